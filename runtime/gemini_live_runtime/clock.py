@@ -1,0 +1,180 @@
+"""Injected time.
+
+Everything that waits or measures takes a `Clock`. The production clock is the running event loop's own time, so a
+whole session runs on virtual time by running it on a `VirtualTimeLoop`: timers fire in order, at once, and only real
+outside work (a child process, a thread) is waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import selectors
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Executor
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """A source of time."""
+
+    def now(self) -> float:
+        """Monotonic seconds; the zero point means nothing."""
+        ...
+
+    def wall(self) -> float:
+        """Seconds since the Unix epoch, for people; never for measuring."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after `seconds` of this clock."""
+        ...
+
+
+class LoopClock:
+    """The running event loop's time: real, or virtual on a `VirtualTimeLoop`."""
+
+    __slots__ = ()
+
+    def now(self) -> float:
+        """Monotonic seconds of the running loop."""
+        return asyncio.get_running_loop().time()
+
+    def wall(self) -> float:
+        """Seconds since the Unix epoch, virtual on a virtual loop."""
+        loop = asyncio.get_running_loop()
+        return loop.wall() if isinstance(loop, VirtualTimeLoop) else time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep on the running loop."""
+        await asyncio.sleep(max(0.0, seconds))
+
+
+class ManualClock:
+    """A clock that a test moves by hand; `sleep` moves it too."""
+
+    __slots__ = ("_now", "_wall")
+
+    def __init__(self, now: float = 0.0, wall: float = 1_700_000_000.0) -> None:
+        self._now = now
+        self._wall = wall
+
+    def now(self) -> float:
+        """The time set by `advance`."""
+        return self._now
+
+    def wall(self) -> float:
+        """Wall time, moved together with `now`."""
+        return self._wall + self._now
+
+    def advance(self, seconds: float) -> None:
+        """Move time forward by `seconds` (>= 0)."""
+        if seconds < 0:
+            raise ValueError(f"seconds must be >= 0, not {seconds}")
+        self._now += seconds
+
+    async def sleep(self, seconds: float) -> None:
+        """Move time forward and let other tasks run."""
+        self.advance(max(0.0, seconds))
+        await asyncio.sleep(0)
+
+
+class _JumpingSelector(selectors.BaseSelector):
+    """Polls real file descriptors; where the loop would have slept, time jumps instead."""
+
+    def __init__(self, loop: VirtualTimeLoop) -> None:
+        self._real = selectors.DefaultSelector()
+        self._loop = loop
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self._real.register(fileobj, events, data)
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        return self._real.unregister(fileobj)
+
+    def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self._real.modify(fileobj, events, data)
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = self._real.select(0)
+        if ready or (timeout is not None and timeout <= 0):
+            return ready
+        if timeout is None or self._loop.holds:
+            # Nothing is scheduled, or real work is under way: only the outside world can wake this loop.
+            return self._real.select(None if timeout is None else self._loop.hold_poll)
+        self._loop.jump(timeout)
+        return ready
+
+    def close(self) -> None:
+        self._real.close()
+
+    def get_map(self) -> Any:
+        return self._real.get_map()
+
+    def get_key(self, fileobj: Any) -> selectors.SelectorKey:
+        return self._real.get_key(fileobj)
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time passes only when every task waits.
+
+    `run_in_executor` holds time still until its future is done, so results of real work arrive at the virtual moment
+    they were asked for. Other outside work is bracketed with `hold()`.
+    """
+
+    hold_poll = 0.05
+
+    def __init__(self, start: float = 0.0, wall: float = 1_700_000_000.0) -> None:
+        self._virtual_now = start
+        self._wall = wall - start
+        self.holds = 0
+        super().__init__(_JumpingSelector(self))
+
+    def time(self) -> float:
+        """Virtual monotonic seconds."""
+        return self._virtual_now
+
+    def wall(self) -> float:
+        """Virtual seconds since the Unix epoch."""
+        return self._wall + self._virtual_now
+
+    def jump(self, seconds: float) -> None:
+        """Move time forward."""
+        self._virtual_now += seconds
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep time still while real work outside the loop goes on."""
+        self.holds += 1
+        try:
+            yield
+        finally:
+            self.holds -= 1
+
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Executor | None, func: Callable[..., T], *args: Any
+    ) -> asyncio.Future[T]:
+        """Run `func` in a thread, holding virtual time until it is done."""
+        future = super().run_in_executor(executor, func, *args)
+        self.holds += 1
+
+        def release(_: asyncio.Future[T]) -> None:
+            self.holds -= 1
+
+        future.add_done_callback(release)
+        return future
+
+
+def hold_time() -> contextlib.AbstractContextManager[None]:
+    """Hold virtual time on the running loop; on a real loop there is nothing to hold."""
+    loop = asyncio.get_running_loop()
+    return loop.hold() if isinstance(loop, VirtualTimeLoop) else contextlib.nullcontext()
+
+
+def run_virtual(main: Coroutine[Any, Any, T]) -> T:
+    """Run `main` to its end on a fresh virtual-time loop."""
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        return runner.run(main)

@@ -1,0 +1,138 @@
+"""Typed errors: each names the field, the value and the remedy, and knows its exit code."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class GeminiLiveError(Exception):
+    """Base of every error that a person may see.
+
+    `str(error)` is one sentence fit for a person: what is wrong and what to do.
+    """
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, remedy: str = "", field: str = "", value: object = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+        self.field = field
+        self.value = value
+
+    def __str__(self) -> str:
+        text = self.message.rstrip(".")
+        return f"{text}. {self.remedy.rstrip('.')}." if self.remedy else f"{text}."
+
+
+class UsageError(GeminiLiveError):
+    """The request itself is wrong: a flag, a file name, a config value."""
+
+    code = "usage"
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A config file or environment variable holds something unusable."""
+
+    code = "config"
+
+
+class AgentError(UsageError):
+    """An agent cannot be found, imported or used."""
+
+    code = "agent"
+
+
+class CredentialError(UsageError):
+    """No credential, one of the wrong shape, or one that may not be sent there."""
+
+    code = "credential"
+
+
+class AudioFileError(UsageError):
+    """A WAV file that cannot be read or written."""
+
+    code = "audio-file"
+
+
+class DeviceError(GeminiLiveError):
+    """A sound device that is absent, busy or gone."""
+
+    code = "device"
+
+
+class WireError(GeminiLiveError):
+    """Anything that ends or prevents a connection to a model."""
+
+    code = "wire"
+
+
+class UnreachableError(WireError):
+    """The host cannot be resolved or does not answer."""
+
+    code = "unreachable"
+
+
+class UpgradeRefusedError(WireError):
+    """The HTTP upgrade was refused. `status` is the HTTP status."""
+
+    code = "upgrade-refused"
+
+    def __init__(self, message: str, *, status: int, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy, field="status", value=status)
+        self.status = status
+
+
+class SetupRejectedError(WireError):
+    """The server closed, or answered something else, instead of `setupComplete`."""
+
+    code = "setup-rejected"
+
+
+class ProtocolError(WireError):
+    """A frame that is not what the protocol allows."""
+
+    code = "protocol"
+
+
+class FrameTooLargeError(ProtocolError):
+    """A frame above the message limit."""
+
+    code = "frame-too-large"
+
+
+class ConnectionClosedError(WireError):
+    """The connection ended. `close_code` and `reason` are the server's own (1006: none was given)."""
+
+    code = "connection-closed"
+
+    def __init__(self, message: str, *, close_code: int, reason: str = "", remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy, field="close_code", value=close_code)
+        self.close_code = close_code
+        self.reason = reason
+
+
+class JournalError(GeminiLiveError):
+    """A session file that cannot be read or written."""
+
+    code = "journal"
+
+
+class NewerFormatError(JournalError):
+    """A session file, link or schema of a version newer than this program reads."""
+
+    code = "newer-format"
+
+
+class EngineError(GeminiLiveError):
+    """The engine process cannot be started, found or talked to."""
+
+    code = "engine"
+
+
+class MissingExtraError(GeminiLiveError):
+    """An optional part is not installed. The remedy names the extra."""
+
+    code = "missing-extra"
