@@ -1,0 +1,1 @@
+"""The engine process: door, life cycle, registry, command handling."""

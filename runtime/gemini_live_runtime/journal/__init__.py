@@ -1,0 +1,1 @@
+"""The journal: append, read, fold, snapshot, replay, retention."""

@@ -1,0 +1,1 @@
+"""The embedded Live server and its model parts: recogniser, dialogue, speech."""

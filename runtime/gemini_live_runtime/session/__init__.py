@@ -1,0 +1,1 @@
+"""The session: a pure core that decides, and one executor that performs."""

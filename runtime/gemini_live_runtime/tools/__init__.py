@@ -1,0 +1,1 @@
+"""Tools: declarations from functions, and dispatch."""

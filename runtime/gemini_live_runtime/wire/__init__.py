@@ -1,0 +1,1 @@
+"""What travels: messages, codec, endpoints and credentials, transport, connection."""
