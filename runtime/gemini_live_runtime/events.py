@@ -1,0 +1,491 @@
+"""The event vocabulary: everything that happens in a session, as immutable typed records.
+
+An `Event` is a stamped payload. Its JSON form, one object a line, is the same on the link to a console and in the
+journal on disk::
+
+    {"seq": 12, "t": 3.21, "turn": 1, "gen": 1, "type": "transcript.delta", "data": {"side": "model", ...}}
+
+Payload fields hold JSON values only, so making and writing an event costs no conversion. Text is raw: whoever shows it
+sanitises it. This module imports nothing of the runtime; reading events back and their JSON Schema are in
+`vocabulary`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+FORMAT = "gemini-live-tui/events"
+VERSION = 0
+"""Version of the vocabulary; 0 may still change. Readers refuse a newer one by name."""
+
+StateWord = Literal[
+    "offline", "connecting", "listening", "hearing", "thinking", "speaking", "interrupted", "text", "error"
+]
+Mode = Literal["voice", "text"]
+Record = Literal["off", "text", "audio"]
+Actor = Literal["operator", "agent", "server", "engine"]
+Side = Literal["user", "model"]
+Wire = Literal["sent", "received"]
+
+
+class Payload:
+    """Base of every payload; `type` is its name on the wire."""
+
+    __slots__ = ()
+    type: ClassVar[str] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted(Payload):
+    """First event of every session. `wall` is seconds since the Unix epoch at t = 0."""
+
+    type: ClassVar[str] = "session.started"
+    session_id: str
+    agent: str
+    model: str
+    backend: str
+    wall: float
+    record: Record
+    mode: Mode
+    program: str
+    phrases: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState(Payload):
+    """The state word changed; `reason` says why in a few words."""
+
+    type: ClassVar[str] = "session.state"
+    word: StateWord
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnded(Payload):
+    """Last event of a session that ended in an orderly way. `exit_code` is 0 for a normal end."""
+
+    type: ClassVar[str] = "session.ended"
+    reason: str
+    exit_code: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionOpening(Payload):
+    """A connection attempt begins. `url` carries no credential."""
+
+    type: ClassVar[str] = "connection.opening"
+    url: str
+    resuming: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionReady(Payload):
+    """`setupComplete` arrived, `ms` after the attempt began."""
+
+    type: ClassVar[str] = "connection.ready"
+    ms: float
+    server_session: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionClosed(Payload):
+    """The connection ended; `reason` is the server's own text, `sentence` and `remedy` are ours."""
+
+    type: ClassVar[str] = "connection.closed"
+    close_code: int
+    reason: str = ""
+    sentence: str = ""
+    remedy: str = ""
+    requested: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionGoAway(Payload):
+    """The server will close the connection in `time_left_s` seconds (None: it did not say)."""
+
+    type: ClassVar[str] = "connection.go_away"
+    time_left_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionResumable(Payload):
+    """Whether the server currently offers to resume this session. The handle itself is a secret and not here."""
+
+    type: ClassVar[str] = "connection.resumable"
+    resumable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireMessage(Payload):
+    """One message as it travelled: `frame` is its JSON with secrets redacted.
+
+    Audio bytes inside are replaced by `{"$audio": {"track": ..., "first": ..., "count": ...}}` in samples of the track.
+    `size` is the frame's length in bytes; `problems` are what the reader tolerated.
+    """
+
+    type: ClassVar[str] = "wire.message"
+    direction: Wire
+    kinds: tuple[str, ...]
+    frame: Any
+    size: int
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireAudio(Payload):
+    """A run of consecutive messages that carried nothing but audio.
+
+    Samples [`first`, `first` + `count`) of `track` at `rate` Hz; `frames` is run-length encoded: pairs of
+    (samples in a frame, how many such frames in a row).
+    """
+
+    type: ClassVar[str] = "wire.audio"
+    direction: Wire
+    track: Side
+    rate: int
+    first: int
+    count: int
+    frames: tuple[tuple[int, int], ...]
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted(Payload):
+    """A turn begins: somebody spoke or typed, or the model spoke unasked. The envelope's `turn` is its number."""
+
+    type: ClassVar[str] = "turn.started"
+    by: Literal["voice", "typed", "model"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationCompleted(Payload):
+    """The model has produced all of its answer; playback may go on."""
+
+    type: ClassVar[str] = "generation.completed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnInterrupted(Payload):
+    """The model's answer was cut. Heard and unheard are by the playback clock (24 kHz samples and transcript text)."""
+
+    type: ClassVar[str] = "turn.interrupted"
+    by: Literal["server", "operator", "typed"]
+    cut_below: int
+    heard_samples: int
+    unheard_samples: int
+    heard_text: str
+    unheard_text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnCompleted(Payload):
+    """A turn is over. `latency_ms`: end of the user's input to the first sample played (None: nothing was played)."""
+
+    type: ClassVar[str] = "turn.completed"
+    outcome: Literal["complete", "interrupted", "empty"]
+    latency_ms: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptDelta(Payload):
+    """More text of one side. Deltas of a side in a turn are concatenated as they are.
+
+    `channel`: `speech` is a transcription, `text` what a text model wrote, `thought` a thought summary.
+    """
+
+    type: ClassVar[str] = "transcript.delta"
+    side: Side
+    text: str
+    channel: Literal["speech", "text", "thought"] = "speech"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSent(Payload):
+    """Text the operator typed went out, once. `command_id` is the command it came with."""
+
+    type: ClassVar[str] = "text.sent"
+    text: str
+    command_id: str = ""
+    actor: Actor = "operator"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaybackStarted(Payload):
+    """The device consumed the first sample of the envelope's `gen`."""
+
+    type: ClassVar[str] = "playback.started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaybackHeard(Payload):
+    """Samples [`first`, `first` + `count`) of generation `of` were consumed by the device; `muted`: as silence."""
+
+    type: ClassVar[str] = "playback.heard"
+    of: int
+    first: int
+    count: int
+    muted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaybackDrained(Payload):
+    """Everything of generation `of` has been played."""
+
+    type: ClassVar[str] = "playback.drained"
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCalled(Payload):
+    """The model called a tool."""
+
+    type: ClassVar[str] = "tool.called"
+    call_id: str
+    name: str
+    args: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished(Payload):
+    """A tool call has its one answer. `delivered`: it was sent; a cancelled call's answer is not.
+
+    `status`: `refused` means it was never run (unknown name, bad arguments).
+    """
+
+    type: ClassVar[str] = "tool.finished"
+    call_id: str
+    name: str
+    status: Literal["ok", "error", "timeout", "cancelled", "refused"]
+    result: dict[str, Any]
+    ms: float
+    delivered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageReported(Payload):
+    """Token counts of one usage message, and the running estimate of the session's cost in US dollars.
+
+    `prompt` and `response` are token counts by modality; `cost_usd` is None when the price of the model is unknown.
+    """
+
+    type: ClassVar[str] = "usage.reported"
+    prompt_tokens: int
+    response_tokens: int
+    total_tokens: int
+    prompt: dict[str, int]
+    response: dict[str, int]
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AudioOpened(Payload):
+    """Sound was opened, or not: `problems` holds a sentence for each part that could not be."""
+
+    type: ClassVar[str] = "audio.opened"
+    input: str
+    output: str
+    input_rate: int
+    output_rate: int
+    echo_canceller: str
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AudioLost(Payload):
+    """A device vanished or stalled."""
+
+    type: ClassVar[str] = "audio.lost"
+    direction: Literal["input", "output"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EchoLeaking(Payload):
+    """While the model plays, echo is reduced by less than 10 dB (`leaking`), or again by enough."""
+
+    type: ClassVar[str] = "audio.echo"
+    leaking: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoiceMarked(Payload):
+    """The local voice mark: display only, the server decides about turns."""
+
+    type: ClassVar[str] = "voice.marked"
+    speaking: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlChanged(Payload):
+    """The operator's switches, all of them, after a change. Microphone and speaker: False is muted."""
+
+    type: ClassVar[str] = "control.changed"
+    mode: Mode
+    microphone: bool
+    speaker: bool
+    actor: Actor = "operator"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meters(Payload):
+    """Once a second: the last of the samples that are not journaled. Units as in `samples.MeterSample`."""
+
+    type: ClassVar[str] = "meters"
+    mic_db: float | None
+    clean_db: float | None
+    out_db: float | None
+    erle_db: float | None
+    buffer_ms: float
+    underruns: int
+    mic_dropped: int
+    loop_lag_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log(Payload):
+    """A line of the agent's or of a library's own output."""
+
+    type: ClassVar[str] = "log"
+    source: Literal["stdout", "stderr", "logging", "engine"]
+    level: Literal["debug", "info", "warning", "error"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice(Payload):
+    """Something the operator should know, in one sentence, with what to do about it."""
+
+    type: ClassVar[str] = "notice"
+    level: Literal["info", "warning", "error"]
+    code: str
+    text: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitReached(Payload):
+    """A limit set by the operator is near (`stage` warning, at 80 %) or reached (`hang-up`).
+
+    `used` and `limit` are US dollars for `cost`, minutes for `minutes`.
+    """
+
+    type: ClassVar[str] = "limit.reached"
+    kind: Literal["cost", "minutes"]
+    stage: Literal["warning", "hang-up"]
+    used: float
+    limit: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRefused(Payload):
+    """A command was not carried out; `reason` is a sentence."""
+
+    type: ClassVar[str] = "command.refused"
+    command_id: str
+    command: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingTrimmed(Payload):
+    """Old audio was deleted to stay under the cap, or audio recording stopped: `reason` says which."""
+
+    type: ClassVar[str] = "recording.trimmed"
+    session_ids: tuple[str, ...]
+    bytes_freed: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown(Payload):
+    """A payload of a type this reader does not know: kept whole, shown by name."""
+
+    type: ClassVar[str] = "unknown"
+    name: str
+    data: Any
+
+
+PAYLOADS: dict[str, type[Payload]] = {
+    cls.type: cls
+    for cls in (
+        SessionStarted,
+        SessionState,
+        SessionEnded,
+        ConnectionOpening,
+        ConnectionReady,
+        ConnectionClosed,
+        ConnectionGoAway,
+        ConnectionResumable,
+        WireMessage,
+        WireAudio,
+        TurnStarted,
+        GenerationCompleted,
+        TurnInterrupted,
+        TurnCompleted,
+        TranscriptDelta,
+        TextSent,
+        PlaybackStarted,
+        PlaybackHeard,
+        PlaybackDrained,
+        ToolCalled,
+        ToolFinished,
+        UsageReported,
+        AudioOpened,
+        AudioLost,
+        EchoLeaking,
+        VoiceMarked,
+        ControlChanged,
+        Meters,
+        Log,
+        Notice,
+        LimitReached,
+        CommandRefused,
+        RecordingTrimmed,
+    )
+}
+"""Every payload type by its name on the wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A stamped payload.
+
+    `seq` is dense from 1; `t` is seconds since the session started and never goes back; `turn` numbers turns from 1
+    (0 before the first); `gen` numbers generations, see `session.generation`.
+    """
+
+    seq: int
+    t: float
+    turn: int
+    gen: int
+    payload: Payload
+
+    @property
+    def type(self) -> str:
+        """The payload's name on the wire."""
+        return self.payload.name if isinstance(self.payload, Unknown) else self.payload.type
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON object of the wire form."""
+        payload = self.payload
+        if isinstance(payload, Unknown):
+            data = payload.data
+        else:
+            data = {name: getattr(payload, name) for name in payload.__dataclass_fields__}  # type: ignore[attr-defined]
+        return {
+            "seq": self.seq,
+            "t": round(self.t, 6),
+            "turn": self.turn,
+            "gen": self.gen,
+            "type": self.type,
+            "data": data,
+        }
+
+    def to_line(self) -> str:
+        """The wire form without the newline; never contains one. Lone surrogates stay escaped."""
+        return json.dumps(self.to_json(), ensure_ascii=True, separators=(",", ":"))

@@ -1,0 +1,137 @@
+"""Reading events and commands back, and their JSON Schema. Imports pydantic, so a console imports it after its first paint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from gemini_live_runtime import commands, events
+from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
+
+
+@cache
+def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(cls)
+
+
+def header() -> dict[str, Any]:
+    """The object that comes before all events in a journal and on a link."""
+    return {"format": events.FORMAT, "version": events.VERSION}
+
+
+def check_header(value: object, *, where: str) -> None:
+    """Refuse anything that is not our format (`JournalError`) or is a newer version of it (`NewerFormatError`)."""
+    if not isinstance(value, Mapping) or value.get("format") != events.FORMAT:
+        raise JournalError(
+            f"{where} is not a gemini-live-tui session",
+            remedy="Give a session recorded by gemini-live-tui, see: gemini-live-tui sessions",
+            field="format",
+            value=value,
+        )
+    version = value.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 0:
+        raise JournalError(
+            f"{where} has no usable version", remedy="The file is damaged", field="version", value=version
+        )
+    if version > events.VERSION:
+        raise NewerFormatError(
+            f"{where} uses event format version {version}, this program reads up to {events.VERSION}",
+            remedy="Update gemini-live-tui",
+            field="version",
+            value=version,
+        )
+
+
+def _object(line: str | bytes, what: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"A line is not a JSON {what}: {str(error)[:100]}") from None
+    if not isinstance(value, dict):
+        raise ProtocolError(f"A line is not a JSON {what} but a {type(value).__name__}")
+    return value
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in fault['loc']) or 'value'}: {fault['msg']}"
+
+
+def event_from_json(value: Mapping[str, Any]) -> events.Event:
+    """The event of a JSON object; an unknown type becomes `Unknown`. Raises `ProtocolError` naming the field."""
+    name = value.get("type")
+    try:
+        seq, t, turn, gen = int(value["seq"]), float(value["t"]), int(value["turn"]), int(value["gen"])
+        data = value["data"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProtocolError(f"An event lacks a usable {error}", field="event") from None
+    cls = events.PAYLOADS.get(name) if isinstance(name, str) else None
+    if cls is None:
+        return events.Event(seq, t, turn, gen, events.Unknown(name=str(name), data=data))
+    try:
+        payload = _adapter(cls).validate_python(data)
+    except ValidationError as error:
+        raise ProtocolError(f"Event {seq} of type {name} is malformed, {_first_fault(error)}", field="data") from None
+    return events.Event(seq, t, turn, gen, payload)
+
+
+def event_from_line(line: str | bytes) -> events.Event:
+    """The event of one line; raises `ProtocolError`."""
+    return event_from_json(_object(line, "event"))
+
+
+def command_from_json(value: Mapping[str, Any]) -> commands.Command:
+    """The command of a JSON object; raises `ProtocolError` naming what is wrong."""
+    name, ident = value.get("command"), value.get("id")
+    if not isinstance(ident, str) or not ident or len(ident) > 80:
+        raise ProtocolError("A command needs an id of 1 to 80 characters", field="id", value=ident)
+    cls = commands.ORDERS.get(name) if isinstance(name, str) else None
+    if cls is None:
+        known = ", ".join(sorted(commands.ORDERS))
+        raise ProtocolError(f"There is no command {str(name)[:60]!r}", remedy=f"Known: {known}", field="command")
+    try:
+        order = _adapter(cls).validate_python(value.get("data", {}))
+    except ValidationError as error:
+        raise ProtocolError(f"Command {name} is malformed, {_first_fault(error)}", field="data") from None
+    return commands.Command(ident, order)
+
+
+def command_from_line(line: str | bytes) -> commands.Command:
+    """The command of one line; raises `ProtocolError`."""
+    return command_from_json(_object(line, "command"))
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of every event and command in their wire forms."""
+    definitions: dict[str, Any] = {}
+
+    def member(key: str, name: str, cls: type[Any], envelope: dict[str, Any]) -> dict[str, Any]:
+        data = TypeAdapter(cls).json_schema(ref_template="#/$defs/{model}")
+        definitions.update(data.pop("$defs", {}))
+        description = data.pop("description", "")
+        return {
+            "type": "object",
+            "title": name,
+            "description": description,
+            "properties": {**envelope, key: {"const": name}, "data": data},
+            "required": [*envelope, key, "data"],
+        }
+
+    stamp = {
+        "seq": {"type": "integer", "minimum": 1},
+        "t": {"type": "number", "minimum": 0},
+        "turn": {"type": "integer", "minimum": 0},
+        "gen": {"type": "integer", "minimum": 0},
+    }
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": events.FORMAT,
+        "version": events.VERSION,
+        "events": [member("type", name, cls, stamp) for name, cls in events.PAYLOADS.items()],
+        "commands": [member("command", name, cls, {"id": {"type": "string"}}) for name, cls in commands.ORDERS.items()],
+    }
+    return {**schema, "$defs": definitions} if definitions else schema
