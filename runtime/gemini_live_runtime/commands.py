@@ -7,7 +7,7 @@ shows as events; one that is not carried out becomes a `command.refused` event w
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 
@@ -70,6 +70,8 @@ ORDERS: dict[str, type[Order]] = {
 }
 """Every command by its name on the wire."""
 
+_FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in ORDERS.values()}  # type: ignore[arg-type]
+
 MAX_TEXT = 32_000
 """Longest text accepted by `text.send`, in characters."""
 
@@ -84,7 +86,7 @@ class Command:
     def to_json(self) -> dict[str, Any]:
         """The JSON object of the wire form."""
         order = self.order
-        data = {name: getattr(order, name) for name in order.__dataclass_fields__}  # type: ignore[attr-defined]
+        data = {name: getattr(order, name) for name in _FIELDS[type(order)]}
         return {"id": self.id, "command": order.command, "data": data}
 
     def to_line(self) -> str:

@@ -13,7 +13,7 @@ sanitises it. This module imports nothing of the runtime; reading events back an
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 FORMAT = "gemini-live-tui/events"
@@ -450,6 +450,8 @@ PAYLOADS: dict[str, type[Payload]] = {
 }
 """Every payload type by its name on the wire."""
 
+_FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in PAYLOADS.values()}  # type: ignore[arg-type]
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -476,7 +478,7 @@ class Event:
         if isinstance(payload, Unknown):
             data = payload.data
         else:
-            data = {name: getattr(payload, name) for name in payload.__dataclass_fields__}  # type: ignore[attr-defined]
+            data = {name: getattr(payload, name) for name in _FIELDS[type(payload)]}
         return {
             "seq": self.seq,
             "t": round(self.t, 6),

@@ -1,10 +1,9 @@
-"""Reading events and commands back, and their JSON Schema. Imports pydantic, so a console imports it after its first paint."""
+"""Reading events and commands back, and their JSON Schema. Imports pydantic: a console imports it after its first paint."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,9 +12,14 @@ from gemini_live_runtime import commands, events
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 
 
-@cache
+_adapters: dict[type[Any], TypeAdapter[Any]] = {}
+
+
 def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(cls)
+    adapter = _adapters.get(cls)
+    if adapter is None:
+        adapter = _adapters[cls] = TypeAdapter(cls)
+    return adapter
 
 
 def header() -> dict[str, Any]:

@@ -1,0 +1,372 @@
+"""The fold: a `SessionView` is what remains of a sequence of events.
+
+`apply` is the only function that changes a view. Live, replay, attach and export all use it, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.view import (
+    MAX_BLOCKS,
+    MAX_LATENCIES,
+    MAX_LOG_LINES,
+    Block,
+    BlockKind,
+    Dirty,
+    SessionView,
+)
+from gemini_live_runtime.samples import MeterSample
+from gemini_live_runtime.text import sanitise, sanitise_line
+
+_Handler = Callable[[SessionView, ev.Event, Any], Dirty]
+_handlers: dict[type[ev.Payload], _Handler] = {}
+
+
+def _on(cls: type[ev.Payload]) -> Callable[[_Handler], _Handler]:
+    def register(handler: _Handler) -> _Handler:
+        _handlers[cls] = handler
+        return handler
+
+    return register
+
+
+def apply(view: SessionView, event: ev.Event) -> Dirty:
+    """Fold one event into `view` and say what changed. Events must come in order, each once."""
+    view.seq, view.t, view.turn, view.gen = event.seq, event.t, event.turn, event.gen
+    name = event.type
+    view.events_by_type[name] = view.events_by_type.get(name, 0) + 1
+    handler = _handlers.get(type(event.payload))
+    return handler(view, event, event.payload) if handler is not None else Dirty.NONE
+
+
+def fold(events: Iterable[ev.Event], view: SessionView | None = None) -> SessionView:
+    """The view after `events`, starting from `view` or from nothing."""
+    view = SessionView() if view is None else view
+    for event in events:
+        apply(view, event)
+    return view
+
+
+def apply_sample(view: SessionView, sample: MeterSample) -> Dirty:
+    """Show a sample; samples are not part of the journal, so a replay shows `meters` events instead."""
+    meters = view.meters
+    meters.mic_db, meters.mic_peak_db = sample.mic_db, sample.mic_peak_db
+    meters.clean_db, meters.out_db = sample.clean_db, sample.out_db
+    meters.clipped, meters.speech, meters.erle_db = sample.clipped, sample.speech, sample.erle_db
+    meters.buffer_ms, meters.underruns = sample.buffer_ms, sample.underruns
+    meters.mic_dropped, meters.loop_lag_ms = sample.mic_dropped, sample.loop_lag_ms
+    meters.events_per_s = sample.events_per_s
+    view.t = max(view.t, sample.t)
+    return Dirty.METERS
+
+
+# -- blocks ----------------------------------------------------------------------------------------------------------
+
+
+def _open_block(view: SessionView, event: ev.Event, kind: BlockKind, **fields: Any) -> Block:
+    block = Block(id=view.next_block, kind=kind, t=event.t, turn=event.turn, gen=event.gen, **fields)
+    view.next_block += 1
+    view.blocks.append(block)
+    excess = len(view.blocks) - MAX_BLOCKS
+    if excess > 0:
+        # Forgetting in batches keeps the cost of a long session flat.
+        batch = max(excess, MAX_BLOCKS // 20)
+        del view.blocks[:batch]
+        view.blocks_forgotten += batch
+    return block
+
+
+def _streaming(view: SessionView, kind: BlockKind, turn: int) -> Block | None:
+    """The block of `kind` that is still growing in `turn`: it is among the last few, or there is none."""
+    for block in reversed(view.blocks[-12:]):
+        if block.kind == kind and not block.done and block.turn == turn:
+            return block
+    return None
+
+
+def _finish(view: SessionView, *kinds: BlockKind) -> None:
+    for block in view.blocks[-12:]:
+        if block.kind in kinds and not block.done:
+            block.done = True
+            block.rev += 1
+
+
+# -- session and connection ------------------------------------------------------------------------------------------
+
+
+@_on(ev.SessionStarted)
+def _started(view: SessionView, event: ev.Event, p: ev.SessionStarted) -> Dirty:
+    view.session_id, view.agent, view.model = (
+        sanitise_line(p.session_id),
+        sanitise_line(p.agent),
+        sanitise_line(p.model),
+    )
+    view.backend, view.wall, view.program = sanitise_line(p.backend), p.wall, sanitise_line(p.program)
+    view.record, view.mode = p.record, p.mode
+    view.phrases = [sanitise_line(phrase) for phrase in p.phrases]
+    view.tools = [sanitise_line(tool) for tool in p.tools]
+    return Dirty.HEADER | Dirty.CONTROLS | Dirty.TRANSCRIPT
+
+
+@_on(ev.SessionState)
+def _state(view: SessionView, event: ev.Event, p: ev.SessionState) -> Dirty:
+    view.word, view.word_reason = p.word, sanitise_line(p.reason)
+    return Dirty.HEADER
+
+
+@_on(ev.SessionEnded)
+def _ended(view: SessionView, event: ev.Event, p: ev.SessionEnded) -> Dirty:
+    view.ended, view.exit_code = sanitise_line(p.reason) or "ended", p.exit_code
+    view.playing = False
+    _finish(view, "user", "model", "thought")
+    return Dirty.HEADER | Dirty.TRANSCRIPT
+
+
+@_on(ev.ConnectionOpening)
+def _opening(view: SessionView, event: ev.Event, p: ev.ConnectionOpening) -> Dirty:
+    view.url, view.connected_ms, view.go_away_at = sanitise_line(p.url), None, None
+    return Dirty.HEADER
+
+
+@_on(ev.ConnectionReady)
+def _ready(view: SessionView, event: ev.Event, p: ev.ConnectionReady) -> Dirty:
+    view.connected_ms = p.ms
+    return Dirty.HEADER
+
+
+@_on(ev.ConnectionClosed)
+def _closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
+    view.connected_ms, view.go_away_at, view.resumable = None, None, False
+    if p.requested:
+        return Dirty.HEADER
+    text = sanitise_line(p.sentence or f"The connection closed ({p.close_code}) {p.reason}")
+    _open_block(view, event, "notice", text=text, status="error", detail=sanitise_line(p.remedy), done=True)
+    return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+@_on(ev.ConnectionGoAway)
+def _go_away(view: SessionView, event: ev.Event, p: ev.ConnectionGoAway) -> Dirty:
+    view.go_away_at = None if p.time_left_s is None else event.t + p.time_left_s
+    left = "soon" if p.time_left_s is None else f"in {p.time_left_s:.0f} s"
+    _open_block(view, event, "notice", text=f"The server will end this connection {left}.", status="warning", done=True)
+    return Dirty.HEADER | Dirty.TRANSCRIPT
+
+
+@_on(ev.ConnectionResumable)
+def _resumable(view: SessionView, event: ev.Event, p: ev.ConnectionResumable) -> Dirty:
+    view.resumable = p.resumable
+    return Dirty.HEADER
+
+
+@_on(ev.WireAudio)
+def _wire_audio(view: SessionView, event: ev.Event, p: ev.WireAudio) -> Dirty:
+    if p.track == "user":
+        view.sent_samples = max(view.sent_samples, p.first + p.count)
+    else:
+        view.received_samples = max(view.received_samples, p.first + p.count)
+    return Dirty.NONE
+
+
+# -- turns and transcript --------------------------------------------------------------------------------------------
+
+
+@_on(ev.TranscriptDelta)
+def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
+    kind: BlockKind = "user" if p.side == "user" else ("thought" if p.channel == "thought" else "model")
+    text = sanitise(p.text)
+    block = _streaming(view, kind, event.turn)
+    if block is None:
+        text = text.lstrip()
+        if not text:
+            return Dirty.NONE
+        if kind == "model":
+            _finish(view, "user")
+        block = _open_block(view, event, kind)
+    block.text += text
+    block.rev += 1
+    return Dirty.TRANSCRIPT
+
+
+@_on(ev.TextSent)
+def _text_sent(view: SessionView, event: ev.Event, p: ev.TextSent) -> Dirty:
+    _open_block(view, event, "user", text=sanitise(p.text), typed=True, done=True)
+    return Dirty.TRANSCRIPT
+
+
+@_on(ev.GenerationCompleted)
+def _generated(view: SessionView, event: ev.Event, p: ev.GenerationCompleted) -> Dirty:
+    _finish(view, "user")
+    return Dirty.TRANSCRIPT
+
+
+@_on(ev.TurnInterrupted)
+def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> Dirty:
+    view.interruptions += 1
+    view.playing = False
+    heard = len(sanitise(p.heard_text).lstrip())
+    for block in reversed(view.blocks[-12:]):
+        if block.kind == "model" and block.turn == event.turn:
+            block.interrupted, block.done = True, True
+            block.heard = min(heard, len(block.text))
+            block.rev += 1
+            break
+    return Dirty.TRANSCRIPT | Dirty.HEADER
+
+
+@_on(ev.TurnCompleted)
+def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty:
+    view.turns_completed += 1
+    _finish(view, "user", "model", "thought")
+    if p.latency_ms is not None:
+        view.latencies.append(p.latency_ms)
+        del view.latencies[:-MAX_LATENCIES]
+        for block in reversed(view.blocks[-12:]):
+            if block.kind == "model" and block.turn == event.turn:
+                block.ms = p.latency_ms
+                block.rev += 1
+                break
+    return Dirty.TRANSCRIPT | Dirty.HEADER | Dirty.METERS
+
+
+@_on(ev.ToolCalled)
+def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
+    view.calls_open += 1
+    args = ", ".join(f"{sanitise_line(str(key))}={_short(value)}" for key, value in p.args.items())
+    text = f"{sanitise_line(p.name, 80)}({args})"
+    _open_block(view, event, "tool", text=text, call_id=p.call_id, status="running")
+    return Dirty.TRANSCRIPT | Dirty.HEADER
+
+
+@_on(ev.ToolFinished)
+def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dirty:
+    view.calls_open = max(0, view.calls_open - 1)
+    for block in reversed(view.blocks):
+        if block.kind == "tool" and block.call_id == p.call_id and not block.done:
+            block.status, block.ms, block.done = p.status, p.ms, True
+            block.detail = _short(p.result, 200)
+            block.rev += 1
+            break
+    return Dirty.TRANSCRIPT | Dirty.HEADER
+
+
+def _short(value: Any, limit: int = 60) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return sanitise_line(json.dumps(text, ensure_ascii=False) if isinstance(value, str) else text, limit)
+
+
+@_on(ev.UsageReported)
+def _usage(view: SessionView, event: ev.Event, p: ev.UsageReported) -> Dirty:
+    view.prompt_tokens += p.prompt_tokens
+    view.response_tokens += p.response_tokens
+    view.cost_usd = p.cost_usd
+    return Dirty.HEADER | Dirty.METERS
+
+
+# -- sound -----------------------------------------------------------------------------------------------------------
+
+
+@_on(ev.PlaybackStarted)
+def _playback_started(view: SessionView, event: ev.Event, p: ev.PlaybackStarted) -> Dirty:
+    view.playing = True
+    return Dirty.METERS
+
+
+@_on(ev.PlaybackHeard)
+def _playback_heard(view: SessionView, event: ev.Event, p: ev.PlaybackHeard) -> Dirty:
+    view.heard_samples += p.count
+    return Dirty.NONE
+
+
+@_on(ev.PlaybackDrained)
+def _playback_drained(view: SessionView, event: ev.Event, p: ev.PlaybackDrained) -> Dirty:
+    view.playing = False
+    return Dirty.METERS
+
+
+@_on(ev.AudioOpened)
+def _audio_opened(view: SessionView, event: ev.Event, p: ev.AudioOpened) -> Dirty:
+    view.input_device, view.output_device = sanitise_line(p.input, 60), sanitise_line(p.output, 60)
+    view.echo_canceller = sanitise_line(p.echo_canceller)
+    for problem in p.problems:
+        _open_block(view, event, "notice", text=sanitise_line(problem), status="warning", done=True)
+    return Dirty.METERS | Dirty.HEADER | Dirty.TRANSCRIPT
+
+
+@_on(ev.AudioLost)
+def _audio_lost(view: SessionView, event: ev.Event, p: ev.AudioLost) -> Dirty:
+    if p.direction == "input":
+        view.input_device = ""
+    else:
+        view.output_device, view.playing = "", False
+    _open_block(view, event, "notice", text=sanitise_line(p.reason), status="warning", done=True)
+    return Dirty.METERS | Dirty.TRANSCRIPT
+
+
+@_on(ev.EchoLeaking)
+def _echo(view: SessionView, event: ev.Event, p: ev.EchoLeaking) -> Dirty:
+    view.echo_leaking = p.leaking
+    return Dirty.METERS | Dirty.NOTICES
+
+
+@_on(ev.VoiceMarked)
+def _voice(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty:
+    view.voice = p.speaking
+    return Dirty.METERS
+
+
+@_on(ev.Meters)
+def _meters(view: SessionView, event: ev.Event, p: ev.Meters) -> Dirty:
+    meters = view.meters
+    meters.mic_db, meters.clean_db, meters.out_db = p.mic_db, p.clean_db, p.out_db
+    meters.erle_db, meters.buffer_ms, meters.underruns = p.erle_db, p.buffer_ms, p.underruns
+    meters.mic_dropped, meters.loop_lag_ms = p.mic_dropped, p.loop_lag_ms
+    return Dirty.METERS
+
+
+# -- controls, notices, limits ---------------------------------------------------------------------------------------
+
+
+@_on(ev.ControlChanged)
+def _control(view: SessionView, event: ev.Event, p: ev.ControlChanged) -> Dirty:
+    view.mode, view.microphone, view.speaker = p.mode, p.microphone, p.speaker
+    return Dirty.CONTROLS | Dirty.HEADER | Dirty.METERS
+
+
+@_on(ev.Notice)
+def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
+    _open_block(
+        view, event, "notice", text=sanitise_line(p.text), status=p.level, detail=sanitise_line(p.remedy), done=True
+    )
+    return Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+@_on(ev.LimitReached)
+def _limit(view: SessionView, event: ev.Event, p: ev.LimitReached) -> Dirty:
+    unit = (lambda value: f"${value:.2f}") if p.kind == "cost" else (lambda value: f"{value:.1f} min")
+    verb = "is reached: hanging up" if p.stage == "hang-up" else "is near"
+    text = f"The {p.kind} limit {verb} ({unit(p.used)} of {unit(p.limit)})."
+    _open_block(view, event, "notice", text=text, status="warning", done=True)
+    return Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+@_on(ev.CommandRefused)
+def _refused(view: SessionView, event: ev.Event, p: ev.CommandRefused) -> Dirty:
+    _open_block(view, event, "notice", text=sanitise_line(p.reason), status="warning", done=True)
+    return Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+@_on(ev.RecordingTrimmed)
+def _trimmed(view: SessionView, event: ev.Event, p: ev.RecordingTrimmed) -> Dirty:
+    _open_block(view, event, "notice", text=sanitise_line(p.reason), status="info", done=True)
+    return Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+@_on(ev.Log)
+def _log(view: SessionView, event: ev.Event, p: ev.Log) -> Dirty:
+    view.log.append(sanitise_line(f"{p.source} {p.level}: {p.text}", 500))
+    del view.log[:-MAX_LOG_LINES]
+    return Dirty.LOG

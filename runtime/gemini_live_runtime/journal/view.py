@@ -1,0 +1,157 @@
+"""What a session looks like: the plain data that the fold builds and that every display reads.
+
+Every string in a `SessionView` is sanitised and ready to show; raw text stays in the events.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from enum import IntFlag, auto
+from typing import Any, Literal
+
+from gemini_live_runtime.events import Mode, Record, StateWord
+
+BlockKind = Literal["user", "model", "thought", "tool", "notice"]
+
+MAX_BLOCKS = 20_000
+"""Transcript blocks kept in memory; older ones are counted in `SessionView.blocks_forgotten` and stay in the journal."""
+
+MAX_LATENCIES = 64
+MAX_LOG_LINES = 500
+
+
+class Dirty(IntFlag):
+    """Which parts of a view an event changed."""
+
+    NONE = 0
+    HEADER = auto()
+    METERS = auto()
+    TRANSCRIPT = auto()
+    CONTROLS = auto()
+    NOTICES = auto()
+    LOG = auto()
+
+
+@dataclass(slots=True)
+class Block:
+    """One paragraph of the transcript. `rev` grows with every change, so that a wrapped copy can be kept.
+
+    `text` is what was said, typed, called or noticed. For an interrupted model block `heard` is how many characters of
+    `text` were heard (None: all of it, or not interrupted). `turn` and `gen` are those of the event that opened it.
+    """
+
+    id: int
+    kind: BlockKind
+    t: float
+    turn: int
+    gen: int
+    text: str = ""
+    typed: bool = False
+    done: bool = False
+    interrupted: bool = False
+    heard: int | None = None
+    rev: int = 0
+    call_id: str = ""
+    status: str = ""
+    """Tools: running, ok, error, timeout, cancelled, refused. Notices: info, warning, error."""
+    detail: str = ""
+    """Tools: the result in short. Notices: the remedy."""
+    ms: float | None = None
+    """Tools: duration. Model: the turn's latency, end of the user's input to the first sample played."""
+
+
+@dataclass(slots=True)
+class MetersView:
+    """The last meter values; None is "nothing to measure"."""
+
+    mic_db: float | None = None
+    mic_peak_db: float | None = None
+    clean_db: float | None = None
+    out_db: float | None = None
+    clipped: bool = False
+    speech: bool = False
+    erle_db: float | None = None
+    buffer_ms: float = 0.0
+    underruns: int = 0
+    mic_dropped: int = 0
+    loop_lag_ms: float = 0.0
+    events_per_s: float = 0.0
+
+
+@dataclass(slots=True)
+class SessionView:
+    """Everything a display knows about a session at one event."""
+
+    seq: int = 0
+    t: float = 0.0
+    turn: int = 0
+    gen: int = 0
+    session_id: str = ""
+    agent: str = ""
+    model: str = ""
+    backend: str = ""
+    wall: float = 0.0
+    program: str = ""
+    record: Record = "off"
+    phrases: list[str] = field(default_factory=list)
+    tools: list[str] = field(default_factory=list)
+    word: StateWord = "offline"
+    word_reason: str = ""
+    mode: Mode = "voice"
+    microphone: bool = True
+    speaker: bool = True
+    url: str = ""
+    connected_ms: float | None = None
+    resumable: bool = False
+    go_away_at: float | None = None
+    """Session time (s) at which the server will close, when it has said so."""
+    ended: str = ""
+    exit_code: int | None = None
+    input_device: str = ""
+    output_device: str = ""
+    echo_canceller: str = ""
+    echo_leaking: bool = False
+    voice: bool = False
+    playing: bool = False
+    meters: MetersView = field(default_factory=MetersView)
+    latencies: list[float] = field(default_factory=list)
+    turns_completed: int = 0
+    interruptions: int = 0
+    prompt_tokens: int = 0
+    response_tokens: int = 0
+    cost_usd: float | None = None
+    calls_open: int = 0
+    sent_samples: int = 0
+    """Microphone samples (16 kHz) sent so far."""
+    received_samples: int = 0
+    """Model samples (24 kHz) received so far."""
+    heard_samples: int = 0
+    """Model samples (24 kHz) played so far."""
+    events_by_type: dict[str, int] = field(default_factory=dict)
+    blocks: list[Block] = field(default_factory=list)
+    blocks_forgotten: int = 0
+    next_block: int = 1
+    log: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object from which `from_json` restores an equal view."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> SessionView:
+        """Restore a view; fields this version does not know are ignored, missing ones take their defaults."""
+        view = cls()
+        known = {f.name for f in fields(cls)}
+        for name, item in value.items():
+            if name == "blocks":
+                view.blocks = [Block(**_only(Block, block)) for block in item]
+            elif name == "meters":
+                view.meters = MetersView(**_only(MetersView, item))
+            elif name in known:
+                setattr(view, name, item)
+        return view
+
+
+def _only(cls: type[Any], value: dict[str, Any]) -> dict[str, Any]:
+    known = {f.name for f in fields(cls)}
+    return {name: item for name, item in value.items() if name in known}
