@@ -1,4 +1,4 @@
-"""Reading events and commands back, and their JSON Schema. Imports pydantic: a console imports it after its first paint."""
+"""Reading events and commands back, and their JSON Schema. Imports pydantic: consoles import it after first paint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from gemini_live_runtime import commands, events
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
-
 
 _adapters: dict[type[Any], TypeAdapter[Any]] = {}
 

@@ -346,9 +346,9 @@ def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
 
 @_on(ev.LimitReached)
 def _limit(view: SessionView, event: ev.Event, p: ev.LimitReached) -> Dirty:
-    unit = (lambda value: f"${value:.2f}") if p.kind == "cost" else (lambda value: f"{value:.1f} min")
     verb = "is reached: hanging up" if p.stage == "hang-up" else "is near"
-    text = f"The {p.kind} limit {verb} ({unit(p.used)} of {unit(p.limit)})."
+    amount = f"${p.used:.2f} of ${p.limit:.2f}" if p.kind == "cost" else f"{p.used:.1f} of {p.limit:.1f} min"
+    text = f"The {p.kind} limit {verb} ({amount})."
     _open_block(view, event, "notice", text=text, status="warning", done=True)
     return Dirty.NOTICES | Dirty.TRANSCRIPT
 

@@ -14,7 +14,7 @@ from gemini_live_runtime.events import Mode, Record, StateWord
 BlockKind = Literal["user", "model", "thought", "tool", "notice"]
 
 MAX_BLOCKS = 20_000
-"""Transcript blocks kept in memory; older ones are counted in `SessionView.blocks_forgotten` and stay in the journal."""
+"""Transcript blocks kept in memory; older ones are counted in `blocks_forgotten` and stay in the journal."""
 
 MAX_LATENCIES = 64
 MAX_LOG_LINES = 500

@@ -1,0 +1,73 @@
+"""What an engine is asked to run. Holds names and paths, never a credential."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.events import Mode, Record
+
+AudioKind = Literal["devices", "files", "none"]
+
+
+def new_session_id(wall: float) -> str:
+    """A session id that sorts by time and is safe as a folder name, e.g. `20261120-105912-3f9a`."""
+    from datetime import UTC, datetime
+
+    stamp = datetime.fromtimestamp(wall, UTC).strftime("%Y%m%d-%H%M%S")
+    return f"{stamp}-{secrets.token_hex(2)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSpec:
+    """One session: who talks, to what, through which sound, recorded how, within which limits."""
+
+    session_id: str
+    agent: str = "concierge"
+    """A bundled agent's name, `MODULE:ATTR` or `FILE.py:ATTR`."""
+    backend: str = "local"
+    """`gemini`, `vertex`, `local` or a ws:// or wss:// URL."""
+    model: str = ""
+    """Overrides the agent's model."""
+    mode: Mode = "voice"
+    record: Record = "audio"
+    audio: AudioKind = "devices"
+    input: str = ""
+    """Device index or name substring, or the WAV file of `audio="files"`; "" is the default device, or silence."""
+    output: str = ""
+    max_cost: float | None = None
+    """US dollars; None is no limit."""
+    max_minutes: float | None = None
+    linger_s: float = 300.0
+    """Seconds an engine goes on after its last console vanished."""
+    data_dir: str = ""
+    """Where sessions are kept; "" is the platform's data folder."""
+    record_cap_bytes: int = 2_000_000_000
+    trusted_hosts: tuple[str, ...] = ()
+    """Hosts named in config that credentials may be sent to, besides Google's."""
+    api_version: str = ""
+    vertex_project: str = ""
+    vertex_location: str = ""
+    api_key_source: str = ""
+    """Where config says the key is: `env`, `keyring` or `file`; "" is wherever it is found."""
+    voice: str = ""
+    server_script: str = ""
+    """Dialogue file of the embedded server (backend `local` only)."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; `from_json` restores an equal spec."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> EngineSpec:
+        """Restore a spec; an unknown or missing field raises `EngineError` naming it."""
+        known = {f.name for f in fields(cls)}
+        for name in value:
+            if name not in known:
+                raise EngineError(f"An engine spec has the unknown field {name!r}", field=name)
+        if "session_id" not in value:
+            raise EngineError("An engine spec lacks session_id", field="session_id")
+        value = {**value, "trusted_hosts": tuple(value.get("trusted_hosts", ()))}
+        return cls(**value)

@@ -1,0 +1,37 @@
+"""How a session and its host meet: the host stamps, records and forwards; the session lives."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gemini_live_runtime.commands import Command
+from gemini_live_runtime.events import Event, Payload
+from gemini_live_runtime.samples import MeterSample
+
+
+class EventSink(Protocol):
+    """Where a session's events go."""
+
+    def emit(self, payload: Payload, *, turn: int, gen: int) -> Event:
+        """Stamp `payload` (dense sequence, never-decreasing time), keep and forward it. Must not block."""
+        ...
+
+
+class RunnableSession(Protocol):
+    """A session as its host sees it. Everything runs on one event loop."""
+
+    async def run(self) -> int:
+        """Live until the session ends; the exit code. Emits `session.started` first and `session.ended` last."""
+        ...
+
+    async def command(self, command: Command) -> None:
+        """Carry out or refuse `command`; what happens shows as events. Never raises."""
+        ...
+
+    def hang_up(self, reason: str) -> None:
+        """Ask `run` to end in an orderly way; idempotent."""
+        ...
+
+    def sample(self) -> MeterSample:
+        """The current meter values; cheap."""
+        ...
