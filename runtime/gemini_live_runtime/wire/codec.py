@@ -1,0 +1,227 @@
+"""Frames to messages and back. Reading is tolerant, writing is strict; both are driven by the message classes.
+
+Reading keeps what it does not understand: unknown fields stay in `extra`, a field of the wrong type stays there too and
+is named in `problems`, so that nothing else of the frame is lost. Only what makes a frame worthless raises
+`ProtocolError`: text that is not a JSON object, media that is not base64, PCM that does not hold whole samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+from gemini_live_runtime.errors import ProtocolError
+from gemini_live_runtime.wire.base import Message
+from gemini_live_runtime.wire.content import Blob, Content, FunctionResponse, Part
+from gemini_live_runtime.wire.enums import Scheduling
+from gemini_live_runtime.wire.fields import Plan, Planner, Problems, WrongTypeError
+from gemini_live_runtime.wire.json_frame import dump_object, parse_object
+from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerContent, ServerMessage
+
+M = TypeVar("M", bound=Message)
+
+MODEL_PCM_RATE = 24_000
+"""Hz of model speech whose MIME type names no rate."""
+
+PCM_RATES = range(8_000, 192_001)
+"""Rates in Hz that a PCM MIME type may name."""
+
+
+def decode_client(frame: str | bytes) -> ClientMessage:
+    """The client message in `frame`; raises `ProtocolError` or `FrameTooLargeError`."""
+    problems = Problems()
+    raw = parse_object(frame)
+    message = _decode(ClientMessage, raw, problems)
+    kinds = client_kinds(message)
+    if len(kinds) != 1:
+        got = ", ".join([*kinds, *message.extra][:5]) or "none"
+        problems.add("message", f"expected exactly one kind of client message, got {got}")
+    return replace(message, raw=raw, problems=problems.sentences())
+
+
+def decode_server(frame: str | bytes) -> ServerMessage | AudioFrame:
+    """The server message in `frame`, or an `AudioFrame` when it is one piece of model speech and nothing else.
+
+    Raises `ProtocolError` or `FrameTooLargeError`.
+    """
+    message = decode_server_message(frame)
+    return message if (audio := as_audio_frame(message)) is None else audio
+
+
+def decode_server_message(frame: str | bytes) -> ServerMessage:
+    """The server message in `frame`, also when it is a piece of speech; raises as `decode_server` does."""
+    problems = Problems()
+    raw = parse_object(frame)
+    message = _decode(ServerMessage, raw, problems)
+    if raw and len(message.extra) == len(raw):
+        names = ", ".join(list(raw)[:5])
+        problems.add("message", f"no known kind of server message, got {names[:200]}")
+    return replace(message, raw=raw, problems=problems.sentences())
+
+
+def as_audio_frame(message: ServerMessage) -> AudioFrame | None:
+    """`message` as an `AudioFrame` when nothing is lost by that, else None."""
+    content = message.server_content
+    if message.problems or content is None or (turn := content.model_turn) is None or len(turn.parts) != 1:
+        return None
+    blob = turn.parts[0].inline_data
+    if blob is None or blob.mime_type is None or (rate := pcm_rate(blob.mime_type)) is None:
+        return None
+    if message != audio_message(blob.data, blob.mime_type, turn.role) or turn.role not in (None, "model"):
+        return None
+    return AudioFrame(blob.data, rate, blob.mime_type)
+
+
+def audio_message(data: bytes, mime_type: str, role: str | None = "model") -> ServerMessage:
+    """A server message with one piece of model speech."""
+    part = Part(inline_data=Blob(mime_type=mime_type, data=data))
+    return ServerMessage(server_content=ServerContent(model_turn=Content(role=role, parts=(part,))))
+
+
+def pcm_rate(mime_type: str) -> int | None:
+    """Hz of an `audio/pcm` MIME type, `MODEL_PCM_RATE` when it names none; None for any other or a senseless rate."""
+    kind, *parameters = mime_type.lower().replace(" ", "").split(";")
+    if kind != "audio/pcm":
+        return None
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name == "rate":
+            rate = int(value) if value.isascii() and value.isdigit() and len(value) < 7 else 0
+            return rate if rate in PCM_RATES else None
+    return MODEL_PCM_RATE
+
+
+def encode_client(message: ClientMessage) -> str:
+    """One frame; raises `ProtocolError` naming a field that cannot be written, `FrameTooLargeError`."""
+    return dump_object(client_to_json(message))
+
+
+def encode_server(message: ServerMessage) -> str:
+    """One frame; raises `ProtocolError` naming a field that cannot be written, `FrameTooLargeError`."""
+    return dump_object(to_json(message))
+
+
+def client_to_json(message: ClientMessage) -> dict[str, Any]:
+    """The JSON object of a client message; raises `ProtocolError` unless exactly one kind is set."""
+    kinds = client_kinds(message)
+    if len(kinds) + len(message.extra) != 1:
+        raise ProtocolError(
+            f"A client message holds exactly one kind, not {', '.join([*kinds, *message.extra]) or 'none'}",
+            field="message",
+        )
+    return to_json(message)
+
+
+def client_kinds(message: ClientMessage) -> tuple[str, ...]:
+    """Wire names of the kinds set in `message`."""
+    return tuple(field.name for field in plan_of(ClientMessage).fields if getattr(message, field.attribute) is not None)
+
+
+def to_json(message: Message) -> dict[str, Any]:
+    """The JSON object of any message: camelCase, standard base64, no nulls; `extra` last."""
+    return _write(message, "")
+
+
+def from_json(cls: type[M], value: Mapping[str, Any]) -> tuple[M, tuple[str, ...]]:
+    """A message of class `cls` from a JSON object, and what was unreadable in it; raises `ProtocolError`."""
+    problems = Problems()
+    return _decode(cls, dict(value), problems), problems.sentences()
+
+
+def unknown_fields(message: Message) -> Iterator[str]:
+    """Paths of all fields in `extra`, at any depth: what a strict server would refuse."""
+    yield from message.extra
+    for field in plan_of(type(message)).fields:
+        value = getattr(message, field.attribute)
+        if isinstance(value, Message):
+            children = [(field.name, value)]
+        elif isinstance(value, tuple):
+            children = [(f"{field.name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, Message)]
+        elif isinstance(value, Mapping):
+            children = [(f"{field.name}.{k}", item) for k, item in value.items() if isinstance(item, Message)]
+        else:
+            continue
+        for name, child in children:
+            for path in unknown_fields(child):
+                yield f"{name}.{path}"
+
+
+def _decode(cls: type[M], raw: dict[str, Any], problems: Problems) -> M:
+    try:
+        return cast(M, _read(cls, raw, "", problems))
+    except RecursionError:
+        raise ProtocolError("The frame is nested too deeply", field="frame") from None
+
+
+def _read(cls: type[Message], value: Any, path: str, problems: Problems) -> Any:
+    if not isinstance(value, dict):
+        raise WrongTypeError("an object", value)
+    by_key = plan_of(cls).by_key
+    values: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    for key, item in value.items():
+        field = by_key.get(key)
+        if field is None:
+            extra[key] = item
+            continue
+        if item is None:
+            continue
+        where = f"{path}.{key}" if path else key
+        try:
+            values[field.attribute] = field.read(item, where, problems)
+        except WrongTypeError as error:
+            if field.strict:
+                raise ProtocolError(f"{where}: {error}", field=where) from None
+            extra[key] = item
+            problems.add(where, str(error))
+    if extra:
+        values["extra"] = extra
+    if cls is Blob:
+        _check_pcm(values, path)
+    elif cls is FunctionResponse:
+        _lift_scheduling(values)
+    return cls(**values)
+
+
+def _write(message: Message, path: str) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for field in plan_of(type(message)).fields:
+        value = getattr(message, field.attribute)
+        if value is None or (value == field.default and not field.always):
+            continue
+        where = f"{path}.{field.name}" if path else field.name
+        try:
+            result[field.name] = field.write(value, where)
+        except WrongTypeError as error:
+            raise ProtocolError(f"{where}: {error}", field=where) from None
+    for key, item in message.extra.items():
+        if item is not None:
+            result.setdefault(key, item)
+    return result
+
+
+_planner = Planner(_read, _write)
+
+
+def plan_of(cls: type[Message]) -> Plan:
+    """The compiled table of a message class."""
+    return _planner.plan_of(cls)
+
+
+def _check_pcm(values: Mapping[str, Any], path: str) -> None:
+    mime_type = values.get("mime_type") or ""
+    if len(values.get("data", b"")) % 2 and mime_type.lower().partition(";")[0].strip() == "audio/pcm":
+        raise ProtocolError(
+            f"{path}.data holds {len(values['data'])} bytes of 16-bit PCM, an odd number", field=f"{path}.data"
+        )
+
+
+def _lift_scheduling(values: dict[str, Any]) -> None:
+    response = values.get("response", {})
+    scheduling = response.get("scheduling")
+    if "scheduling" not in values and isinstance(scheduling, str) and scheduling.upper() in list(Scheduling):
+        values["scheduling"] = Scheduling(scheduling.upper())
+    for key in ("willContinue", "will_continue"):
+        if "will_continue" not in values and isinstance(response.get(key), bool):
+            values["will_continue"] = response[key]

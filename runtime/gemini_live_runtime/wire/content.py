@@ -1,0 +1,155 @@
+"""Content: what both sides say. A `Content` has a role and parts; a part is text, media, a call or a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gemini_live_runtime.wire.base import Message, wire
+from gemini_live_runtime.wire.enums import CodeLanguage, CodeOutcome, MediaResolution, Role, Scheduling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Blob(Message):
+    """Inline media: raw bytes and their type, for example `audio/pcm;rate=24000` (s16le, mono)."""
+
+    mime_type: str | None = None
+    data: bytes = wire(default=b"", always=True, strict=True)
+    display_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FileData(Message):
+    """Media by address."""
+
+    file_uri: str | None = None
+    mime_type: str | None = None
+    display_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class VideoMetadata(Message):
+    """Which part of a video is meant; offsets are durations."""
+
+    start_offset: str | None = None
+    end_offset: str | None = None
+    fps: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PartMediaResolution(Message):
+    """Resolution of one part's media."""
+
+    level: MediaResolution | str | None = None
+    num_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PartialArg(Message):
+    """One piece of a call's arguments, when they stream."""
+
+    json_path: str | None = None
+    string_value: str | None = None
+    number_value: float | None = None
+    bool_value: bool | None = None
+    null_value: str | None = None
+    will_continue: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FunctionCall(Message):
+    """The model asks for a function. `args` is the model's own map, keys untouched."""
+
+    id: str | None = None
+    name: str | None = None
+    args: Mapping[str, Any] = wire(default_factory=dict)
+    partial_args: tuple[PartialArg, ...] = ()
+    will_continue: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FunctionResponsePart(Message):
+    """Media that belongs to a function's result."""
+
+    inline_data: Blob | None = None
+    file_data: FileData | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FunctionResponse(Message):
+    """A function's result. `response` is the tool's own map, keys untouched, always written.
+
+    Reading also takes `scheduling` and `willContinue` from inside `response`, where some guides show them.
+    """
+
+    id: str | None = None
+    name: str | None = None
+    response: Mapping[str, Any] = wire(default_factory=dict, always=True)
+    scheduling: Scheduling | str | None = None
+    will_continue: bool | None = None
+    parts: tuple[FunctionResponsePart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ExecutableCode(Message):
+    """Code that the model wants to run on Google's side."""
+
+    id: str | None = None
+    language: CodeLanguage | str | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CodeExecutionResult(Message):
+    """What running the model's code gave."""
+
+    id: str | None = None
+    outcome: CodeOutcome | str | None = None
+    output: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ServerToolCall(Message):
+    """A built-in tool that the server runs itself."""
+
+    id: str | None = None
+    tool_type: str | None = None
+    args: Mapping[str, Any] = wire(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ServerToolResponse(Message):
+    """The result of a built-in tool that the server ran."""
+
+    id: str | None = None
+    tool_type: str | None = None
+    response: Mapping[str, Any] = wire(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Part(Message):
+    """One part of a content: usually exactly one kind is set."""
+
+    text: str | None = None
+    thought: bool | None = None
+    thought_signature: bytes | None = None
+    inline_data: Blob | None = None
+    file_data: FileData | None = None
+    function_call: FunctionCall | None = None
+    function_response: FunctionResponse | None = None
+    executable_code: ExecutableCode | None = None
+    code_execution_result: CodeExecutionResult | None = None
+    tool_call: ServerToolCall | None = None
+    tool_response: ServerToolResponse | None = None
+    video_metadata: VideoMetadata | None = None
+    media_resolution: PartMediaResolution | None = None
+    part_metadata: Mapping[str, Any] = wire(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Content(Message):
+    """Parts by one speaker."""
+
+    role: Role | str | None = None
+    parts: tuple[Part, ...] = ()

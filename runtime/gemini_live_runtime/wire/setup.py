@@ -1,0 +1,232 @@
+"""The first message of a connection: which model, and how it shall behave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gemini_live_runtime.wire.base import Message, wire
+from gemini_live_runtime.wire.content import Content
+from gemini_live_runtime.wire.declarations import Tool
+from gemini_live_runtime.wire.enums import (
+    ActivityHandling,
+    EndSensitivity,
+    HarmBlockMethod,
+    HarmBlockThreshold,
+    HarmCategory,
+    MediaResolution,
+    Modality,
+    StartSensitivity,
+    ThinkingLevel,
+    TranscriptionMode,
+    TurnCoverage,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PrebuiltVoiceConfig(Message):
+    """A voice by name."""
+
+    voice_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class VoiceConsentSignature(Message):
+    """Proof that a speaker agreed to have the voice replicated."""
+
+    signature: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ReplicatedVoiceConfig(Message):
+    """A voice made from a sample."""
+
+    mime_type: str | None = None
+    voice_sample_audio: bytes | None = None
+    consent_audio: bytes | None = None
+    voice_consent_signature: VoiceConsentSignature | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class VoiceConfig(Message):
+    """Which voice speaks: one of the three."""
+
+    prebuilt_voice_config: PrebuiltVoiceConfig | None = None
+    replicated_voice_config: ReplicatedVoiceConfig | None = None
+    voice: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SpeechConfig(Message):
+    """Voice and language of the model's speech. `language_code` is BCP 47."""
+
+    voice_config: VoiceConfig | None = None
+    language_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ThinkingConfig(Message):
+    """Thinking: a budget in tokens (0 off, -1 automatic) on older models, a level on newer ones."""
+
+    include_thoughts: bool | None = None
+    thinking_budget: int | None = None
+    thinking_level: ThinkingLevel | str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TranslationConfig(Message):
+    """Speech translation models only."""
+
+    target_language_code: str | None = None
+    echo_target_language: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class GenerationConfig(Message):
+    """Sampling, modality, voice."""
+
+    response_modalities: tuple[Modality | str, ...] = ()
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: float | None = None
+    max_output_tokens: int | None = None
+    seed: int | None = None
+    media_resolution: MediaResolution | str | None = None
+    candidate_count: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    stop_sequences: tuple[str, ...] = ()
+    speech_config: SpeechConfig | None = None
+    thinking_config: ThinkingConfig | None = None
+    enable_affective_dialog: bool | None = None
+    translation_config: TranslationConfig | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SessionResumption(Message):
+    """Empty: send me handles. With a handle: resume. `transparent` exists on Vertex only."""
+
+    handle: str | None = None
+    transparent: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SlidingWindow(Message):
+    """How many tokens stay after compression."""
+
+    target_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ContextWindowCompression(Message):
+    """From how many tokens on the context is compressed, and to what."""
+
+    trigger_tokens: int | None = None
+    sliding_window: SlidingWindow | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LanguageHints(Message):
+    """Deprecated: languages to expect."""
+
+    language_codes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AudioTranscriptionConfig(Message):
+    """Turns a transcription on; every field refines it. The last three are deprecated."""
+
+    language_codes: tuple[str, ...] = ()
+    custom_vocabulary: tuple[str, ...] = ()
+    word_timestamp: bool | None = None
+    diarization: bool | None = None
+    mode: TranscriptionMode | str | None = None
+    source_text: str | None = None
+    language_hints: LanguageHints | None = None
+    language_auto: Mapping[str, Any] | None = None
+    adaptation_phrases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AutomaticActivityDetection(Message):
+    """The server's voice activity detection, or its being off. Times in ms."""
+
+    disabled: bool | None = None
+    start_of_speech_sensitivity: StartSensitivity | str | None = None
+    end_of_speech_sensitivity: EndSensitivity | str | None = None
+    prefix_padding_ms: int | None = None
+    silence_duration_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RealtimeInputConfig(Message):
+    """How streamed input becomes turns."""
+
+    automatic_activity_detection: AutomaticActivityDetection | None = None
+    activity_handling: ActivityHandling | str | None = None
+    turn_coverage: TurnCoverage | str | None = None
+    interim_transcript_timestamp_enabled: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Proactivity(Message):
+    """Whether the model may stay silent or speak unasked."""
+
+    proactive_audio: bool | None = None
+    proactive_video: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class HistoryConfig(Message):
+    """Whether the first client content is history that wants no answer."""
+
+    initial_history_in_client_content: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SafetySetting(Message):
+    """One category's threshold."""
+
+    category: HarmCategory | str | None = None
+    method: HarmBlockMethod | str | None = None
+    threshold: HarmBlockThreshold | str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CustomizedAvatar(Message):
+    """A face made from an image."""
+
+    image_mime_type: str | None = None
+    image_data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AvatarConfig(Message):
+    """The face of a model that answers in video. Bit rates in bits a second."""
+
+    avatar_name: str | None = None
+    customized_avatar: CustomizedAvatar | None = None
+    audio_bitrate_bps: int | None = None
+    video_bitrate_bps: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Setup(Message):
+    """The configuration of a connection. `labels` is the user's own map."""
+
+    model: str | None = None
+    generation_config: GenerationConfig | None = None
+    system_instruction: Content | None = None
+    tools: tuple[Tool, ...] = ()
+    session_resumption: SessionResumption | None = None
+    context_window_compression: ContextWindowCompression | None = None
+    input_audio_transcription: AudioTranscriptionConfig | None = None
+    output_audio_transcription: AudioTranscriptionConfig | None = None
+    realtime_input_config: RealtimeInputConfig | None = None
+    proactivity: Proactivity | None = None
+    history_config: HistoryConfig | None = None
+    safety_settings: tuple[SafetySetting, ...] = ()
+    avatar_config: AvatarConfig | None = None
+    labels: Mapping[str, str] = wire(default_factory=dict)
+    explicit_vad_signal: bool | None = None
