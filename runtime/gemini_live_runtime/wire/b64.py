@@ -1,7 +1,7 @@
 """Strict base64 (RFC 4648): standard out; both alphabets in, with or without padding, never with junk.
 
 The standard library's lenient decoders drop characters they do not know, which would shift audio by bytes; these
-refuse. `encode` and `decode_standard` come from pybase64 (SIMD) where it is installed, else from `binascii`.
+refuse. `encode` and `validated` come from pybase64 (SIMD) where it is installed, else from `binascii`.
 """
 
 from __future__ import annotations
@@ -17,37 +17,34 @@ def stdlib_encode(data: bytes) -> str:
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
-def stdlib_decode_standard(text: str | bytes) -> bytes:
-    """Bytes of padded standard base64; raises `ValueError` for anything else."""
+def stdlib_validated(text: str | bytes, altchars: None = None, validate: bool = True) -> bytes:
+    """Bytes of padded standard base64; raises `ValueError` for anything else. Called as pybase64's is."""
     return binascii.a2b_base64(text, strict_mode=True)
 
 
 encode: Callable[[bytes], str]
-decode_standard: Callable[[str | bytes], bytes]
+validated: Callable[[str | bytes, None, bool], bytes]
 
 try:
     import pybase64
 except ImportError:
     ACCELERATED = False
     encode = stdlib_encode
-    decode_standard = stdlib_decode_standard
+    validated = stdlib_validated
 else:
     ACCELERATED = True
     encode = pybase64.b64encode_as_string
-
-    def decode_standard(text: str | bytes) -> bytes:
-        """Bytes of padded standard base64; raises `ValueError` for anything else."""
-        return pybase64.b64decode(text, None, True)
+    validated = pybase64.b64decode
 
 
 def decode(text: str) -> bytes:
     """Bytes of base64 in either alphabet, padded or not; raises `ValueError` (`binascii.Error`) for anything else."""
     try:
-        return decode_standard(text)
+        return validated(text, None, True)
     except ValueError:
         if not text.isascii() or len(text.rstrip("=")) % 4 == 1:
             raise
         standard = text.translate(_URL_SAFE)
         if not standard.endswith("="):
             standard += "=" * (-len(standard) % 4)
-        return decode_standard(standard)
+        return validated(standard, None, True)

@@ -24,7 +24,7 @@ class Message:
 
     def __repr__(self) -> str:
         set_fields = [
-            f"{item.name}={value!r}"
+            f"{item.name}=<{len(value)} bytes>" if isinstance(value, bytes) else f"{item.name}={value!r}"
             for item in fields(self)
             if item.repr and (value := getattr(self, item.name)) not in (None, (), {}, b"")
         ]

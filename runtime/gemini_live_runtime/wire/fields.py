@@ -1,7 +1,7 @@
 """The table behind the codec: how each field of each message class is read and written.
 
-`plan_of(cls)` compiles a class once, from its type hints. A reader returns the value, or raises `WrongTypeError` with what was
-expected; a writer returns what JSON holds, or raises it too.
+`Planner.plan_of(cls)` compiles a class once, from its type hints. A reader returns the value, or raises
+`WrongTypeError` with what was expected; a writer returns what JSON holds, or raises it too.
 """
 
 from __future__ import annotations
