@@ -1,1 +1,3 @@
-"""Bundled agents."""
+"""Bundled agents, and finding other people's."""
+
+from __future__ import annotations

@@ -1,0 +1,117 @@
+"""Finding an agent: a bundled name, `MODULE:ATTR` or `FILE.py:ATTR`."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.session.agent import Agent
+
+
+def _concierge() -> Agent:
+    from gemini_live_runtime.agents.concierge import concierge
+
+    return concierge()
+
+
+BUNDLED: dict[str, Callable[[], Agent]] = {"concierge": _concierge}
+"""Bundled agents by name; each call makes a fresh one."""
+
+
+def load_agent(reference: str) -> Agent:
+    """The agent that `reference` names: an `Agent`, or a function without parameters that returns one.
+
+    Runs the code it imports. Raises `AgentError` saying what could not be found or what failed.
+    """
+    if reference in BUNDLED:
+        return BUNDLED[reference]()
+    place, separator, attribute = reference.rpartition(":")
+    if not separator or not place or not attribute:
+        known = ", ".join(sorted(BUNDLED))
+        close = difflib.get_close_matches(reference, BUNDLED, n=1)
+        hint = f"Did you mean {close[0]}? " if close else ""
+        raise AgentError(
+            f"There is no agent {reference[:80]!r}",
+            remedy=f"{hint}Bundled: {known}. Your own: MODULE:ATTR or FILE.py:ATTR",
+            field="agent",
+            value=reference,
+        )
+    module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place)
+    return _agent_of(module, place, attribute)
+
+
+def _agent_of(module: ModuleType, place: str, attribute: str) -> Agent:
+    value: Any = getattr(module, attribute, None)
+    if value is None:
+        named = sorted(name for name, item in vars(module).items() if isinstance(item, Agent))
+        remedy = f"It has: {', '.join(named)}" if named else "Define it: agent = Agent(name=..., instruction=...)"
+        raise AgentError(f"{place} has no {attribute!r}", remedy=remedy, field="agent", value=attribute)
+    if not isinstance(value, Agent) and callable(value):
+        try:
+            value = value()
+        except GeminiLiveError:
+            raise
+        except Exception as error:
+            raise AgentError(_failure(place, error), remedy="Mend the function and try again") from error
+    if not isinstance(value, Agent):
+        raise AgentError(
+            f"{place}:{attribute} is a {type(value).__name__}, not an Agent",
+            remedy="Give an Agent, or a function without parameters that returns one",
+            field="agent",
+            value=attribute,
+        )
+    return value
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise AgentError(f"There is no file {path}", remedy="Check the path", field="agent", value=str(path))
+    name = f"gemini_live_agent_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise AgentError(f"{path} cannot be imported", field="agent", value=str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except GeminiLiveError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise AgentError(_failure(str(path), error), remedy="Mend it and try again") from error
+    return module
+
+
+def _from_module(name: str) -> ModuleType:
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return importlib.import_module(name)
+    except GeminiLiveError:
+        raise
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            raise AgentError(
+                f"There is no module {name}", remedy="Check the name, or give FILE.py:ATTR", field="agent", value=name
+            ) from None
+        raise AgentError(_failure(name, error), remedy="Install what it needs") from error
+    except (Exception, SystemExit) as error:
+        raise AgentError(_failure(name, error), remedy="Mend it and try again") from error
+
+
+def _failure(place: str, error: BaseException) -> str:
+    """One sentence: what failed and on which line of the person's own code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "importlib" not in frame.filename and frame.filename != __file__]
+    where = f" (line {own[-1].lineno} of {Path(own[-1].filename).name})" if own else ""
+    return f"Importing {place} failed{where}: {type(error).__name__}: {error}"
