@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.view import (
+    MAX_BLOCK_CHARS,
     MAX_BLOCKS,
+    MAX_CHARS,
+    MAX_EVENT_TYPES,
     MAX_LATENCIES,
     MAX_LOG_LINES,
     Block,
@@ -21,6 +24,9 @@ from gemini_live_runtime.journal.view import (
 )
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.text import sanitise, sanitise_line
+
+_NOTICE = 2000
+"""Longest notice kept, in characters."""
 
 _Handler = Callable[[SessionView, ev.Event, Any], Dirty]
 _handlers: dict[type[ev.Payload], _Handler] = {}
@@ -37,7 +43,9 @@ def _on(cls: type[ev.Payload]) -> Callable[[_Handler], _Handler]:
 def apply(view: SessionView, event: ev.Event) -> Dirty:
     """Fold one event into `view` and say what changed. Events must come in order, each once."""
     view.seq, view.t, view.turn, view.gen = event.seq, event.t, event.turn, event.gen
-    name = event.type
+    name = sanitise_line(event.type, 80)
+    if name not in view.events_by_type and len(view.events_by_type) >= MAX_EVENT_TYPES:
+        name = "other"
     view.events_by_type[name] = view.events_by_type.get(name, 0) + 1
     handler = _handlers.get(type(event.payload))
     return handler(view, event, event.payload) if handler is not None else Dirty.NONE
@@ -71,25 +79,51 @@ def _open_block(view: SessionView, event: ev.Event, kind: BlockKind, **fields: A
     block = Block(id=view.next_block, kind=kind, t=event.t, turn=event.turn, gen=event.gen, **fields)
     view.next_block += 1
     view.blocks.append(block)
-    excess = len(view.blocks) - MAX_BLOCKS
-    if excess > 0:
-        # Forgetting in batches keeps the cost of a long session flat.
-        batch = max(excess, MAX_BLOCKS // 20)
-        del view.blocks[:batch]
-        view.blocks_forgotten += batch
+    view.block_chars += len(block.text) + len(block.detail)
+    _forget_oldest(view)
     return block
 
 
+def _forget_oldest(view: SessionView) -> None:
+    if len(view.blocks) <= MAX_BLOCKS and view.block_chars <= MAX_CHARS:
+        return
+    # Forgetting a twentieth at a time keeps the cost of a long session flat.
+    least, batch = len(view.blocks) // 20, 0
+    for block in view.blocks[:-1]:
+        if batch > least and view.block_chars <= MAX_CHARS:
+            break
+        view.block_chars -= len(block.text) + len(block.detail)
+        batch += 1
+    del view.blocks[:batch]
+    view.blocks_forgotten += batch
+
+
+def _recent(view: SessionView, turn: int) -> Iterator[Block]:
+    """Blocks of `turn` and of the one before it, newest first."""
+    for block in reversed(view.blocks):
+        if block.turn < turn - 1:
+            return
+        yield block
+
+
 def _streaming(view: SessionView, kind: BlockKind, turn: int) -> Block | None:
-    """The block of `kind` that is still growing in `turn`: it is among the last few, or there is none."""
-    for block in reversed(view.blocks[-12:]):
+    """The block of `kind` that is still growing in `turn`."""
+    for block in _recent(view, turn):
         if block.kind == kind and not block.done and block.turn == turn:
             return block
     return None
 
 
+def _interrupted_block(view: SessionView, kind: BlockKind, gen: int) -> Block | None:
+    """The interrupted block of generation `gen`: what still arrives of a cut answer is its unheard rest."""
+    for block in reversed(view.blocks[-12:]):
+        if block.kind == kind and block.interrupted and block.gen == gen:
+            return block
+    return None
+
+
 def _finish(view: SessionView, *kinds: BlockKind) -> None:
-    for block in view.blocks[-12:]:
+    for block in _recent(view, view.turn):
         if block.kind in kinds and not block.done:
             block.done = True
             block.rev += 1
@@ -123,7 +157,7 @@ def _ended(view: SessionView, event: ev.Event, p: ev.SessionEnded) -> Dirty:
     view.ended, view.exit_code = sanitise_line(p.reason) or "ended", p.exit_code
     view.playing = False
     _finish(view, "user", "model", "thought")
-    return Dirty.HEADER | Dirty.TRANSCRIPT
+    return Dirty.HEADER | Dirty.TRANSCRIPT | Dirty.METERS
 
 
 @_on(ev.ConnectionOpening)
@@ -143,8 +177,8 @@ def _closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty
     view.connected_ms, view.go_away_at, view.resumable = None, None, False
     if p.requested:
         return Dirty.HEADER
-    text = sanitise_line(p.sentence or f"The connection closed ({p.close_code}) {p.reason}")
-    _open_block(view, event, "notice", text=text, status="error", detail=sanitise_line(p.remedy), done=True)
+    text = sanitise_line(p.sentence or f"The connection closed ({p.close_code}) {p.reason}", _NOTICE)
+    _open_block(view, event, "notice", text=text, status="error", detail=sanitise_line(p.remedy, _NOTICE), done=True)
     return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
 
 
@@ -179,6 +213,10 @@ def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
     kind: BlockKind = "user" if p.side == "user" else ("thought" if p.channel == "thought" else "model")
     text = sanitise(p.text)
     block = _streaming(view, kind, event.turn)
+    if block is not None and len(block.text) + len(text) > MAX_BLOCK_CHARS:
+        block.done = True
+        block.rev += 1
+        block = None
     if block is None:
         text = text.lstrip()
         if not text:
@@ -188,6 +226,8 @@ def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
         block = _open_block(view, event, kind)
     block.text += text
     block.rev += 1
+    view.block_chars += len(text)
+    _forget_oldest(view)
     return Dirty.TRANSCRIPT
 
 
@@ -208,13 +248,13 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
     view.interruptions += 1
     view.playing = False
     heard = len(sanitise(p.heard_text).lstrip())
-    for block in reversed(view.blocks[-12:]):
+    for block in _recent(view, event.turn):
         if block.kind == "model" and block.turn == event.turn:
             block.interrupted, block.done = True, True
             block.heard = min(heard, len(block.text))
             block.rev += 1
             break
-    return Dirty.TRANSCRIPT | Dirty.HEADER
+    return Dirty.TRANSCRIPT | Dirty.HEADER | Dirty.METERS
 
 
 @_on(ev.TurnCompleted)
@@ -224,7 +264,7 @@ def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty
     if p.latency_ms is not None:
         view.latencies.append(p.latency_ms)
         del view.latencies[:-MAX_LATENCIES]
-        for block in reversed(view.blocks[-12:]):
+        for block in _recent(view, event.turn):
             if block.kind == "model" and block.turn == event.turn:
                 block.ms = p.latency_ms
                 block.rev += 1
@@ -236,7 +276,7 @@ def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty
 def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
     view.calls_open += 1
     args = ", ".join(f"{sanitise_line(str(key))}={_short(value)}" for key, value in p.args.items())
-    text = f"{sanitise_line(p.name, 80)}({args})"
+    text = sanitise_line(f"{sanitise_line(p.name, 80)}({args})", 1000)
     _open_block(view, event, "tool", text=text, call_id=p.call_id, status="running")
     return Dirty.TRANSCRIPT | Dirty.HEADER
 
@@ -248,6 +288,7 @@ def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Di
         if block.kind == "tool" and block.call_id == p.call_id and not block.done:
             block.status, block.ms, block.done = p.status, p.ms, True
             block.detail = _short(p.result, 200)
+            view.block_chars += len(block.detail)
             block.rev += 1
             break
     return Dirty.TRANSCRIPT | Dirty.HEADER
@@ -292,7 +333,7 @@ def _audio_opened(view: SessionView, event: ev.Event, p: ev.AudioOpened) -> Dirt
     view.input_device, view.output_device = sanitise_line(p.input, 60), sanitise_line(p.output, 60)
     view.echo_canceller = sanitise_line(p.echo_canceller)
     for problem in p.problems:
-        _open_block(view, event, "notice", text=sanitise_line(problem), status="warning", done=True)
+        _open_block(view, event, "notice", text=sanitise_line(problem, _NOTICE), status="warning", done=True)
     return Dirty.METERS | Dirty.HEADER | Dirty.TRANSCRIPT
 
 
@@ -302,7 +343,7 @@ def _audio_lost(view: SessionView, event: ev.Event, p: ev.AudioLost) -> Dirty:
         view.input_device = ""
     else:
         view.output_device, view.playing = "", False
-    _open_block(view, event, "notice", text=sanitise_line(p.reason), status="warning", done=True)
+    _open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="warning", done=True)
     return Dirty.METERS | Dirty.TRANSCRIPT
 
 
@@ -339,7 +380,13 @@ def _control(view: SessionView, event: ev.Event, p: ev.ControlChanged) -> Dirty:
 @_on(ev.Notice)
 def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
     _open_block(
-        view, event, "notice", text=sanitise_line(p.text), status=p.level, detail=sanitise_line(p.remedy), done=True
+        view,
+        event,
+        "notice",
+        text=sanitise_line(p.text, _NOTICE),
+        status=p.level,
+        detail=sanitise_line(p.remedy, _NOTICE),
+        done=True,
     )
     return Dirty.NOTICES | Dirty.TRANSCRIPT
 
@@ -355,13 +402,13 @@ def _limit(view: SessionView, event: ev.Event, p: ev.LimitReached) -> Dirty:
 
 @_on(ev.CommandRefused)
 def _refused(view: SessionView, event: ev.Event, p: ev.CommandRefused) -> Dirty:
-    _open_block(view, event, "notice", text=sanitise_line(p.reason), status="warning", done=True)
+    _open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="warning", done=True)
     return Dirty.NOTICES | Dirty.TRANSCRIPT
 
 
 @_on(ev.RecordingTrimmed)
 def _trimmed(view: SessionView, event: ev.Event, p: ev.RecordingTrimmed) -> Dirty:
-    _open_block(view, event, "notice", text=sanitise_line(p.reason), status="info", done=True)
+    _open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="info", done=True)
     return Dirty.NOTICES | Dirty.TRANSCRIPT
 
 

@@ -1,0 +1,196 @@
+"""What every part of the session core shares: its state, and the few moves that several parts make."""
+
+from __future__ import annotations
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.calls import CallLedger
+from gemini_live_runtime.session.capabilities import Capabilities
+from gemini_live_runtime.session.effects import (
+    Cut,
+    Effect,
+    Emit,
+    End,
+    InterruptedBy,
+    Microphone,
+    Send,
+)
+from gemini_live_runtime.session.generation import GenerationLedger
+from gemini_live_runtime.session.limits import Limits
+from gemini_live_runtime.session.pricing import Price
+from gemini_live_runtime.session.state_word import Facts
+from gemini_live_runtime.session.turns import OpenedBy, TurnLedger
+from gemini_live_runtime.session.turns import Outcome as TurnOutcome
+from gemini_live_runtime.session.usage import UsageTotals
+from gemini_live_runtime.wire import compose
+
+
+class Mind:
+    """The state of one session. `started_at` is the clock time (s) of its start."""
+
+    def __init__(
+        self,
+        *,
+        mode: ev.Mode,
+        capabilities: Capabilities,
+        limits: Limits,
+        price: Price | None,
+        started_at: float,
+        manual_activity: bool = False,
+    ) -> None:
+        self.mode: ev.Mode = mode
+        self.microphone_on = not manual_activity
+        self.speaker_on = True
+        self.turns = TurnLedger()
+        self.ledger = GenerationLedger()
+        self.resumption_handle = ""
+        self.input_open = False
+        self._manual = manual_activity
+        self._capabilities = capabilities
+        self._limits = limits
+        self._usage = UsageTotals()
+        self._price = price
+        self._started_at = started_at
+        self._facts = Facts()
+        self._word: tuple[str, str] = ("offline", "")
+        self._completion_owed = False
+        self._playing: set[int] = set()
+        self._calls = CallLedger()
+        self._queued_texts: list[tuple[str, str]] = []
+        self._streaming_audio = False
+        self._ended = False
+        self._input_problem = ""
+        self._out: list[Effect] = []
+
+    @property
+    def _mic_effective(self) -> bool:
+        return self.mode == "voice" and self.microphone_on and self.input_open
+
+    def audio_flows(self) -> list[Effect]:
+        """Called before the first chunk of a stretch of audio: what must precede it."""
+        if not self._streaming_audio:
+            self._streaming_audio = True
+            if self._manual:
+                self._out.append(Send(compose.activity_start()))
+        out, self._out = self._out, []
+        return out
+
+    def _apply_microphone(self) -> None:
+        on = self._mic_effective
+        self._facts.microphone = on
+        self._out.append(Microphone(on))
+        if not on:
+            self._facts.voice = False
+            self._end_audio_stream()
+            if self._facts.status == "ready":
+                self._facts.why = "text mode" if self.mode == "text" else "microphone muted"
+
+    def _end_audio_stream(self) -> None:
+        if self._streaming_audio:
+            self._streaming_audio = False
+            if self._facts.status == "ready":
+                self._out.append(Send(compose.activity_end() if self._manual else compose.audio_stream_end()))
+
+    def _cut(self, by: InterruptedBy, now: float) -> None:
+        victim = self.ledger.audible()
+        turn = victim.turn if victim is not None else self.turns.number
+        bound = self.ledger.cut()
+        self._playing = {number for number in self._playing if number >= bound}
+        self._facts.speaking = bool(self._playing)
+        if victim is not None:
+            self._facts.interrupted_at = now
+        self._out.append(Cut(bound, by, turn, victim.number if victim is not None else 0))
+
+    def _send_text(self, command_id: str, text: str, now: float) -> None:
+        if self._facts.speaking or self._playing:
+            self._cut("typed", now)
+        if self.turns.is_open:
+            self._close_turn(self.turns.cut_short())
+        self._open_turn("typed")
+        self._emit(ev.TextSent(text=text, command_id=command_id))
+        realtime = self._capabilities.text_is_realtime
+        self._out.append(Send(compose.realtime_text(text) if realtime else compose.text_turn(text)))
+        self.turns.input_ended_at = now
+        self._facts.owed = True
+        self._facts.interrupted_at = None
+        self._facts.voice_ended_at = None
+
+    def cut_performed(self, now: float, cut: Cut) -> list[Effect]:
+        """The runner has cut playback and reported what was heard up to it."""
+        generation = self.ledger.get(cut.victim)
+        if generation is None:
+            return []
+        heard, unheard = generation.split_text()
+        self._emit(
+            ev.TurnInterrupted(
+                by=cut.by,
+                cut_below=cut.cut_below,
+                heard_samples=generation.heard,
+                unheard_samples=generation.unheard,
+                heard_text=heard,
+                unheard_text=unheard,
+            ),
+            turn=cut.turn,
+            gen=generation.number,
+        )
+        return self._flush(now)
+
+    @property
+    def taking_audio(self) -> bool:
+        """Whether microphone chunks are to be sent."""
+        return self._facts.status == "ready" and self._mic_effective
+
+    def ending(self, now: float, reason: str, exit_code: int) -> list[Effect]:
+        """The session is to end."""
+        if not self._ended:
+            self._ended = True
+            self._out.append(End(reason, exit_code))
+        return self._flush(now)
+
+    def _open_turn(self, by: OpenedBy) -> None:
+        self._emit(self.turns.open(by))
+
+    def _close_turn(self, outcome: TurnOutcome, *, reason: str = "") -> None:
+        completed = self.turns.close(outcome, reason)
+        if completed is not None:
+            self._facts.owed = False
+            self._emit(completed)
+
+    def _voice_changed(self, now: float, speaking: bool) -> None:
+        facts = self._facts
+        if facts.voice and not speaking:
+            self.turns.input_ended_at = now
+            if self.taking_audio and not facts.speaking:
+                facts.voice_ended_at = now
+        if speaking:
+            facts.voice_ended_at = None
+        facts.voice = speaking
+
+    def _check_limits(self, now: float) -> None:
+        for due in self._limits.check(cost=self._usage.cost_usd, minutes=(now - self._started_at) / 60):
+            self._emit(due)
+            if due.stage == "hang-up" and not self._ended:
+                self._ended = True
+                self._out.append(End(f"the {due.kind} limit was reached", 0))
+
+    def _emit_controls(self, actor: ev.Actor, reason: str = "") -> None:
+        self._emit(
+            ev.ControlChanged(
+                mode=self.mode, microphone=self.microphone_on, speaker=self.speaker_on, actor=actor, reason=reason
+            )
+        )
+
+    def _refuse(self, command_id: str, command: str, reason: str) -> None:
+        self._emit(ev.CommandRefused(command_id=command_id, command=command, reason=reason))
+
+    def _emit(self, payload: ev.Payload, *, turn: int | None = None, gen: int | None = None) -> None:
+        self._out.append(
+            Emit(payload, self.turns.number if turn is None else turn, self.ledger.number if gen is None else gen)
+        )
+
+    def _flush(self, now: float) -> list[Effect]:
+        word = self._facts.word(now)
+        if word != self._word:
+            self._word = word
+            self._emit(ev.SessionState(word=word[0], reason=word[1]))
+        out, self._out = self._out, []
+        return out

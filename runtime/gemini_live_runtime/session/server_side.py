@@ -1,0 +1,267 @@
+"""The part of the core that hears the server: connection, content, interruptions, calls, usage."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
+from gemini_live_runtime.session.effects import (
+    CancelTool,
+    Effect,
+    EndOfAudio,
+    Play,
+    RunTool,
+    Send,
+)
+from gemini_live_runtime.session.generation import Generation
+from gemini_live_runtime.session.mind import Mind
+from gemini_live_runtime.tools.dispatch import Outcome
+from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire.codec import pcm_rate
+from gemini_live_runtime.wire.messages import (
+    AudioFrame,
+    Blob,
+    FunctionCall,
+    ServerContent,
+    ServerMessage,
+    SessionResumptionUpdate,
+    VoiceActivityType,
+)
+
+
+class ServerSide(Mind):
+    """What the server does to a session."""
+
+    def connecting(self, now: float, url: str) -> list[Effect]:
+        """A connection attempt begins."""
+        self._facts.status, self._facts.why = "connecting", ""
+        self._emit(ev.ConnectionOpening(url=url))
+        return self._flush(now)
+
+    def connected(self, now: float, *, ms: float, server_session: str) -> list[Effect]:
+        """`setupComplete` arrived."""
+        self._facts.status = "ready"
+        self._facts.why = "" if self.input_open or self.mode == "text" else self._input_problem
+        self._emit(ev.ConnectionReady(ms=ms, server_session=server_session))
+        queued, self._queued_texts = self._queued_texts, []
+        for command_id, text in queued:
+            self._send_text(command_id, text, now)
+        return self._flush(now)
+
+    def disconnected(self, now: float, error: GeminiLiveError) -> list[Effect]:
+        """The connection failed or ended unasked: `error` says how."""
+        code, reason = 1006, ""
+        if isinstance(error, ConnectionClosedError):
+            code, reason = error.close_code, error.reason
+        self._emit(ev.ConnectionClosed(close_code=code, reason=reason, sentence=error.message, remedy=error.remedy))
+        self._facts.status, self._facts.why = "error", error.message
+        self._facts.owed = False
+        self._facts.voice_ended_at = None
+        self._streaming_audio = False
+        for command_id, text in self._queued_texts:
+            self._refuse(command_id, cmd.SendText.command, f"Not sent, the connection ended: {text[:200]}")
+        self._queued_texts.clear()
+        for call_id in self._calls.open_ids:
+            self._cancel_call(call_id)
+        self._close_turn(self.turns.cut_short(), reason="the connection ended")
+        return self._flush(now)
+
+    def audio_frame(self, now: float, frame: AudioFrame) -> list[Effect]:
+        """The hot path: a message with nothing but model audio."""
+        self._model_audio(frame.data, frame.rate)
+        return self._flush(now)
+
+    def server_message(self, now: float, message: ServerMessage) -> list[Effect]:
+        """Any other message: everything in it counts, content before flags."""
+        for problem in message.problems:
+            self._emit(
+                ev.Notice(level="warning", code="protocol", text=f"Part of a message was not understood: {problem}")
+            )
+        if message.server_content is not None:
+            self._content(message.server_content, now)
+        if message.tool_call is not None:
+            for call in message.tool_call.function_calls:
+                self._tool_call(call)
+        if message.tool_call_cancellation is not None:
+            for call_id in message.tool_call_cancellation.ids:
+                self._cancel_call(call_id)
+        if message.voice_activity is not None:
+            self._server_voice(message.voice_activity.type, now)
+        if message.session_resumption_update is not None:
+            self._resumption(message.session_resumption_update)
+        if message.go_away is not None:
+            self._emit(ev.ConnectionGoAway(time_left_s=_seconds(message.go_away.time_left)))
+        if message.usage_metadata is not None:
+            self._emit(self._usage.add(message.usage_metadata, self._price))
+            self._check_limits(now)
+        return self._flush(now)
+
+    def _content(self, content: ServerContent, now: float) -> None:
+        if content.input_transcription is not None and content.input_transcription.text:
+            self._user_said(content.input_transcription.text, now)
+        if content.model_turn is not None:
+            for part in content.model_turn.parts:
+                if part.inline_data is not None:
+                    self._media(part.inline_data)
+                if part.text:
+                    self._model_said(part.text, "thought" if part.thought else "text")
+                if part.function_call is not None:
+                    self._tool_call(part.function_call)
+        if content.output_transcription is not None and content.output_transcription.text:
+            self._model_said(content.output_transcription.text, "speech")
+        if content.generation_complete:
+            self._generation_complete()
+        if content.interrupted:
+            self._server_interrupted(now)
+        if content.turn_complete:
+            self._turn_complete(content, now)
+
+    def _media(self, blob: Blob) -> None:
+        mime_type = blob.mime_type or ""
+        rate = pcm_rate(mime_type)
+        if rate is not None:
+            self._model_audio(blob.data, rate)
+        else:
+            text = f"The model sent {len(blob.data)} bytes of {mime_type or 'unnamed media'}, which cannot be played"
+            self._emit(ev.Notice(level="warning", code="media", text=text))
+
+    def _user_said(self, text: str, now: float) -> None:
+        if not text.strip() and not self.turns.is_open:
+            return
+        if not self.turns.is_open:
+            self._open_turn("voice")
+        self._facts.voice_ended_at = None
+        self._facts.owed = True
+        if self.turns.input_ended_at is None:
+            self.turns.input_ended_at = now
+        self._emit(ev.TranscriptDelta(side="user", text=text))
+
+    def _model_audio(self, pcm: bytes, rate: int) -> None:
+        generation = self._model_content()
+        generation.received += len(pcm) // 2 * 24_000 // rate
+        if not self.ledger.current_is_cut:
+            self._playing.add(generation.number)
+            self._facts.speaking = True
+            self._out.append(Play(generation.number, pcm, rate))
+
+    def _model_said(self, text: str, channel: Literal["speech", "text", "thought"]) -> None:
+        generation = self._model_content()
+        if channel != "thought":
+            generation.text.append(text)
+        if not self.ledger.current_is_cut:
+            self._facts.speaking = True
+        self._emit(ev.TranscriptDelta(side="model", text=text, channel=channel), turn=generation.turn)
+
+    def _model_content(self) -> Generation:
+        """The generation that content arriving now belongs to; opens a turn when the model speaks unasked."""
+        if not self.ledger.current_is_cut:
+            if not self.turns.is_open:
+                self._open_turn("model")
+            self.turns.has_content = True
+            self._facts.owed = False
+            self._facts.voice_ended_at = None
+            self._facts.interrupted_at = None
+            self._completion_owed = False
+        generation = self.ledger.current(self.turns.number)
+        generation.opened = True
+        return generation
+
+    def _generation_complete(self) -> None:
+        generation = self.ledger.current(self.turns.number)
+        generation.complete = True
+        self._out.append(EndOfAudio(generation.number))
+        if not self.ledger.current_is_cut:
+            self._emit(ev.GenerationCompleted())
+        if not self._playing:
+            self._facts.speaking = False
+
+    def _server_interrupted(self, now: float) -> None:
+        already_cut = self.ledger.current_is_cut
+        had_content = self.ledger.current_opened
+        if not already_cut:
+            self._cut("server", now)
+        if had_content:
+            if self.turns.is_open and self.turns.has_content:
+                self._close_turn("interrupted")
+            self.ledger.advance()
+        self._completion_owed = True
+
+    def _turn_complete(self, content: ServerContent, now: float) -> None:
+        if self._completion_owed and not self.ledger.current_opened:
+            # The completion of the answer that `interrupted` has already ended.
+            self._completion_owed = False
+            return
+        self._completion_owed = False
+        self._out.append(EndOfAudio(self.ledger.number))
+        was_cut = self.ledger.current_is_cut
+        self.ledger.advance()
+        if not self._playing:
+            self._facts.speaking = False
+        status = content.interaction_status
+        interaction_over = status is None or str(status) == "IDLE"
+        if interaction_over and not was_cut:
+            reason = str(content.turn_complete_reason or "")
+            self._close_turn("complete" if self.turns.has_content else "empty", reason=reason)
+
+    def _server_voice(self, kind: VoiceActivityType | str | None, now: float) -> None:
+        if str(kind) == "ACTIVITY_START":
+            self._voice_changed(now, True)
+        elif str(kind) == "ACTIVITY_END":
+            self._voice_changed(now, False)
+
+    def _resumption(self, update: SessionResumptionUpdate) -> None:
+        if update.resumable and update.new_handle:
+            self.resumption_handle = update.new_handle
+        self._emit(ev.ConnectionResumable(resumable=bool(update.resumable and update.new_handle)))
+
+    def _tool_call(self, call: FunctionCall) -> None:
+        name = call.name or ""
+        call_id = self._calls.begin(call.id, name)
+        if call_id is None:
+            return
+        if not self.turns.is_open:
+            self._open_turn("model")
+        self._facts.calls_open = len(self._calls)
+        self._facts.owed = False
+        self._facts.voice_ended_at = None
+        args = dict(call.args)
+        self._emit(ev.ToolCalled(call_id=call_id, name=name, args=args))
+        self._out.append(RunTool(call_id, name, args))
+
+    def _cancel_call(self, call_id: str) -> None:
+        if self._calls.cancel(call_id):
+            self._out.append(CancelTool(call_id))
+
+    def tool_finished(self, now: float, outcome: Outcome) -> list[Effect]:
+        """A call ended; its one answer goes out unless the server has cancelled it."""
+        cancelled = not self._calls.finish(outcome.call_id) or outcome.status == "cancelled"
+        self._facts.calls_open = len(self._calls)
+        deliver = not cancelled and self._facts.status == "ready"
+        if deliver:
+            scheduling = self._capabilities.scheduling_of(outcome.name)
+            answer = compose.function_response(outcome.call_id, outcome.name, outcome.result, scheduling=scheduling)
+            self._out.append(Send(compose.tool_responses(answer)))
+            self._facts.owed = self.turns.is_open and not self._facts.speaking
+        self._emit(
+            ev.ToolFinished(
+                call_id=outcome.call_id,
+                name=outcome.name,
+                status="cancelled" if cancelled else outcome.status,
+                result=outcome.result,
+                ms=round(outcome.ms, 3),
+                delivered=deliver,
+            )
+        )
+        if outcome.cause and not cancelled:
+            self._emit(ev.Log(source="engine", level="warning", text=f"tool {outcome.name}: {outcome.cause}"))
+        return self._flush(now)
+
+
+def _seconds(duration: str | None) -> float | None:
+    """The seconds of a proto3 JSON duration such as `"49.9s"`; None for none, or one that is not understood."""
+    try:
+        return float((duration or "").removesuffix("s"))
+    except ValueError:
+        return None
