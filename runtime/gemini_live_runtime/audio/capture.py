@@ -1,0 +1,197 @@
+"""The microphone's side of the pipeline: echo, levels, voice mark, 20 ms chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemini_live_runtime.audio.echo import EchoCanceller
+from gemini_live_runtime.audio.erle import ErleMeter
+from gemini_live_runtime.audio.interface import MIC_RATE, AudioListener, MicChunk
+from gemini_live_runtime.audio.levels import LevelMeter, mean_square
+from gemini_live_runtime.audio.resample import Resampler
+from gemini_live_runtime.audio.ring import SampleRing
+from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
+from gemini_live_runtime.audio.voice import VoiceMark
+
+WAIT_FRAMES = 4
+"""How far the microphone may run ahead of what is played before silence is taken for it (40 ms)."""
+FAR_LIMIT_FRAMES = 20
+"""Played frames kept for a microphone that lags behind (200 ms); older ones are dropped and counted."""
+_QUIET_FRAMES = 100
+
+_SILENCE: Int16 = np.zeros(FRAME, np.int16)
+
+
+class _Frames:
+    """Samples at a device's rate in, frames of 10 ms at 16 kHz out."""
+
+    def __init__(self, ring: SampleRing, rate: int) -> None:
+        self.ring = ring
+        self.rate = rate
+        self._resampler = Resampler(rate, MIC_RATE)
+        self._samples: Float32 = np.zeros(0, np.float32)
+
+    def collect(self) -> None:
+        """Take what the ring holds."""
+        if self.ring.available:
+            fresh = self._resampler.process(self.ring.read())
+            self._samples = np.concatenate((self._samples, fresh)) if len(self._samples) else fresh
+
+    @property
+    def ready(self) -> int:
+        """Whole frames."""
+        return len(self._samples) // FRAME
+
+    @property
+    def pending(self) -> int:
+        """Samples at 16 kHz that are collected and not taken."""
+        return len(self._samples)
+
+    def take(self) -> Int16:
+        """The oldest frame."""
+        frame, self._samples = self._samples[:FRAME], self._samples[FRAME:]
+        return to_int16(frame)
+
+    def skip(self, frames: int) -> None:
+        """Drop the oldest frames."""
+        self._samples = self._samples[frames * FRAME :]
+
+
+class Capture:
+    """Cleans the microphone frame by frame. What was played is rendered before the microphone is captured."""
+
+    def __init__(
+        self,
+        listener: AudioListener,
+        microphone: SampleRing | None,
+        mic_rate: int,
+        played: SampleRing | None,
+        played_rate: int,
+        canceller: EchoCanceller,
+    ) -> None:
+        self._listener = listener
+        self._mic = _Frames(microphone, mic_rate) if microphone is not None else None
+        self._far = _Frames(played, played_rate) if played is not None else None
+        self._canceller = canceller
+        self._chunk: list[Int16] = []
+        self._chunk_power = 0.0
+        self._far_quiet = _QUIET_FRAMES
+        self._voice = VoiceMark()
+        self.erle = ErleMeter()
+        self.mic_level = LevelMeter()
+        self.clean_level = LevelMeter()
+        self.out_level = LevelMeter()
+        self.microphone_on = True
+        self.far_missing = 0
+        """Frames for which silence had to be taken because the playing device was late."""
+        self.far_dropped = 0
+        """Played frames dropped because the microphone did not keep up."""
+
+    @property
+    def speaking(self) -> bool:
+        """The local voice mark."""
+        return self._voice.speaking
+
+    @property
+    def has_microphone(self) -> bool:
+        """True while there is a microphone to read."""
+        return self._mic is not None
+
+    @property
+    def has_output(self) -> bool:
+        """True while something is played through a device."""
+        return self._far is not None
+
+    def lose_input(self) -> None:
+        """The microphone is gone."""
+        self._mic = None
+        self._forget_microphone()
+
+    def lose_output(self) -> None:
+        """Nothing will be played any more."""
+        self._far = None
+        self.out_level.reset()
+
+    def set_microphone(self, on: bool) -> None:
+        """Deliver or not; called on the worker."""
+        if self.microphone_on and not on:
+            self._forget_microphone()
+        self.microphone_on = on
+
+    def step(self, now: float) -> None:
+        """Process every whole frame that both sides have. `now` in seconds of the driver's clock."""
+        if self._far is not None:
+            self._far.collect()
+        if self._mic is None:
+            self._meter_only()
+            return
+        self._mic.collect()
+        while self._mic.ready:
+            far = self._next_far(self._mic.ready)
+            if far is None:
+                return
+            self._frame(self._mic.take(), far, self._moment(now))
+        if self._far is not None and self._far.ready > FAR_LIMIT_FRAMES:
+            excess = self._far.ready - WAIT_FRAMES
+            self._far.skip(excess)
+            self.far_dropped += excess
+
+    def _moment(self, now: float) -> float:
+        """When the device handed over the last sample of the frame just taken."""
+        assert self._mic is not None
+        return min(now, self._mic.ring.last_write) - self._mic.pending / MIC_RATE
+
+    def _next_far(self, waiting: int) -> Int16 | None:
+        if self._far is None:
+            return _SILENCE
+        if self._far.ready:
+            return self._far.take()
+        if waiting <= WAIT_FRAMES:
+            return None
+        self.far_missing += 1
+        return _SILENCE
+
+    def _meter_only(self) -> None:
+        while self._far is not None and self._far.ready:
+            frame = self._far.take()
+            self.out_level.add(frame, mean_square(frame))
+
+    def _frame(self, mic: Int16, far: Int16, moment: float) -> None:
+        far_power = mean_square(far)
+        if self._far is not None:
+            self.out_level.add(far, far_power)
+        self._far_quiet = 0 if far_power > 1e-7 else self._far_quiet + 1
+        if not self.microphone_on and self._far_quiet > _QUIET_FRAMES:
+            return
+        self._canceller.render(far)
+        clean = self._canceller.capture(mic)
+        mic_power, clean_power = mean_square(mic), mean_square(clean)
+        if self._far is not None and self.erle.add(far_power, mic_power, clean_power):
+            self._listener.echo_warning(self.erle.leaking)
+        if not self.microphone_on:
+            return
+        self.mic_level.add(mic, mic_power)
+        self.clean_level.add(clean, clean_power)
+        self._chunk.append(clean)
+        self._chunk_power += clean_power / 2
+        if len(self._chunk) == 2:
+            self._deliver(moment)
+
+    def _deliver(self, moment: float) -> None:
+        pcm = np.concatenate(self._chunk).tobytes()
+        power = self._chunk_power
+        self._chunk.clear()
+        self._chunk_power = 0.0
+        self._listener.mic_chunk(MicChunk(pcm, moment))
+        if self._voice.add(pcm, power, playing=self._far_quiet < _QUIET_FRAMES // 4):
+            self._listener.voice(self._voice.speaking)
+
+    def _forget_microphone(self) -> None:
+        self._chunk.clear()
+        self._chunk_power = 0.0
+        spoke = self._voice.speaking
+        self._voice.reset()
+        self.mic_level.reset()
+        self.clean_level.reset()
+        if spoke:
+            self._listener.voice(False)

@@ -1,0 +1,299 @@
+"""Real sound devices through PortAudio: an `AudioIO` that opens what it can and says what it could not."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from gemini_live_runtime.audio import quiet
+from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
+from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller, make_canceller
+from gemini_live_runtime.audio.interface import AudioLevels, AudioListener, AudioOpened, Direction, OpenDevice
+from gemini_live_runtime.audio.pipeline import AudioPipeline
+from gemini_live_runtime.audio.probe import NO_PORTAUDIO, list_devices
+from gemini_live_runtime.audio.relay import LoopRelay
+from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream
+from gemini_live_runtime.audio.worker import AudioWorker, in_thread, lead_slots
+from gemini_live_runtime.errors import DeviceError
+from gemini_live_runtime.text import sanitise_line
+
+OPEN_TIMEOUT_S = 5.0
+CLOSE_TIMEOUT_S = 2.0
+_NO_LEVELS = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
+
+T = TypeVar("T")
+
+
+def import_portaudio() -> Any:
+    """The `sounddevice` module. Raises DeviceError when it or the PortAudio library is missing."""
+    try:
+        import sounddevice
+    except (ImportError, OSError):
+        raise DeviceError(NO_PORTAUDIO, field="sound") from None
+    except Exception as error:
+        raise DeviceError(f"PortAudio cannot start: {sanitise_line(str(error), 120)}", field="sound") from None
+    return sounddevice
+
+
+class DeviceAudio:
+    """Microphone and loudspeaker of this machine, with the echo of one removed from the other.
+
+    `input` and `output` choose a device by number, name or part of a name; None is the default. With `echo` False the
+    microphone is taken as it is.
+    """
+
+    def __init__(
+        self,
+        input: str | None = None,
+        output: str | None = None,
+        *,
+        echo: bool = True,
+        load: Callable[[], Any] = import_portaudio,
+        probe: Callable[[], DeviceList] = list_devices,
+    ) -> None:
+        self._wanted: dict[Direction, str | None] = {"input": input, "output": output}
+        self._echo = echo
+        self._load = load
+        self._probe = probe
+        self._worker: AudioWorker | None = None
+        self._relay: LoopRelay | None = None
+        self._pipeline: AudioPipeline | None = None
+        self._hushed = False
+        self._microphone_on = True
+        self._speaker_on = True
+
+    async def open(self, listener: AudioListener) -> AudioOpened:
+        """Probe in a child, then open here. Every part that could not be opened is a sentence in `problems`."""
+        found = await _outside(self._probe, OPEN_TIMEOUT_S * 3, DeviceList((), "The sound system does not answer."))
+        if found.problem:
+            return AudioOpened(None, None, (found.problem,), "")
+        quiet.hush()
+        self._hushed = True
+        problems: list[str] = []
+        chosen: dict[Direction, SoundDevice] = {}
+        try:
+            portaudio = await _outside(lambda: _attempt(self._load), OPEN_TIMEOUT_S, DeviceError("PortAudio hangs"))
+            if isinstance(portaudio, DeviceError):
+                raise portaudio
+            found_here = await _outside(lambda: _same_devices(portaudio, found), OPEN_TIMEOUT_S, found.devices)
+        except DeviceError as error:
+            self._unhush()
+            return AudioOpened(None, None, (str(error),), "")
+        for direction, wanted in self._wanted.items():
+            try:
+                chosen[direction] = select_device(found_here, wanted, direction)
+            except DeviceError as error:
+                problems.append(str(error))
+        return await self._open_streams(listener, portaudio, chosen, problems)
+
+    async def _open_streams(
+        self, listener: AudioListener, portaudio: Any, chosen: dict[Direction, SoundDevice], problems: list[str]
+    ) -> AudioOpened:
+        relay = LoopRelay(asyncio.get_running_loop(), listener)
+        mic_device, out_device = chosen.get("input"), chosen.get("output")
+        canceller: EchoCanceller = make_canceller() if self._echo and mic_device and out_device else NoCanceller()
+        pipeline = AudioPipeline(
+            relay,
+            canceller,
+            mic_rate=mic_device.rate if mic_device else None,
+            out_rate=out_device.rate if out_device else None,
+        )
+        loudspeaker = microphone = None
+        if out_device is not None and pipeline.playout.ring is not None and pipeline.played is not None:
+            loudspeaker = LoudspeakerStream(out_device, pipeline.playout.ring, pipeline.played)
+            problem = await _open_stream(loudspeaker, portaudio)
+            if problem:
+                problems.append(problem)
+                loudspeaker = None
+                pipeline.lose_output()
+            else:
+                pipeline.playout.latency = loudspeaker.latency
+                pipeline.playout.lead = lead_slots(loudspeaker.block_ms)
+        if mic_device is not None and pipeline.microphone is not None:
+            microphone = MicrophoneStream(mic_device, pipeline.microphone)
+            problem = await _open_stream(microphone, portaudio)
+            if problem:
+                problems.append(problem)
+                microphone = None
+                pipeline.lose_input()
+        pipeline.set_microphone(self._microphone_on)
+        pipeline.set_speaker(self._speaker_on)
+        self._relay, self._pipeline = relay, pipeline
+        self._worker = AudioWorker(pipeline, relay, portaudio, microphone, loudspeaker)
+        if microphone is not None or loudspeaker is not None:
+            self._worker.start()
+        else:
+            self._unhush()
+        cancels = self._echo and microphone is not None and loudspeaker is not None
+        return AudioOpened(
+            _opened(microphone),
+            _opened(loudspeaker),
+            tuple(problems),
+            str(getattr(canceller, "name", "")) if cancels else "",
+        )
+
+    async def close(self) -> None:
+        """Stop worker and streams, report what was heard. Idempotent; a sound system that hangs is left behind."""
+        worker, self._worker = self._worker, None
+        relay, self._relay = self._relay, None
+        if worker is not None:
+
+            def stop() -> None:
+                if worker.running:
+                    worker.stop()
+                for stream in (worker.loudspeaker, worker.microphone):
+                    if stream is not None:
+                        stream.close()
+
+            await _outside(stop, CLOSE_TIMEOUT_S, None)
+        if relay is not None:
+            relay.close()
+        self._unhush()
+
+    def play(self, gen: int, pcm: bytes) -> None:
+        """Queue 24 kHz s16le of `gen`; dropped where no loudspeaker is open."""
+        if self._pipeline is not None:
+            self._pipeline.playout.play(gen, pcm)
+            self._nudge()
+
+    def end_of_turn(self, gen: int) -> None:
+        """No more audio of `gen` will come."""
+        if self._pipeline is not None:
+            self._pipeline.playout.end_of_turn(gen)
+            self._nudge()
+
+    def cut(self, cut_below: int) -> None:
+        """Silence everything below `cut_below`: the next callback fades it out, what was heard follows within a block."""
+        if self._pipeline is not None:
+            self._pipeline.playout.cut(cut_below)
+            self._nudge()
+
+    def set_microphone(self, on: bool) -> None:
+        """Deliver microphone chunks or not."""
+        self._microphone_on = on
+        if self._pipeline is not None:
+            self._pipeline.set_microphone(on)
+            self._nudge()
+
+    def set_speaker(self, on: bool) -> None:
+        """Play, or play silence while time passes."""
+        self._speaker_on = on
+        if self._pipeline is not None:
+            self._pipeline.set_speaker(on)
+
+    def levels(self) -> AudioLevels:
+        """The current meter values."""
+        if self._pipeline is None or self._relay is None:
+            return _NO_LEVELS
+        return replace(self._pipeline.levels, mic_dropped=self._relay.dropped_chunks)
+
+    @property
+    def finished(self) -> bool:
+        """True when no microphone is open."""
+        return self._worker is None or self._worker.microphone is None
+
+    @property
+    def playing(self) -> bool:
+        """True while samples are queued that the device has not consumed."""
+        return self._pipeline is not None and self._pipeline.playout.playing
+
+    def _nudge(self) -> None:
+        worker = self._worker
+        if worker is None or self._pipeline is None:
+            return
+        if worker.running:
+            worker.wake()
+        else:
+            # No stream was opened or all were lost: turns still end, on the loop's next turn.
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._pipeline.playout.step, loop.time())
+
+    def _unhush(self) -> None:
+        if self._hushed:
+            self._hushed = False
+            quiet.unhush()
+
+
+async def _outside(work: Callable[[], T], timeout: float, otherwise: T) -> T:
+    """The result of `work` from a daemon thread, or `otherwise` when it takes longer than `timeout` seconds."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except Exception as caught:
+            error = caught
+        try:
+            loop.call_soon_threadsafe(settle, result, error)
+        except RuntimeError:
+            return  # The loop is closed: nobody waits.
+
+    in_thread(run, "audio-open")
+    try:
+        return await asyncio.wait_for(future, timeout)
+    except TimeoutError:
+        return otherwise
+
+
+def _attempt(load: Callable[[], Any]) -> Any:
+    try:
+        return load()
+    except DeviceError as error:
+        return error
+
+
+def _same_devices(portaudio: Any, found: DeviceList) -> tuple[SoundDevice, ...]:
+    """The devices as this process numbers them. PortAudio keeps the list of its start, so it may have to start anew."""
+    from gemini_live_runtime.audio.probe import describe
+
+    try:
+        here = describe(portaudio)
+        if here != found.devices:
+            portaudio._terminate()
+            portaudio._initialize()
+            here = describe(portaudio)
+    except Exception as error:
+        raise DeviceError(
+            f"The sound devices could not be listed: {sanitise_line(str(error), 120)}", field="sound"
+        ) from None
+    return here
+
+
+async def _open_stream(stream: DeviceStream, portaudio: Any) -> str:
+    """Open `stream`; "" or the sentence that says why not."""
+    given_up = threading.Event()
+
+    def work() -> str:
+        try:
+            stream.open(portaudio)
+        except DeviceError as error:
+            return str(error)
+        if given_up.is_set():
+            stream.close()
+        return ""
+
+    noun = "microphone" if stream.direction == "input" else "loudspeaker"
+    hung = f"The {noun} {sanitise_line(stream.device.name, 60)!r} did not open within {OPEN_TIMEOUT_S:g} s."
+    problem = await _outside(work, OPEN_TIMEOUT_S, hung)
+    if problem is hung:
+        given_up.set()
+    return problem
+
+
+def _opened(stream: DeviceStream | None) -> OpenDevice | None:
+    if stream is None:
+        return None
+    return OpenDevice(stream.direction, stream.device.name, stream.device.rate, stream.latency * 1000)

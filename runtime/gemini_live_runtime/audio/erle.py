@@ -1,0 +1,130 @@
+"""How well the echo is cancelled while the model plays (echo return loss enhancement, ERLE); the warning below 10 dB.
+
+ERLE is the microphone's power before over after cancelling. Two things would falsify it: a person who talks (power that
+should stay), and headphones (no echo to reduce). Both are told apart by envelopes: an echo's level follows the level of
+what is played, a person's does not.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gemini_live_runtime.audio.samples import AnyArray
+
+WARN_BELOW_DB = 10.0
+GOOD_ABOVE_DB = 13.0
+WARN_AFTER_FRAMES = 150
+"""1.5 s of the model's speech: the canceller needs about one to learn the room."""
+GOOD_AFTER_FRAMES = 100
+MEMORY_FRAMES = 25
+"""Time constant of the two powers, in frames of far-end activity."""
+
+_FAR_ACTIVE_DB = -50.0
+_ECHO_TAIL_FRAMES = 20
+_WINDOW = 400
+_MAX_LAG = 45
+_JUDGE_EVERY = 20
+_LEAST_FRAMES = 100
+_FOLLOWS = 0.55
+"""Correlation of envelopes (dB) over 4 s from which one is taken to be the echo of the other."""
+_FLOOR_POWER = 1e-7
+_AUDIBLE_POWER = 1e-6
+"""-60 dBFS: what is quieter than this after cancelling is no echo that anybody, or a model, would hear."""
+
+
+class ErleMeter:
+    """Fed with mean squares (full scale 1) of far end, microphone and cleaned microphone, 10 ms each."""
+
+    def __init__(self) -> None:
+        self._levels: AnyArray = np.full((3, _WINDOW), 10 * math.log10(_FLOOR_POWER), np.float32)
+        self._count = 0
+        self._since_far = _ECHO_TAIL_FRAMES + 1
+        self._mic_power = 0.0
+        self._clean_power = 0.0
+        self._active = 0
+        self._echo = False
+        self._leak = False
+        self._bad_frames = 0
+        self._good_frames = 0
+        self.leaking = False
+        """The model may hear itself."""
+
+    @property
+    def erle_db(self) -> float | None:
+        """Smoothed ERLE; None while nothing is played or nothing of it comes back."""
+        if self._since_far > _ECHO_TAIL_FRAMES or not self._echo or self._active < MEMORY_FRAMES:
+            return None
+        return self._ratio()
+
+    def add(self, far: float, mic: float, clean: float) -> bool:
+        """The next 10 ms; return whether `leaking` changed."""
+        at = self._count % _WINDOW
+        self._levels[:, at] = [10 * math.log10(max(power, _FLOOR_POWER)) for power in (far, mic, clean)]
+        self._count += 1
+        active = self._levels[0, at] > _FAR_ACTIVE_DB
+        self._since_far = 0 if active else self._since_far + 1
+        if self._since_far > _ECHO_TAIL_FRAMES:
+            return False
+        if self._count % _JUDGE_EVERY == 0:
+            self._judge()
+        if not self._person_talks():
+            share = 1 / min(self._active + 1, MEMORY_FRAMES)
+            self._mic_power += share * (mic - self._mic_power)
+            self._clean_power += share * (clean - self._clean_power)
+            self._active += 1
+        return self._update_warning()
+
+    def _ratio(self) -> float:
+        return 10 * math.log10(max(self._mic_power, _FLOOR_POWER) / max(self._clean_power, _FLOOR_POWER))
+
+    def _person_talks(self) -> bool:
+        """What is left does not follow what is played, and is loud: it is somebody's voice."""
+        return not self._leak and self._levels[2, (self._count - 1) % _WINDOW] > 10 * math.log10(_AUDIBLE_POWER) + 10
+
+    def _judge(self) -> None:
+        if self._count < _LEAST_FRAMES:
+            return
+        newest = self._count % _WINDOW
+        far, mic, clean = np.roll(self._levels, -newest, axis=1)[:, -min(self._count, _WINDOW) :]
+        self._echo = _follows(mic, far)
+        self._leak = _follows(clean, far)
+
+    def _update_warning(self) -> bool:
+        if self._active < MEMORY_FRAMES or not self._echo:
+            self._bad_frames = 0
+            if self.leaking and not self._echo:
+                return self._count_good()
+            return False
+        ratio = self._ratio()
+        if not self.leaking and ratio < WARN_BELOW_DB and self._leak and self._clean_power > _AUDIBLE_POWER:
+            self._bad_frames += 1
+            if self._bad_frames >= WARN_AFTER_FRAMES:
+                self._bad_frames = self._good_frames = 0
+                self.leaking = True
+                return True
+            return False
+        self._bad_frames = max(0, self._bad_frames - 1)
+        if self.leaking and (ratio > GOOD_ABOVE_DB or self._clean_power <= _AUDIBLE_POWER):
+            return self._count_good()
+        return False
+
+    def _count_good(self) -> bool:
+        self._good_frames += 1
+        if self._good_frames < GOOD_AFTER_FRAMES:
+            return False
+        self._good_frames = self._bad_frames = 0
+        self.leaking = False
+        return True
+
+
+def _follows(signal: AnyArray, far: AnyArray) -> bool:
+    """Whether the best correlation of two level curves, `signal` up to 450 ms after `far`, says echo."""
+    if float(signal.std()) < 1.0 or float(far.std()) < 1.0:
+        return False
+    tail = signal[_MAX_LAG:] - signal[_MAX_LAG:].mean()
+    lagged = np.lib.stride_tricks.sliding_window_view(far, len(tail))
+    lagged = lagged - lagged.mean(axis=1, keepdims=True)
+    norms = np.sqrt((lagged**2).sum(axis=1) * float(tail @ tail)) + 1e-9
+    return float((lagged @ tail / norms).max()) > _FOLLOWS

@@ -1,0 +1,221 @@
+"""WAV files as devices, in the time of the event loop: real, or virtual on a virtual-time loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+import numpy as np
+
+from gemini_live_runtime.audio.echo import NoCanceller
+from gemini_live_runtime.audio.interface import (
+    MIC_RATE,
+    MODEL_RATE,
+    AudioLevels,
+    AudioListener,
+    AudioOpened,
+    Direction,
+    OpenDevice,
+)
+from gemini_live_runtime.audio.pipeline import AudioPipeline
+from gemini_live_runtime.audio.resample import Resampler
+from gemini_live_runtime.audio.samples import BLOCK, FRAME, FRAME_MS, Float32, to_int16
+from gemini_live_runtime.audio.wav import WavReader, WavWriter
+from gemini_live_runtime.errors import AudioFileError
+
+_TICK = FRAME_MS / 1000
+_CATCH_UP = 100
+"""Ticks made up for at once after the loop was late (1 s of sound); the rest follow, one turn of the loop later."""
+
+
+class _FileMicrophone:
+    """10 ms frames at 16 kHz out of a WAV file of any shape, silence after its end."""
+
+    def __init__(self, path: Path) -> None:
+        self.reader = WavReader(path)
+        self._resampler = Resampler(self.reader.rate, MIC_RATE, "VHQ")
+        self._samples: Float32 = np.zeros(0, np.float32)
+        self._read_all = False
+        self.at_end = False
+
+    def frame(self) -> Float32:
+        """The next 160 samples. Raises AudioFileError when the disk fails."""
+        while len(self._samples) < FRAME and not self._read_all:
+            piece = self.reader.read(self.reader.rate)
+            self._read_all = self.reader.frames_left == 0
+            self._samples = np.concatenate((self._samples, self._resampler.process(piece, last=self._read_all)))
+        out, self._samples = self._samples[:FRAME], self._samples[FRAME:]
+        if self._read_all and not len(self._samples):
+            self.at_end = True
+        return out if len(out) == FRAME else np.concatenate((out, np.zeros(FRAME - len(out), np.float32)))
+
+
+class FileAudio:
+    """An `AudioIO` whose microphone reads one WAV file and whose loudspeaker writes another; either may be absent.
+
+    After the microphone file's end digital silence is delivered until `close`, so that the server notices the end of
+    speech. While the microphone is off the file waits: nothing of it is lost. The loudspeaker's file holds everything
+    from `open` to `close`, silence included.
+    """
+
+    def __init__(self, microphone: Path | None, speaker: Path | None) -> None:
+        self._mic_path = microphone
+        self._speaker_path = speaker
+        self._mic: _FileMicrophone | None = None
+        self._writer: WavWriter | None = None
+        self._pipeline: AudioPipeline | None = None
+        self._listener: AudioListener | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._out: Float32 = np.zeros(BLOCK, np.float32)
+        self._due = 0.0
+        self._microphone_on = True
+        self._lost_input = False
+
+    def check(self) -> None:
+        """Raise AudioFileError now for a microphone file that cannot be read or a loudspeaker file in no folder."""
+        if self._mic_path is not None:
+            WavReader(self._mic_path).close()
+        path = self._speaker_path
+        if path is None:
+            return
+        if self._mic_path is not None and path.exists() and path.samefile(self._mic_path):
+            raise AudioFileError(
+                f"{path} is the microphone's file and would be overwritten",
+                remedy="Give the speaker another file",
+                field="speaker",
+                value=str(path),
+            )
+        if path.is_dir() or not path.absolute().parent.is_dir():
+            raise AudioFileError(
+                f"{path} cannot be written: " + ("it is a folder" if path.is_dir() else "its folder does not exist"),
+                remedy="Give the path of a WAV file in a folder that exists",
+                field="speaker",
+                value=str(path),
+            )
+
+    async def open(self, listener: AudioListener) -> AudioOpened:
+        """Open the files and start the tape. Raises AudioFileError for a file that cannot be used."""
+        self.check()
+        if self._mic_path is not None:
+            self._mic = _FileMicrophone(self._mic_path)
+        try:
+            self._writer = WavWriter(self._speaker_path, MODEL_RATE) if self._speaker_path is not None else None
+        except AudioFileError:
+            if self._mic is not None:
+                self._mic.reader.close()
+            raise
+        self._listener = listener
+        self._pipeline = AudioPipeline(
+            listener, NoCanceller(), mic_rate=MIC_RATE if self._mic is not None else None, out_rate=MODEL_RATE
+        )
+        self._pipeline.set_microphone(self._microphone_on)
+        loop = asyncio.get_running_loop()
+        self._due = loop.time() + _TICK
+        self._timer = loop.call_at(self._due, self._tick)
+        return AudioOpened(
+            OpenDevice("input", self._mic_path.name, self._mic.reader.rate, 0.0)
+            if self._mic_path and self._mic
+            else None,
+            OpenDevice("output", self._speaker_path.name, MODEL_RATE, 0.0) if self._speaker_path else None,
+            (),
+            NoCanceller.name,
+        )
+
+    async def close(self) -> None:
+        """Stop the tape and finish the files. Raises AudioFileError when the speaker file cannot be finished."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            if self._pipeline is not None:
+                self._pipeline.playout.finish()
+        if self._mic is not None:
+            self._mic.reader.close()
+        if self._writer is not None:
+            writer, self._writer = self._writer, None
+            writer.close()
+
+    def play(self, gen: int, pcm: bytes) -> None:
+        """Queue 24 kHz s16le of `gen`."""
+        if self._pipeline is not None:
+            self._pipeline.playout.play(gen, pcm)
+
+    def end_of_turn(self, gen: int) -> None:
+        """No more audio of `gen` will come."""
+        if self._pipeline is not None:
+            self._pipeline.playout.end_of_turn(gen)
+
+    def cut(self, cut_below: int) -> None:
+        """Drop everything below `cut_below`; what was heard of it is reported before this returns."""
+        if self._pipeline is not None:
+            self._pipeline.playout.cut(cut_below)
+            self._pipeline.playout.step(asyncio.get_running_loop().time())
+
+    def set_microphone(self, on: bool) -> None:
+        """Deliver chunks or hold the file."""
+        self._microphone_on = on
+        if self._pipeline is not None:
+            self._pipeline.set_microphone(on)
+
+    def set_speaker(self, on: bool) -> None:
+        """Write what is played, or silence."""
+        if self._pipeline is not None:
+            self._pipeline.set_speaker(on)
+
+    def levels(self) -> AudioLevels:
+        """The current meter values."""
+        if self._pipeline is None:
+            return AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
+        return self._pipeline.levels
+
+    @property
+    def finished(self) -> bool:
+        """True when the microphone file was read to its end, or there is none."""
+        return self._mic_path is None or self._lost_input or (self._mic is not None and self._mic.at_end)
+
+    @property
+    def playing(self) -> bool:
+        """True while samples are queued that have not been written."""
+        return self._pipeline is not None and self._pipeline.playout.playing
+
+    def _tick(self) -> None:
+        loop = asyncio.get_running_loop()
+        for _ in range(_CATCH_UP):
+            self._ten_milliseconds(self._due)
+            self._due += _TICK
+            if self._due > loop.time():
+                break
+        self._timer = loop.call_at(self._due, self._tick)
+
+    def _ten_milliseconds(self, now: float) -> None:
+        pipeline = self._pipeline
+        assert pipeline is not None
+        ring = pipeline.playout.ring
+        if ring is not None and pipeline.played is not None:
+            ring.read(self._out)
+            pipeline.played.write(self._out, now)
+            if self._writer is not None:
+                try:
+                    self._writer.write(to_int16(self._out))
+                except AudioFileError as error:
+                    self._lose("output", error)
+        if self._mic is not None and self._microphone_on and pipeline.microphone is not None and not self._lost_input:
+            try:
+                pipeline.microphone.write(self._mic.frame(), now)
+            except AudioFileError as error:
+                self._lose("input", error)
+        pipeline.step(now)
+
+    def _lose(self, direction: Direction, error: AudioFileError) -> None:
+        assert self._pipeline is not None
+        assert self._listener is not None
+        if direction == "output":
+            self._pipeline.lose_output()
+            writer, self._writer = self._writer, None
+            if writer is not None:
+                with contextlib.suppress(AudioFileError):
+                    writer.close()
+        else:
+            self._lost_input = True
+            self._pipeline.lose_input()
+        self._listener.device_lost(direction, str(error))

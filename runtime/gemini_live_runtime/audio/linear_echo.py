@@ -1,0 +1,88 @@
+"""The linear stage of echo cancelling: a partitioned-block frequency-domain Kalman filter.
+
+It models loudspeaker, room and microphone as one long FIR filter and subtracts what it predicts. Unlike a suppressor it
+takes nothing away from a person who talks at the same time: that is why it stands in front of one.
+
+After G. Enzner and P. Vary, "Frequency-domain adaptive Kalman filter for acoustic echo control in hands-free
+telephones" (Signal Processing 86, 2006), in the partitioned form of F. Kuech, E. Mabande and G. Enzner, "State-space
+architecture of the partitioned-block-based acoustic echo controller" (ICASSP 2014), with a diagonal state covariance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemini_live_runtime.audio.samples import FRAME, Complex64, Float32, Int16
+
+TAIL_MS = 250
+"""Longest echo modelled: delay of the devices plus the room's decay."""
+
+_FORGETTING = 0.998
+"""How much of the echo path is expected to survive a frame; measured best trade of tracking against depth."""
+_FORGETTING_SQUARED = _FORGETTING**2
+_START_COVARIANCE = 1e-2
+_COVARIANCE_LIMIT = 10.0
+_START_NOISE = 1e3
+_NOISE_SMOOTHING = 0.9
+_FRAME_SHARE = 0.5
+"""Share of a double-length transform that carries new samples."""
+
+
+class LinearEchoFilter:
+    """Predicts the echo of what was played, 10 ms (160 samples at 16 kHz) at a time."""
+
+    __slots__ = ("_covariance", "_far", "_history", "_newest", "_noise", "_padded", "_partitions", "_weights")
+
+    def __init__(self, tail_ms: int = TAIL_MS) -> None:
+        partitions = self._partitions = max(1, tail_ms // 10)
+        bins = FRAME + 1
+        # Past far spectra, newest first from row `_newest`; those before it are free: a new frame copies nothing.
+        self._history = np.zeros((4 * partitions, bins), np.complex64)
+        self._newest = 3 * partitions
+        self._weights = np.zeros((partitions, bins), np.complex64)
+        self._covariance = np.empty((partitions, bins), np.float32)
+        self._noise = np.empty(bins, np.float32)
+        self._far = np.zeros(2 * FRAME, np.float32)
+        self._padded = np.zeros(2 * FRAME, np.float32)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the echo path, keep what was played."""
+        self._weights[:] = 0
+        self._covariance[:] = _START_COVARIANCE
+        self._noise[:] = _START_NOISE
+
+    def step(self, far: Int16, near: Int16) -> tuple[Float32, Float32]:
+        """Learn from the frame; (`near` without the predicted echo, the predicted echo), both in int16 units."""
+        self._push(far)
+        spectra = self._history[self._newest : self._newest + self._partitions]
+        echo = np.fft.irfft((spectra * self._weights).sum(0))[FRAME:].astype(np.float32)
+        error = near.astype(np.float32) - echo
+        self._padded[FRAME:] = error
+        self._learn(spectra, np.fft.rfft(self._padded).astype(np.complex64))
+        return error, echo
+
+    def _push(self, far: Int16) -> None:
+        self._far[:FRAME] = self._far[FRAME:]
+        self._far[FRAME:] = far
+        if self._newest == 0:
+            keep = self._partitions - 1
+            self._history[-keep:] = self._history[:keep].copy()
+            self._newest = len(self._history) - keep
+        self._newest -= 1
+        self._history[self._newest] = np.fft.rfft(self._far)
+
+    def _learn(self, spectra: Complex64, error: Complex64) -> None:
+        covariance = self._covariance
+        far_power = spectra.real**2 + spectra.imag**2
+        self._noise *= _NOISE_SMOOTHING
+        self._noise += (1 - _NOISE_SMOOTHING) * (error.real**2 + error.imag**2)
+        expected = (far_power * covariance).sum(0) * _FRAME_SHARE + self._noise + 1e-6
+        step = covariance / expected
+        gradient = np.fft.irfft(step * spectra.conj() * error, axis=1)
+        gradient[:, FRAME:] = 0
+        self._weights += np.fft.rfft(gradient, axis=1)
+        covariance *= 1 - _FRAME_SHARE * step * far_power
+        np.clip(covariance, 0, _COVARIANCE_LIMIT, out=covariance)
+        covariance *= _FORGETTING_SQUARED
+        covariance += (1 - _FORGETTING_SQUARED) * (self._weights.real**2 + self._weights.imag**2)

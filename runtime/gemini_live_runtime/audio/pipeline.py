@@ -1,0 +1,81 @@
+"""One session's sound as a pure machine: rings on the device's side, a listener on the other, stepped by a driver.
+
+It has no thread, no device and no clock of its own. A driver writes the microphone ring, reads the playout ring into
+the device, writes what was really played into the reference ring, and calls `step` every 10 ms.
+"""
+
+from __future__ import annotations
+
+from gemini_live_runtime.audio.capture import Capture
+from gemini_live_runtime.audio.echo import EchoCanceller
+from gemini_live_runtime.audio.interface import AudioLevels, AudioListener
+from gemini_live_runtime.audio.playout import Playout
+from gemini_live_runtime.audio.ring import PlayoutRing, SampleRing
+
+
+class AudioPipeline:
+    """Microphone in, cleaned chunks out; the model's speech in, slots for the device out."""
+
+    def __init__(
+        self,
+        listener: AudioListener,
+        canceller: EchoCanceller,
+        *,
+        mic_rate: int | None,
+        out_rate: int | None,
+        latency: float = 0.0,
+        lead: int = 1,
+    ) -> None:
+        """Rates in Hz, None where there is no device; `latency` (s) of the output; `lead` in slots of 10 ms."""
+        self.microphone = SampleRing(mic_rate) if mic_rate else None
+        """One second at the microphone's rate."""
+        self.played = SampleRing(out_rate) if out_rate else None
+        """What the device was really given, after cut, fade and mute."""
+        self.playout = Playout(listener, PlayoutRing(out_rate) if out_rate else None, latency=latency, lead=lead)
+        self.capture = Capture(listener, self.microphone, mic_rate or 0, self.played, out_rate or 0, canceller)
+        self._microphone_on = True
+        self.levels = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
+
+    def set_microphone(self, on: bool) -> None:
+        """Deliver chunks or not, from the next step on."""
+        self._microphone_on = on
+
+    def set_speaker(self, on: bool) -> None:
+        """Play, or play silence while time passes."""
+        if self.playout.ring is not None:
+            self.playout.ring.muted = not on
+
+    def step(self, now: float) -> None:
+        """Do everything that is due. `now` in seconds of the driver's clock."""
+        self.playout.step(now)
+        if self.capture.microphone_on != self._microphone_on:
+            self.capture.set_microphone(self._microphone_on)
+        self.capture.step(now)
+        self._publish()
+
+    def lose_input(self) -> None:
+        """The microphone is gone; playing goes on."""
+        self.capture.lose_input()
+        self._publish()
+
+    def lose_output(self) -> None:
+        """The loudspeaker is gone; the microphone goes on."""
+        self.playout.lose_output()
+        self.capture.lose_output()
+        self._publish()
+
+    def _publish(self) -> None:
+        capture, playout = self.capture, self.playout
+        hears = capture.has_microphone and capture.microphone_on
+        self.levels = AudioLevels(
+            mic_rms=capture.mic_level.rms if hears else None,
+            mic_peak=capture.mic_level.peak if hears else None,
+            clean_rms=capture.clean_level.rms if hears else None,
+            out_rms=capture.out_level.rms if capture.has_output else None,
+            clipped=hears and capture.mic_level.clipped,
+            speech=capture.speaking,
+            erle_db=capture.erle.erle_db if capture.has_microphone and capture.has_output else None,
+            buffer_ms=playout.queued_ms,
+            underruns=playout.buffer.underruns,
+            mic_dropped=0,
+        )

@@ -1,0 +1,115 @@
+"""Ask for the sound devices in a child process, because some sound systems abort the process that asks.
+
+`python -m gemini_live_runtime.audio.probe` prints one JSON object; everything else printed there goes nowhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
+
+TIMEOUT_S = 10.0
+
+NO_PORTAUDIO = (
+    "PortAudio is not installed, so there is no sound. "
+    "Install it (Debian and Ubuntu: apt install libportaudio2; macOS: brew install portaudio)."
+)
+NO_DEVICE = "No sound device was found."
+
+
+def list_devices(timeout: float = TIMEOUT_S) -> DeviceList:
+    """The devices of this machine. Blocks for a moment; never raises, whatever the sound system does."""
+    folder = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(part for part in (folder, os.environ.get("PYTHONPATH", "")) if part)
+    try:
+        child = subprocess.run(
+            [sys.executable, "-m", "gemini_live_runtime.audio.probe"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path},
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return DeviceList((), f"The sound system did not list its devices within {timeout:g} s. Restart it.")
+    except OSError as error:
+        return DeviceList((), f"The sound devices could not be listed: {error.strerror or error}.")
+    return read_answer(child.returncode, child.stdout)
+
+
+def read_answer(code: int, output: bytes) -> DeviceList:
+    """What a child that ended with `code` and printed `output` says about the devices."""
+    try:
+        answer = json.loads(output)
+        devices = tuple(SoundDevice(**device) for device in answer["devices"])
+        problem = str(answer["problem"])
+    except (ValueError, KeyError, TypeError):
+        if code < 0:
+            return DeviceList(
+                (),
+                f"The sound system aborts whoever asks it for devices ({_signal_name(-code)}). "
+                "Its configuration is probably empty or broken (on Linux: ~/.asoundrc, ALSA_CONFIG_PATH).",
+            )
+        return DeviceList((), f"The sound devices could not be listed (the child process ended with {code}).")
+    return DeviceList(devices, problem or ("" if devices else NO_DEVICE))
+
+
+def describe(portaudio: Any) -> tuple[SoundDevice, ...]:
+    """The devices that a `sounddevice` module lists. Raises what it raises."""
+    default_input, default_output = portaudio.default.device[0], portaudio.default.device[1]
+    apis = [api["name"] for api in portaudio.query_hostapis()]
+    return tuple(
+        SoundDevice(
+            index=index,
+            name=str(device["name"]),
+            host_api=apis[device["hostapi"]],
+            input_channels=int(device["max_input_channels"]),
+            output_channels=int(device["max_output_channels"]),
+            rate=round(device["default_samplerate"]),
+            is_default_input=index == default_input,
+            is_default_output=index == default_output,
+        )
+        for index, device in enumerate(portaudio.query_devices())
+    )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _answer() -> dict[str, Any]:
+    from dataclasses import asdict
+
+    try:
+        import sounddevice
+
+        return {"devices": [asdict(device) for device in describe(sounddevice)], "problem": ""}
+    except (ImportError, OSError):
+        return {"devices": [], "problem": NO_PORTAUDIO}
+    except Exception as error:
+        return {"devices": [], "problem": f"The sound devices could not be listed: {error}."}
+
+
+def main() -> None:
+    """Print the answer to where standard output went, with both standard descriptors closed to C libraries."""
+    out = os.dup(1)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    with os.fdopen(out, "w", encoding="utf-8") as stream:
+        json.dump(_answer(), stream)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""C libraries print to file descriptor 2 whenever they like; while sound is open, that goes nowhere."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from typing import TextIO
+
+_lock = threading.Lock()
+_depth = 0
+_saved_descriptor = -1
+_saved_stream: TextIO | None = None
+_own_stream: TextIO | None = None
+
+
+@contextlib.contextmanager
+def quiet_c_libraries() -> Iterator[None]:
+    """Point descriptor 2 at nothing; Python's own `sys.stderr` keeps its way out. Nests, across threads too."""
+    hush()
+    try:
+        yield
+    finally:
+        unhush()
+
+
+def hush() -> None:
+    """Begin to keep C libraries quiet; every call needs its `unhush`."""
+    global _depth, _saved_descriptor, _saved_stream, _own_stream
+    with _lock:
+        _depth += 1
+        if _depth > 1:
+            return
+        try:
+            _saved_descriptor = os.dup(2)
+        except OSError:
+            _saved_descriptor = -1  # Descriptor 2 is closed: there is nothing to keep quiet.
+            return
+        if _writes_to_descriptor_2(sys.stderr):
+            _saved_stream = sys.stderr
+            _saved_stream.flush()
+            _own_stream = sys.stderr = os.fdopen(os.dup(_saved_descriptor), "w", buffering=1, errors="backslashreplace")
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        os.close(null)
+
+
+def unhush() -> None:
+    """End one `hush`; the last one gives descriptor 2 back."""
+    global _depth, _saved_descriptor, _saved_stream, _own_stream
+    with _lock:
+        _depth -= 1
+        if _depth > 0 or _saved_descriptor < 0:
+            return
+        os.dup2(_saved_descriptor, 2)
+        os.close(_saved_descriptor)
+        _saved_descriptor = -1
+        if _own_stream is not None:
+            if sys.stderr is _own_stream and _saved_stream is not None:
+                sys.stderr = _saved_stream
+            _own_stream.close()
+            _own_stream = _saved_stream = None
+
+
+def _writes_to_descriptor_2(stream: TextIO | None) -> bool:
+    try:
+        return stream is not None and stream.fileno() == 2
+    except (OSError, ValueError):
+        return False

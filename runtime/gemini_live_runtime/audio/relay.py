@@ -1,0 +1,93 @@
+"""Carries what happens on the audio worker's thread to the event loop: two deques and one wake-up a batch."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from gemini_live_runtime.audio.interface import AudioListener, Direction, MicChunk
+
+CHUNK_LIMIT = 250
+"""20 ms chunks that wait for a stalled loop (5 s); then the oldest is dropped and counted."""
+
+
+class LoopRelay:
+    """An `AudioListener` for the worker that calls the real one on the loop's thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, listener: AudioListener) -> None:
+        self._loop = loop
+        self._listener = listener
+        self._chunks: deque[MicChunk] = deque()
+        self._calls: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+        self._awake = False
+        self._closed = False
+        self.dropped_chunks = 0
+
+    def mic_chunk(self, chunk: MicChunk) -> None:
+        """Deliver `chunk`, or drop the oldest one when the loop does not take them."""
+        if len(self._chunks) >= CHUNK_LIMIT:
+            with contextlib.suppress(IndexError):
+                self._chunks.popleft()
+                self.dropped_chunks += 1
+        self._chunks.append(chunk)
+        self._wake()
+
+    def playback_started(self, gen: int) -> None:
+        """Deliver."""
+        self._call(self._listener.playback_started, gen)
+
+    def playback_heard(self, gen: int, first: int, count: int) -> None:
+        """Deliver."""
+        self._call(self._listener.playback_heard, gen, first, count)
+
+    def playback_drained(self, gen: int) -> None:
+        """Deliver."""
+        self._call(self._listener.playback_drained, gen)
+
+    def voice(self, speaking: bool) -> None:
+        """Deliver."""
+        self._call(self._listener.voice, speaking)
+
+    def echo_warning(self, leaking: bool) -> None:
+        """Deliver."""
+        self._call(self._listener.echo_warning, leaking)
+
+    def device_lost(self, direction: Direction, reason: str) -> None:
+        """Deliver."""
+        self._call(self._listener.device_lost, direction, reason)
+
+    def drain(self) -> None:
+        """Deliver everything that waits; on the loop's thread."""
+        self._awake = False
+        while self._calls:
+            call, arguments = self._calls.popleft()
+            call(*arguments)
+        while self._chunks:
+            try:
+                chunk = self._chunks.popleft()
+            except IndexError:
+                break
+            self._listener.mic_chunk(chunk)
+
+    def close(self) -> None:
+        """Deliver what waits, then nothing more."""
+        self.drain()
+        self._closed = True
+
+    def _call(self, call: Callable[..., None], *arguments: Any) -> None:
+        self._calls.append((call, arguments))
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._awake or self._closed:
+            return
+        self._awake = True
+        with contextlib.suppress(RuntimeError):  # The loop is closed: nobody is left to tell.
+            self._loop.call_soon_threadsafe(self._scheduled)
+
+    def _scheduled(self) -> None:
+        if not self._closed:
+            self.drain()

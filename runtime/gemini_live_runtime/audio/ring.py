@@ -1,0 +1,198 @@
+"""The only things a device callback touches: preallocated rings, one writer and one reader each.
+
+Positions are ever-growing integers, written by one side only and stored last, so neither side takes a lock. Samples are
+float32 mono of full scale 1, at the device's own rate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemini_live_runtime.audio.samples import Float32
+
+FADE_MS = 10
+"""Length of the fade when a generation is cut or the speaker is muted."""
+DECAY_MS = 5
+"""Length of the fall to silence when the ring runs dry."""
+
+
+class SampleRing:
+    """Plain samples: a callback writes, the worker reads. What does not fit is dropped and counted."""
+
+    __slots__ = ("_data", "capacity", "dropped", "last_write", "read_position", "write_position")
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._data: Float32 = np.zeros(capacity, np.float32)
+        self.write_position = 0
+        self.read_position = 0
+        self.dropped = 0
+        self.last_write = 0.0
+        """Clock time (s) of the last write, as the writer told it."""
+
+    @property
+    def available(self) -> int:
+        """Samples that can be read."""
+        return self.write_position - self.read_position
+
+    def write(self, samples: Float32, now: float) -> None:
+        """Append `samples`; the newest are dropped when the reader is a whole ring behind."""
+        count = len(samples)
+        room = self.capacity - (self.write_position - self.read_position)
+        if count > room:
+            self.dropped += count - room
+            count = room
+        at = self.write_position % self.capacity
+        first = min(count, self.capacity - at)
+        self._data[at : at + first] = samples[:first]
+        self._data[: count - first] = samples[first:count]
+        self.last_write = now
+        self.write_position += count
+
+    def read(self, limit: int | None = None) -> Float32:
+        """A copy of up to `limit` samples, oldest first."""
+        count = self.available if limit is None else min(limit, self.available)
+        at = self.read_position % self.capacity
+        first = min(count, self.capacity - at)
+        out = np.empty(count, np.float32)
+        out[:first] = self._data[at : at + first]
+        out[first:] = self._data[: count - first]
+        self.read_position += count
+        return out
+
+
+class PlayoutRing:
+    """10 ms slots of playback, each tagged with its generation: the worker fills, the callback plays.
+
+    A cut is one integer store: the next `read` sees slots below `cut_below`, fades what it was in the middle of over
+    10 ms and skips the rest. Where there is nothing to play it falls to silence in 5 ms. `played` counts, slot by slot,
+    the samples that were copied at full length; the fade of a cut is not counted.
+    """
+
+    SLOTS = 32
+
+    __slots__ = (
+        "_data",
+        "_decay",
+        "_decay_left",
+        "_fade",
+        "_fade_at",
+        "_gain",
+        "_last",
+        "_playing_gen",
+        "_unmute",
+        "cut_below",
+        "firsts",
+        "gens",
+        "muted",
+        "played",
+        "read_position",
+        "real",
+        "slot",
+        "write_slot",
+    )
+
+    def __init__(self, rate: int) -> None:
+        self.slot = slot = rate // 100
+        self._data: Float32 = np.zeros((self.SLOTS, slot), np.float32)
+        self.gens = [0] * self.SLOTS
+        self.firsts = [0] * self.SLOTS
+        """The first sample of each slot, counted at 24 kHz from the start of its generation."""
+        self.real = [0] * self.SLOTS
+        """24 kHz samples of the generation in each slot; the rest of the slot is silence."""
+        self.played = [0] * self.SLOTS
+        """Device samples of each slot handed out."""
+        self.write_slot = 0
+        self.read_position = 0
+        self.cut_below = 0
+        self.muted = False
+        # Raised cosine from 1 to 0, and a straight fall for the value that a dry ring stops at.
+        self._fade: Float32 = (0.5 + 0.5 * np.cos(np.pi * (np.arange(slot) + 1) / slot)).astype(np.float32)
+        self._unmute: Float32 = self._fade[::-1].copy()
+        decay = rate * DECAY_MS // 1000
+        self._decay: Float32 = (1 - (np.arange(decay, dtype=np.float32) + 1) / decay).astype(np.float32)
+        self._decay_left = 0
+        self._fade_at = slot
+        self._last = 0.0
+        self._playing_gen = -1
+        self._gain = 1
+
+    @property
+    def lead(self) -> int:
+        """Whole slots that the callback has not begun."""
+        return self.write_slot - -(-self.read_position // self.slot)
+
+    @property
+    def empty(self) -> bool:
+        """True when the callback would find nothing."""
+        return self.read_position >= self.write_slot * self.slot
+
+    def write(self, samples: Float32, gen: int, first: int, real: int) -> None:
+        """Fill the next slot; the caller keeps `lead` far below `SLOTS`."""
+        index = self.write_slot % self.SLOTS
+        self._data[index] = samples
+        self.gens[index] = gen
+        self.firsts[index] = first
+        self.real[index] = real
+        self.played[index] = 0
+        self.write_slot += 1
+
+    def read(self, out: Float32) -> None:
+        """Fill `out` with what is to be heard next. Called by the device, it never waits and never raises."""
+        at, frames, slot = 0, len(out), self.slot
+        while at < frames:
+            position = self.read_position
+            number = position // slot
+            if number >= self.write_slot:
+                break
+            index, offset = number % self.SLOTS, position % slot
+            count = min(slot - offset, frames - at)
+            source = self._data[index]
+            gen = self.gens[index]
+            if gen >= self.cut_below:
+                out[at : at + count] = source[offset : offset + count]
+                self.played[index] += count
+                self._playing_gen = gen
+                self._fade_at = 0
+            elif gen == self._playing_gen and self._fade_at < slot:
+                count = min(count, slot - self._fade_at)
+                np.multiply(
+                    source[offset : offset + count],
+                    self._fade[self._fade_at : self._fade_at + count],
+                    out=out[at : at + count],
+                )
+                self._fade_at += count
+            else:
+                self.read_position = (number + 1) * slot
+                continue
+            at += count
+            self.read_position = position + count
+            self._last = float(out[at - 1])
+            self._decay_left = len(self._decay)
+        if at < frames:
+            self._fall_silent(out[at:])
+        self._apply_mute(out)
+
+    def _fall_silent(self, out: Float32) -> None:
+        out.fill(0.0)
+        if self._last == 0.0:
+            return
+        count = min(self._decay_left, len(out))
+        start = len(self._decay) - self._decay_left
+        np.multiply(self._decay[start : start + count], self._last, out=out[:count])
+        self._decay_left -= count
+        if self._decay_left == 0:
+            self._last = 0.0
+
+    def _apply_mute(self, out: Float32) -> None:
+        wanted = 0 if self.muted else 1
+        if wanted == self._gain:
+            if wanted == 0:
+                out.fill(0.0)
+            return
+        count = min(len(out), self.slot)
+        ramp = self._unmute if wanted else self._fade
+        np.multiply(out[:count], ramp[:count], out=out[:count])
+        if not wanted:
+            out[count:] = 0.0
+        self._gain = wanted

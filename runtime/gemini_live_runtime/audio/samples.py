@@ -1,0 +1,34 @@
+"""Sample arrays: their types, the frame everything is stepped by, and conversion between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemini_live_runtime.audio.interface import MIC_RATE, MODEL_RATE
+
+Int16 = npt.NDArray[np.int16]
+Float32 = npt.NDArray[np.float32]
+Complex64 = npt.NDArray[np.complex64]
+AnyArray = npt.NDArray[Any]
+
+FRAME_MS = 10
+FRAME = MIC_RATE * FRAME_MS // 1000
+"""Samples in 10 ms of microphone: what the canceller takes."""
+BLOCK = MODEL_RATE * FRAME_MS // 1000
+"""Samples in 10 ms of the model's speech: what playback hands out."""
+
+FULL_SCALE = 32768.0
+
+
+def to_int16(samples: Float32) -> Int16:
+    """Floats of full scale 1 as int16, rounded and clipped."""
+    out: Int16 = np.clip(np.rint(samples * FULL_SCALE), -32768, 32767).astype(np.int16)
+    return out
+
+
+def to_float(samples: Int16) -> Float32:
+    """int16 as floats of full scale 1."""
+    return samples.astype(np.float32) / np.float32(FULL_SCALE)

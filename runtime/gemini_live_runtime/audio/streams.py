@@ -1,0 +1,170 @@
+"""PortAudio streams whose callbacks only copy between the device and a ring, and count.
+
+Nothing here is allocated, locked, logged or raised in a callback; what went wrong is a number that the worker reads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any
+
+from gemini_live_runtime.audio.devices import SoundDevice
+from gemini_live_runtime.audio.interface import Direction
+from gemini_live_runtime.audio.ring import PlayoutRing, SampleRing
+from gemini_live_runtime.errors import DeviceError
+from gemini_live_runtime.text import sanitise_line
+
+BLOCK_MS = 10
+SAFE_BLOCK_MS = 20
+SAFE_LATENCY_S = 0.08
+
+_UNAVAILABLE = -9985
+_NOUNS = {"input": "microphone", "output": "loudspeaker"}
+
+
+class DeviceStream:
+    """One open stream: its counters and how to be rid of it."""
+
+    direction: Direction
+
+    def __init__(self, device: SoundDevice) -> None:
+        self.device = device
+        self.block_ms = BLOCK_MS
+        self.callbacks = 0
+        self.last_callback = time.monotonic()
+        self.started = False
+        self.faults = 0
+        """Callbacks in which something raised; the device got silence, or the microphone's block was dropped."""
+        self.xruns = 0
+        """Underflows of an output, overflows of an input, as the device reports them."""
+        self.ended = False
+        """The device ended the stream by itself."""
+        self._closing = False
+        self._stream: Any = None
+
+    @property
+    def latency(self) -> float:
+        """Seconds between callback and air, as reported."""
+        reported = self._stream.latency if self._stream is not None else 0.0
+        return max(0.0, float(reported))
+
+    def open(self, portaudio: Any, *, safe: bool = False) -> None:
+        """Open and start at the device's default rate; raises DeviceError with a sentence. Blocks.
+
+        10 ms blocks at low latency; `safe` is 20 ms and 80 ms, for machines that do not keep up.
+        """
+        self.block_ms = SAFE_BLOCK_MS if safe else BLOCK_MS
+        self._closing = self.ended = False
+        make = portaudio.InputStream if self.direction == "input" else portaudio.OutputStream
+        most = self.device.channels(self.direction)
+        stream: Any = None
+        try:
+            for channels in dict.fromkeys((1, min(2, most), most)):
+                try:
+                    stream = make(
+                        samplerate=self.device.rate,
+                        blocksize=self.device.rate * self.block_ms // 1000,
+                        device=self.device.index,
+                        channels=channels,
+                        dtype="float32",
+                        latency=SAFE_LATENCY_S if safe else "low",
+                        callback=self._callback,
+                        finished_callback=self._finished,
+                    )
+                    break
+                except portaudio.PortAudioError:
+                    if channels == most:
+                        raise
+            self._stream = stream
+            self.last_callback = time.monotonic()
+            stream.start()
+        except Exception as error:
+            if stream is not None:
+                with contextlib.suppress(Exception):
+                    stream.close()
+            raise self._refusal(error) from None
+        self.started = True
+
+    def close(self) -> None:
+        """Stop at once and free the device; may block as long as the sound system does. Idempotent."""
+        self._closing = True
+        stream, self._stream = self._stream, None
+        if stream is None:
+            return
+        with contextlib.suppress(Exception):
+            stream.abort()
+        with contextlib.suppress(Exception):
+            stream.close()
+
+    def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None:
+        raise NotImplementedError
+
+    def _finished(self) -> None:
+        if not self._closing:
+            self.ended = True
+
+    def _refusal(self, error: Exception) -> DeviceError:
+        noun, name = _NOUNS[self.direction].capitalize(), sanitise_line(self.device.name, 60)
+        code = error.args[1] if len(error.args) > 1 else None
+        if code == _UNAVAILABLE or "unavailable" in str(error).lower() or "busy" in str(error).lower():
+            return DeviceError(
+                f"{noun} {name!r} is in use by another program",
+                remedy="Close that program or choose another device",
+                field=self.direction,
+                value=name,
+            )
+        return DeviceError(
+            f"{noun} {name!r} could not be opened: {sanitise_line(str(error), 120)}",
+            remedy="Choose another device (see the command devices)",
+            field=self.direction,
+            value=name,
+        )
+
+
+class MicrophoneStream(DeviceStream):
+    """Writes what the device hears into a ring; several channels become their first."""
+
+    direction = "input"
+
+    def __init__(self, device: SoundDevice, ring: SampleRing) -> None:
+        super().__init__(device)
+        self._ring = ring
+
+    def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None:
+        try:
+            now = time.monotonic()
+            self._ring.write(data[:, 0], now)
+            self.last_callback = now
+            self.callbacks += 1
+            if status and status.input_overflow:
+                self.xruns += 1
+        except Exception:
+            self.faults += 1
+
+
+class LoudspeakerStream(DeviceStream):
+    """Gives the device what the ring holds, and writes the same samples into the reference ring."""
+
+    direction = "output"
+
+    def __init__(self, device: SoundDevice, ring: PlayoutRing, played: SampleRing) -> None:
+        super().__init__(device)
+        self._ring = ring
+        self._played = played
+
+    def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None:
+        try:
+            mono = data[:, 0]
+            self._ring.read(mono)
+            if data.shape[1] > 1:
+                data[:, 1:] = data[:, :1]
+            now = time.monotonic()
+            self._played.write(mono, now)
+            self.last_callback = now
+            self.callbacks += 1
+            if status and status.output_underflow:
+                self.xruns += 1
+        except Exception:
+            data.fill(0)
+            self.faults += 1

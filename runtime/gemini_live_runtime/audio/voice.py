@@ -1,0 +1,57 @@
+"""The local voice mark: does somebody speak into the microphone? For display; turns are the server's."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from gemini_live_runtime.audio.interface import CHUNK_MS, MIC_RATE
+from gemini_live_runtime.audio.levels import power_db
+
+_MODE = 3
+_HISTORY = 12
+_NEEDED = 3
+_NEEDED_WHILE_PLAYING = 8
+"""Of the last 12 chunks (240 ms): what leaks of the model's speech comes in shorter bursts."""
+_ABOVE_FLOOR_DB = 6.0
+_ABOVE_FLOOR_WHILE_PLAYING_DB = 9.0
+_HOLD_MS = 300
+_FLOOR_RISE_DB_PER_CHUNK = 0.03
+"""1.5 dB a second: the noise floor follows a fan that starts, not a sentence."""
+
+
+class VoiceMark:
+    """WebRTC's voice activity detector (mode 3) on 20 ms chunks, with a level gate, a majority and a hold.
+
+    The detector alone calls any steady loud noise speech; the gate wants the chunk above the noise floor.
+    """
+
+    __slots__ = ("_detector", "_floor", "_hits", "_hold", "speaking")
+
+    def __init__(self) -> None:
+        import webrtcvad
+
+        self._detector: Any = webrtcvad.Vad(_MODE)
+        self.reset()
+
+    def reset(self) -> None:
+        """Nobody speaks and nothing is known of the noise."""
+        self._hits: deque[bool] = deque(maxlen=_HISTORY)
+        self._hold = 0
+        self._floor = 0.0
+        self.speaking = False
+
+    def add(self, pcm: bytes, power: float, *, playing: bool) -> bool:
+        """Judge the next 20 ms (s16le, its mean square in `power`); return whether the mark changed."""
+        level = power_db(power)
+        self._floor = min(level, self._floor + _FLOOR_RISE_DB_PER_CHUNK)
+        gate = _ABOVE_FLOOR_WHILE_PLAYING_DB if playing else _ABOVE_FLOOR_DB
+        self._hits.append(level >= self._floor + gate and self._detector.is_speech(pcm, MIC_RATE))
+        before = self.speaking
+        if sum(self._hits) >= (_NEEDED_WHILE_PLAYING if playing else _NEEDED):
+            self.speaking = True
+            self._hold = _HOLD_MS
+        elif self.speaking:
+            self._hold -= CHUNK_MS
+            self.speaking = self._hold > 0
+        return self.speaking != before

@@ -1,0 +1,226 @@
+"""WAV files of any rate, PCM of 8 to 32 bits or float, with any number of channels, read a piece at a time."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from gemini_live_runtime.audio.samples import AnyArray, Float32, Int16
+from gemini_live_runtime.errors import AudioFileError
+
+_PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
+_WIDTHS = {_PCM: (8, 16, 24, 32), _FLOAT: (32, 64)}
+_KINDS = {2: "ADPCM", 6: "A-law", 7: "mu-law", 17: "IMA ADPCM", 80: "MPEG", 85: "MP3"}
+LOWEST_RATE, HIGHEST_RATE = 1_000, 768_000
+MOST_CHANNELS = 64
+_LARGEST_FORMAT = 64
+_STREAMED_SIZE = 0x7FFF0000
+"""Programs that write to a pipe put a size from here up, or 0, because they do not know it."""
+_CONVERT = "Convert it, for example with: sox IN -r 16000 -c 1 -b 16 OUT.wav"
+
+
+def _error(path: Path, what: str, remedy: str = _CONVERT) -> AudioFileError:
+    return AudioFileError(f"{path} {what}", remedy=remedy, field="wav file", value=str(path))
+
+
+class WavReader:
+    """Reads a WAV file as mono float32 of full scale 1.
+
+    Raises AudioFileError, naming the file and the way out, for anything that is not a WAV file it can read. A file that
+    is shorter than its header says is read to its end.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rate = 0
+        """Frames a second."""
+        self.channels = 0
+        self._kind = 0
+        self._bits = 0
+        try:
+            self._file: BinaryIO = path.open("rb")
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise _error(path, f"cannot be opened: {reason}", "Give the path of a readable WAV file") from None
+        try:
+            self._left = self._find_data()
+        except OSError as error:
+            self._file.close()
+            reason = error.strerror or str(error)
+            raise _error(path, f"cannot be read: {reason}", "Give the path of a readable WAV file") from None
+        except AudioFileError:
+            self._file.close()
+            raise
+
+    @property
+    def frames_left(self) -> int:
+        """Frames that have not been read."""
+        return self._left // self._frame_bytes
+
+    @property
+    def _frame_bytes(self) -> int:
+        return self.channels * self._bits // 8
+
+    def read(self, frames: int) -> Float32:
+        """Up to `frames` frames, channels mixed down; empty at the end. Raises AudioFileError when the disk fails."""
+        wanted = min(frames, self.frames_left) * self._frame_bytes
+        try:
+            raw = self._file.read(wanted)
+        except OSError as error:
+            raise _error(self.path, f"cannot be read: {error.strerror or error}", "Check the disk") from None
+        if len(raw) < wanted:
+            raw = raw[: len(raw) // self._frame_bytes * self._frame_bytes]
+            self._left = len(raw)
+        self._left -= len(raw)
+        samples = _decode(raw, self._kind, self._bits)
+        if self.channels > 1:
+            samples = samples.reshape(-1, self.channels).mean(axis=1, dtype=np.float32)
+        return samples
+
+    def close(self) -> None:
+        """Close the file. Idempotent."""
+        self._file.close()
+
+    def _find_data(self) -> int:
+        size = self.path.stat().st_size
+        head = self._file.read(12)
+        if len(head) < 12 or head[8:12] != b"WAVE" or head[:4] != b"RIFF":
+            if not head:
+                raise _error(self.path, "is an empty file", "Record something into it first")
+            raise _error(self.path, "is not a WAV file")
+        while True:
+            chunk = self._file.read(8)
+            if len(chunk) < 8:
+                missing = "sound" if self.rate else "format"
+                raise _error(
+                    self.path, f"has no {missing} chunk, it was cut off or damaged", "Record or convert it again"
+                )
+            name, length = struct.unpack("<4sI", chunk)
+            if name == b"fmt ":
+                body = self._file.read(min(length, _LARGEST_FORMAT))
+                self._read_format(body)
+                self._file.seek(length - len(body) + length % 2, 1)
+            elif name == b"data":
+                return self._data_length(length, size - self._file.tell())
+            else:
+                self._file.seek(length + length % 2, 1)
+
+    def _data_length(self, declared: int, present: int) -> int:
+        if not self.rate:
+            raise _error(self.path, "has its sound before its format", "Record or convert it again")
+        length = present if declared == 0 or declared >= _STREAMED_SIZE else min(declared, present)
+        length -= length % self._frame_bytes
+        if length <= 0:
+            raise _error(self.path, "holds no sound at all", "Record something into it first")
+        return length
+
+    def _read_format(self, body: bytes) -> None:
+        if len(body) < 16:
+            raise _error(self.path, "has a damaged format chunk", "Record or convert it again")
+        kind, channels, rate, _, _, bits = struct.unpack("<HHIIHH", body[:16])
+        if kind == _EXTENSIBLE and len(body) >= 26:
+            kind = struct.unpack("<H", body[24:26])[0]
+        if kind not in _WIDTHS:
+            raise _error(self.path, f"is {_KINDS.get(kind, f'WAV format {kind}')}, which is not supported")
+        if bits not in _WIDTHS[kind]:
+            raise _error(self.path, f"has {bits} bits a sample, which is not supported")
+        if not 1 <= channels <= MOST_CHANNELS:
+            raise _error(self.path, f"has {channels} channels; 1 to {MOST_CHANNELS} are supported")
+        if not LOWEST_RATE <= rate <= HIGHEST_RATE:
+            raise _error(self.path, f"has {rate} samples a second; {LOWEST_RATE} to {HIGHEST_RATE} are supported")
+        self._kind, self.channels, self.rate, self._bits = kind, channels, rate, bits
+
+
+def _decode(raw: bytes, kind: int, bits: int) -> Float32:
+    if kind == _FLOAT:
+        values: AnyArray = np.frombuffer(raw, "<f4" if bits == 32 else "<f8")
+        floats: Float32 = np.clip(np.nan_to_num(values, nan=0.0, posinf=1.0, neginf=-1.0), -1.0, 1.0).astype(np.float32)
+        return floats
+    if bits == 8:
+        return (np.frombuffer(raw, np.uint8).astype(np.float32) - 128) / np.float32(128)
+    if bits == 16:
+        return np.frombuffer(raw, "<i2").astype(np.float32) / np.float32(32768)
+    if bits == 32:
+        return (np.frombuffer(raw, "<i4") / 2147483648.0).astype(np.float32)
+    triples = np.frombuffer(raw, np.uint8).reshape(-1, 3)
+    wide = np.zeros((len(triples), 4), np.uint8)
+    wide[:, 1:] = triples
+    return (wide.view("<i4").reshape(-1) / 2147483648.0).astype(np.float32)
+
+
+class WavWriter:
+    """Writes 16-bit mono WAV; the header is right after every few seconds, so a killed program leaves a readable file.
+
+    A WAV file ends at 4 GiB (a day at 24 kHz): what comes after that is not written, and counted.
+    """
+
+    LIMIT_BYTES = 0xFFFFFFFF - 64
+    _HEADER_EVERY = 1 << 18
+
+    def __init__(self, path: Path, rate: int) -> None:
+        self.path = path
+        self.rate = rate
+        self.dropped_samples = 0
+        self._bytes = 0
+        self._header_at = 0
+        self._closed = False
+        try:
+            self._file: BinaryIO = path.open("wb")
+            self._write_header()
+        except OSError as error:
+            raise _error(
+                path,
+                f"cannot be written: {error.strerror or error}",
+                "Give a path in a folder that exists and is yours",
+            ) from None
+
+    def write(self, samples: Int16) -> None:
+        """Append; raises AudioFileError when the disk does not take it."""
+        if self._bytes + samples.nbytes > self.LIMIT_BYTES:
+            self.dropped_samples += len(samples)
+            return
+        try:
+            self._file.write(samples.astype("<i2").tobytes())
+            self._bytes += samples.nbytes
+            if self._bytes - self._header_at >= self._HEADER_EVERY:
+                self._write_header()
+        except OSError as error:
+            raise _error(self.path, f"cannot be written: {error.strerror or error}", "Free some space") from None
+
+    def close(self) -> None:
+        """Finish the header. Idempotent; raises AudioFileError when the disk does not take it."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._write_header()
+            self._file.close()
+        except OSError as error:
+            raise _error(self.path, f"cannot be finished: {error.strerror or error}", "Free some space") from None
+
+    def _write_header(self) -> None:
+        self._file.seek(0)
+        self._file.write(
+            struct.pack(
+                "<4sI4s4sIHHIIHH4sI",
+                b"RIFF",
+                36 + self._bytes,
+                b"WAVE",
+                b"fmt ",
+                16,
+                _PCM,
+                1,
+                self.rate,
+                self.rate * 2,
+                2,
+                16,
+                b"data",
+                self._bytes,
+            )
+        )
+        self._file.seek(0, 2)
+        self._file.flush()
+        self._header_at = self._bytes
