@@ -75,9 +75,9 @@ class DeviceAudio:
         problems: list[str] = []
         chosen: dict[Direction, SoundDevice] = {}
         try:
-            portaudio = await _outside(lambda: _attempt(self._load), OPEN_TIMEOUT_S, DeviceError("PortAudio hangs"))
-            if isinstance(portaudio, DeviceError):
-                raise portaudio
+            portaudio = await _outside(self._load, OPEN_TIMEOUT_S, None)
+            if portaudio is None:
+                raise DeviceError(f"PortAudio did not start within {OPEN_TIMEOUT_S:g} s", field="sound")
             found_here = await _outside(lambda: _same_devices(portaudio, found), OPEN_TIMEOUT_S, found.devices)
         except DeviceError as error:
             self._unhush()
@@ -166,7 +166,7 @@ class DeviceAudio:
             self._nudge()
 
     def cut(self, cut_below: int) -> None:
-        """Silence everything below `cut_below`: the next callback fades it out, what was heard follows within a block."""
+        """Silence everything below `cut_below` in the next callback; what was heard is reported within a block."""
         if self._pipeline is not None:
             self._pipeline.playout.cut(cut_below)
             self._nudge()
@@ -246,13 +246,6 @@ async def _outside(work: Callable[[], T], timeout: float, otherwise: T) -> T:
         return await asyncio.wait_for(future, timeout)
     except TimeoutError:
         return otherwise
-
-
-def _attempt(load: Callable[[], Any]) -> Any:
-    try:
-        return load()
-    except DeviceError as error:
-        return error
 
 
 def _same_devices(portaudio: Any, found: DeviceList) -> tuple[SoundDevice, ...]:

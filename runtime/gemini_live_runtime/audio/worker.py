@@ -101,7 +101,8 @@ class AudioWorker:
         while not self._stopping:
             now = time.monotonic()
             due = max(due + PERIOD_S, now) if due <= now else due
-            self._wake.wait(max(0.0, due - now))
+            watching = self.microphone is not None or self.loudspeaker is not None
+            self._wake.wait(max(0.0, due - now) if watching else None)
             self._wake.clear()
             try:
                 now = time.monotonic()
