@@ -1,0 +1,240 @@
+"""Why a connection ended or never began: the server's code and reason, in a sentence with a remedy.
+
+Servers use few codes with many meanings, so the reason decides and the code is the fallback. Reasons are text from
+outside: they are cut and redacted here, and sanitised where they are displayed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gemini_live_runtime.errors import ConnectionClosedError, UpgradeRefusedError
+from gemini_live_runtime.text import redactor
+
+MAX_REASON = 300
+"""Characters of a server's reason that are kept."""
+
+
+class CloseKind(StrEnum):
+    """What a close means."""
+
+    NORMAL = "normal"
+    NETWORK = "network"
+    AUTH = "auth"
+    QUOTA = "quota"
+    MODEL = "model"
+    HANDLE = "handle"
+    CONTEXT = "context"
+    ARGUMENT = "argument"
+    DEADLINE = "deadline"
+    UNAVAILABLE = "unavailable"
+    INTERNAL = "internal"
+    ABORTED = "aborted"
+    TOO_LARGE = "too-large"
+    PROTOCOL = "protocol"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class CloseMeaning:
+    """What a close means and what to do. `retryable`: a new attempt may succeed without a person's help.
+
+    `keep_handle`: the resumption handle is worth one attempt; when False it must be dropped, a fresh session may do.
+    """
+
+    kind: CloseKind
+    sentence: str
+    remedy: str
+    retryable: bool
+    keep_handle: bool
+
+
+_MEANINGS: dict[CloseKind, CloseMeaning] = {
+    meaning.kind: meaning
+    for meaning in (
+        CloseMeaning(CloseKind.NORMAL, "The server ended the session", "Connect again to go on", True, True),
+        CloseMeaning(CloseKind.NETWORK, "The connection broke", "Check the network, then connect again", True, True),
+        CloseMeaning(
+            CloseKind.AUTH,
+            "The server does not accept the credential",
+            "Check the key or token and that it may use this API, then connect again",
+            False,
+            True,
+        ),
+        CloseMeaning(
+            CloseKind.QUOTA,
+            "The quota is used up",
+            "Wait, or raise the quota or enable billing for the key's project",
+            False,
+            True,
+        ),
+        CloseMeaning(
+            CloseKind.MODEL,
+            "The server does not know this model, or the model does not do this",
+            "Check the model's name, the API version and that the model supports the Live API",
+            False,
+            False,
+        ),
+        CloseMeaning(CloseKind.HANDLE, "The session cannot be resumed", "Start a fresh session", True, False),
+        CloseMeaning(
+            CloseKind.CONTEXT,
+            "The conversation is longer than the model's context",
+            "Start a fresh session, or turn context compression on",
+            True,
+            False,
+        ),
+        CloseMeaning(
+            CloseKind.ARGUMENT,
+            "The server refused something that was sent",
+            "Check the setup against what this model supports; the same message will be refused again",
+            False,
+            False,
+        ),
+        CloseMeaning(
+            CloseKind.DEADLINE, "The session reached the server's time limit", "Connect again to go on", True, True
+        ),
+        CloseMeaning(
+            CloseKind.UNAVAILABLE, "The service is unavailable at the moment", "Try again in a moment", True, True
+        ),
+        CloseMeaning(CloseKind.INTERNAL, "The server had an internal error", "Connect again", True, True),
+        CloseMeaning(
+            CloseKind.ABORTED,
+            "The server broke the session off",
+            "Connect again; if it recurs, start afresh",
+            True,
+            True,
+        ),
+        CloseMeaning(
+            CloseKind.TOO_LARGE, "A message was above the size limit", "Send or ask for smaller pieces", False, True
+        ),
+        CloseMeaning(
+            CloseKind.PROTOCOL,
+            "One side broke the WebSocket protocol",
+            "Check that the address is a Live API server",
+            False,
+            True,
+        ),
+        CloseMeaning(CloseKind.UNKNOWN, "The server closed the connection", "Connect again", True, True),
+    )
+}
+
+# In order: the first that matches decides. "The model is overloaded" is not about the model, nor a quota about the key.
+_REASONS: tuple[tuple[CloseKind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        (CloseKind.QUOTA, r"quota|resource[ _]?(has been )?exhausted|rate.?limit|too many requests|billing|credits?\b"),
+        (
+            CloseKind.AUTH,
+            r"api[ _-]?key|unauthenticated|authenticat|unauthorized|permission|credential|access token"
+            r"|auth token|token (has )?expired|ephemeral|forbidden|leaked",
+        ),
+        (
+            CloseKind.HANDLE,
+            r"resumption (handle|token)|session handle|(invalid|expired|unknown) handle"
+            r"|handle (is )?(invalid|expired|unknown|not found)|cannot (be )?resum|session not found",
+        ),
+        (CloseKind.CONTEXT, r"context (window|length|limit)|token (count|limit)|too many tokens|exceeds? the maximum"),
+        (CloseKind.UNAVAILABLE, r"unavailable|overloaded|try again"),
+        (CloseKind.DEADLINE, r"deadline|timed? ?out|time limit|session (duration|expired)|max(imum)? duration"),
+        (
+            CloseKind.MODEL,
+            r"models?/|\bmodel\b|requested entity was not found|not found for api version"
+            r"|not (implemented|supported|enabled)|bidigeneratecontent",
+        ),
+        (CloseKind.ABORTED, r"abort|cancell?ed"),
+        (CloseKind.ARGUMENT, r"invalid|unknown name|malformed|\bmust\b|precondition|cannot find field"),
+        (CloseKind.INTERNAL, r"internal"),
+    )
+)
+
+_CODES = {
+    1000: CloseKind.NORMAL,
+    1001: CloseKind.UNAVAILABLE,
+    1002: CloseKind.PROTOCOL,
+    1003: CloseKind.PROTOCOL,
+    1005: CloseKind.NORMAL,
+    1006: CloseKind.NETWORK,
+    1007: CloseKind.ARGUMENT,
+    1008: CloseKind.ABORTED,
+    1009: CloseKind.TOO_LARGE,
+    1011: CloseKind.INTERNAL,
+    1012: CloseKind.UNAVAILABLE,
+    1013: CloseKind.UNAVAILABLE,
+    1014: CloseKind.UNAVAILABLE,
+    1015: CloseKind.NETWORK,
+}
+# These codes are made on this side or say nothing about the request, so a reason cannot change them.
+_FIXED_CODES = frozenset({1002, 1006, 1009, 1015})
+
+
+def outside_text(text: str, limit: int = MAX_REASON) -> str:
+    """Text of a server, redacted and cut to `limit` characters. Sanitise it before display."""
+    text = redactor.text(text.strip())
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def classify(code: int, reason: str = "") -> CloseMeaning:
+    """What a close with `code` and the server's `reason` means."""
+    if code not in _FIXED_CODES:
+        for kind, pattern in _REASONS:
+            if pattern.search(reason[:MAX_REASON]):
+                return _MEANINGS[kind]
+    return _MEANINGS[_CODES.get(code, CloseKind.UNKNOWN)]
+
+
+def said_with(code: int, reason: str) -> str:
+    """Code and reason for the inside of a sentence."""
+    return f"{code}: {reason.rstrip('.')}" if reason else f"{code}, no reason given"
+
+
+def closed_error(code: int, reason: str = "") -> ConnectionClosedError:
+    """The typed error of a close, with the server's own reason."""
+    meaning = classify(code, reason)
+    said = outside_text(reason)
+    message = f"{meaning.sentence} ({said_with(code, said)})"
+    return ConnectionClosedError(message, close_code=code, reason=said, remedy=meaning.remedy)
+
+
+_STATUS = {
+    400: ("refused the request", "Check the key, the model and the API version"),
+    401: ("does not accept the credential", "Check the key or token"),
+    403: ("does not allow this", "Check that the key is valid, unrestricted for this API, and that the API is enabled"),
+    404: ("has no Live API at this address", "Check the URL and the API version"),
+    407: ("is behind a proxy that wants a login", "Put the login into HTTPS_PROXY"),
+    426: ("wants another protocol", "Check that the address is a Live API server"),
+    429: ("has no quota left for this key", "Wait, or raise the quota or enable billing for the key's project"),
+}
+
+
+def upgrade_refused(where: str, status: int, body: bytes = b"") -> UpgradeRefusedError:
+    """The typed error of a refused HTTP upgrade at host `where`, with the reason found in `body`."""
+    says, remedy = _STATUS.get(status, ("refused the connection", "Check the address"))
+    if 300 <= status < 400:
+        says, remedy = "points to another address, which is not followed", "Give the final address"
+    elif status >= 500:
+        says, remedy = "is unavailable at the moment", "Try again in a moment"
+    said = outside_text(_reason_of(body))
+    message = f"{where} {says} (HTTP {status}: {said})" if said else f"{where} {says} (HTTP {status})"
+    return UpgradeRefusedError(message, status=status, remedy=remedy)
+
+
+def _reason_of(body: bytes) -> str:
+    text = body[:8192].decode("utf-8", "replace").strip()
+    try:
+        value = json.loads(text)
+        if isinstance(value, list) and value:
+            value = value[0]
+        if isinstance(value, dict):
+            error = value.get("error", value)
+            message = error.get("message") if isinstance(error, dict) else error
+            if isinstance(message, str):
+                return message
+    except (ValueError, RecursionError):
+        pass
+    if "<" in text:
+        title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
+        return " ".join(title.group(1).split()) if title else ""
+    return " ".join(text.split())

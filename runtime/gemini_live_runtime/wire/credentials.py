@@ -1,0 +1,231 @@
+"""Credentials: found once, checked, registered with the redactor, and taken out of the environment.
+
+Order: an explicit value, `GOOGLE_API_KEY`, `GEMINI_API_KEY` (Google's own client prefers the same), the key file, the
+system's keyring. A key that starts with `auth_tokens/` is an ephemeral token.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from gemini_live_runtime.errors import ConfigError, CredentialError, MissingExtraError
+from gemini_live_runtime.text import redactor
+
+CredentialKind = Literal["api-key", "ephemeral", "bearer"]
+
+KEY_VARIABLES = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+"""Environment variables that hold an API key; the first one set wins."""
+
+TOKEN_VARIABLE = "CLOUDSDK_AUTH_ACCESS_TOKEN"  # noqa: S105 - a name
+"""Environment variable that holds a bearer token for Vertex, as gcloud reads it."""
+
+SECRET_VARIABLES = (*KEY_VARIABLES, TOKEN_VARIABLE)
+
+KEYRING_SERVICE = "gemini-live-tui"
+KEYRING_USER = "gemini-api-key"
+
+VERTEX_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+
+NO_KEY_REMEDY = "Set GEMINI_API_KEY (free keys: aistudio.google.com/apikey), or talk to the demo without a key"
+
+_KEY_SHAPE = re.compile(r"[A-Za-z0-9_.\-]{20,200}")
+_TOKEN_SHAPE = re.compile(r"[\x21-\x7e]{10,8000}")
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A secret and where it was found; the secret never shows in `repr`."""
+
+    kind: CredentialKind
+    secret: str = field(repr=False)
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCredential:
+    """What a search found: perhaps a credential, and sentences the person should see."""
+
+    credential: Credential | None
+    warnings: tuple[str, ...] = ()
+    project: str = ""
+    """The Google Cloud project that came with the credential, when one did."""
+
+
+def api_key(secret: str, source: str = "given") -> Credential:
+    """An API key or ephemeral token, checked by its shape and registered with the redactor."""
+    secret = secret.strip()
+    redactor.add(secret)
+    wrong = _key_fault(secret)
+    if wrong:
+        raise CredentialError(
+            f"The API key from {source} {wrong}", remedy="Copy it again from aistudio.google.com/apikey", field=source
+        )
+    return Credential("ephemeral" if secret.startswith("auth_tokens/") else "api-key", secret, source)
+
+
+def bearer_token(secret: str, source: str = "given") -> Credential:
+    """An OAuth access token, registered with the redactor."""
+    secret = secret.strip()
+    redactor.add(secret)
+    if not _TOKEN_SHAPE.fullmatch(secret):
+        raise CredentialError(
+            f"The access token from {source} is not one: it must be 10 to 8000 visible ASCII characters",
+            remedy="Get a new one with `gcloud auth print-access-token`",
+            field=source,
+        )
+    return Credential("bearer", secret, source)
+
+
+def _key_fault(secret: str) -> str:
+    if not secret:
+        return "is empty"
+    if secret[0] in "\"'" or secret[-1] in "\"'":
+        return "has quotation marks around it"
+    if secret.startswith("auth_tokens/"):
+        return "" if _TOKEN_SHAPE.fullmatch(secret) else "is not an ephemeral token: it holds unusual characters"
+    if secret.startswith("ya29."):
+        return "is an OAuth access token, which only the backend vertex takes"
+    if secret.startswith("sk-"):
+        return "is a key of another provider"
+    if not _KEY_SHAPE.fullmatch(secret):
+        return f"has the wrong shape: {len(secret)} characters, where a key has 20 to 200 letters, digits, - _ ."
+    return ""
+
+
+def find_api_key(environment: Mapping[str, str], *, source: str = "", key_file: Path | None = None) -> FoundCredential:
+    """Look for an API key. `source` restricts the search to `env`, `file` or `keyring`; "" looks everywhere.
+
+    A key that is there but unusable raises `CredentialError`; none at all is not an error.
+    """
+    if source not in ("", "env", "file", "keyring"):
+        raise ConfigError(
+            f"api_key_source is {source!r:.40}",
+            remedy="Use env, file or keyring, or leave it out",
+            field="api_key_source",
+            value=source,
+        )
+    if source in ("", "env"):
+        values = {name: environment[name].strip() for name in KEY_VARIABLES if environment.get(name, "").strip()}
+        for value in values.values():
+            redactor.add(value)
+        if values:
+            winner = next(iter(values))
+            warnings: tuple[str, ...] = ()
+            if len(set(values.values())) > 1:
+                warnings = (f"GOOGLE_API_KEY and GEMINI_API_KEY differ: {winner} is used",)
+            return FoundCredential(api_key(values[winner], winner), warnings)
+    if source == "file" and key_file is None:
+        raise ConfigError(
+            "api_key_source is file but no key file is named", remedy="Set api_key_file", field="api_key_file"
+        )
+    if source in ("", "file") and key_file is not None and (source or key_file.exists()):
+        return FoundCredential(api_key(_read_key_file(key_file), str(key_file)))
+    if source in ("", "keyring") and (secret := _from_keyring(required=bool(source))):
+        return FoundCredential(api_key(secret, "the keyring"))
+    return FoundCredential(None)
+
+
+def find_vertex_token(environment: Mapping[str, str]) -> FoundCredential:
+    """A bearer token for Vertex: from the environment, else from Google's application default credentials.
+
+    Blocks on files and the network, so call it in a thread; raises `MissingExtraError` or `CredentialError`.
+    """
+    project = environment.get("GOOGLE_CLOUD_PROJECT", "").strip()
+    if given := environment.get(TOKEN_VARIABLE, "").strip():
+        return FoundCredential(bearer_token(given, TOKEN_VARIABLE), project=project)
+    try:
+        import google.auth
+        import google.auth.exceptions
+        import google.auth.transport.requests
+    except ImportError:
+        raise MissingExtraError(
+            "Vertex needs google-auth, which is not installed",
+            remedy=f"Install gemini-live-tui[vertex], or set {TOKEN_VARIABLE}",
+            field="vertex",
+        ) from None
+    try:
+        credentials, found_project = google.auth.default(scopes=[VERTEX_SCOPE])
+        credentials.refresh(google.auth.transport.requests.Request())
+    except google.auth.exceptions.GoogleAuthError as error:
+        raise CredentialError(
+            redactor.text(f"No Google Cloud login could be used: {error!s:.200}"),
+            remedy="Log in with `gcloud auth application-default login`",
+            field="vertex",
+        ) from None
+    token = bearer_token(str(credentials.token), "application default credentials")
+    return FoundCredential(token, project=project or str(found_project or ""))
+
+
+def wants_vertex(environment: Mapping[str, str]) -> bool:
+    """Whether `GOOGLE_GENAI_USE_VERTEXAI` asks for Vertex."""
+    value = environment.get("GOOGLE_GENAI_USE_VERTEXAI", "").strip().lower()
+    if value in ("", "0", "false", "no", "off"):
+        return False
+    if value in ("1", "true", "yes", "on"):
+        return True
+    raise ConfigError(
+        f"GOOGLE_GENAI_USE_VERTEXAI is {value!r:.40}",
+        remedy="Set it to true or false",
+        field="GOOGLE_GENAI_USE_VERTEXAI",
+        value=value,
+    )
+
+
+def scrub_environment(environment: MutableMapping[str, str] | None = None) -> tuple[str, ...]:
+    """Take secrets out of the environment, so that tools and child processes do not inherit them; the names removed.
+
+    Call it once the credentials have been found. What is removed is registered with the redactor first.
+    """
+    environment = os.environ if environment is None else environment
+    removed = []
+    for name in SECRET_VARIABLES:
+        value = environment.pop(name, None)
+        if value is not None:
+            redactor.add(value.strip())
+            removed.append(name)
+    return tuple(removed)
+
+
+def _read_key_file(path: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise CredentialError(
+            f"The key file {path} cannot be read: {reason}", remedy="Check api_key_file", field="api_key_file"
+        ) from None
+    if os.name == "posix" and mode & 0o077:
+        raise CredentialError(
+            f"The key file {path} can be read by others", remedy=f"Run chmod 600 {path}", field="api_key_file"
+        )
+    return text
+
+
+def _from_keyring(*, required: bool) -> str:
+    try:
+        import keyring
+        import keyring.errors
+    except ImportError:
+        if required:
+            raise MissingExtraError(
+                "The keyring cannot be used: keyring is not installed",
+                remedy="Install gemini-live-tui[keyring], or set GEMINI_API_KEY",
+                field="api_key_source",
+            ) from None
+        return ""
+    try:
+        return keyring.get_password(KEYRING_SERVICE, KEYRING_USER) or ""
+    except keyring.errors.KeyringError as error:
+        if required:
+            raise CredentialError(
+                f"The keyring cannot be used: {error!s:.200}",
+                remedy="Unlock it, or set GEMINI_API_KEY",
+                field="api_key_source",
+            ) from None
+        return ""

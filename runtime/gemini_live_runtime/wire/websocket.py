@@ -1,0 +1,153 @@
+"""WebSockets as `Transport`, for both ends: one adapter around a connection of the `websockets` library.
+
+Chosen limits: no compression (base64 of PCM does not compress usefully), messages up to `MAX_MESSAGE_BYTES`, a close
+waits `CLOSE_TIMEOUT`, no keepalive pings (Google's pongs come up to half a minute late; traffic shows life).
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import ssl
+from typing import Any
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as websockets_connect
+from websockets.asyncio.connection import Connection as WebSocketConnection
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidHandshake,
+    InvalidProxy,
+    InvalidStatus,
+    InvalidURI,
+    ProxyError,
+)
+
+from gemini_live_runtime.errors import UnreachableError
+from gemini_live_runtime.text import redactor
+from gemini_live_runtime.wire.closes import upgrade_refused
+from gemini_live_runtime.wire.endpoints import Endpoint, is_loopback
+from gemini_live_runtime.wire.transport import CLOSE_TIMEOUT, MAX_MESSAGE_BYTES, Transport, TransportClosed
+
+OPEN_TIMEOUT = 10.0
+"""Seconds for name look-up, TCP, TLS and the HTTP upgrade together."""
+
+MAX_REASON_BYTES = 123
+"""Longest close reason of the WebSocket protocol (RFC 6455, 5.5), in UTF-8 bytes."""
+
+SERVER_OPTIONS: dict[str, Any] = {
+    "compression": None,
+    "max_size": MAX_MESSAGE_BYTES,
+    "close_timeout": CLOSE_TIMEOUT,
+    "ping_interval": None,
+}
+"""Keyword arguments with which `websockets.asyncio.server.serve` keeps the same limits."""
+
+# The library logs handshake headers, so also keys, at DEBUG: this logger never gets there.
+_logger = logging.getLogger("gemini_live_runtime.wire.websocket")
+_logger.setLevel(logging.WARNING)
+
+
+class WebSocketTransport:
+    """Either end of an open WebSocket as a `Transport`."""
+
+    __slots__ = ("_socket",)
+
+    def __init__(self, socket: WebSocketConnection) -> None:
+        self._socket = socket
+
+    async def send(self, frame: str | bytes) -> None:
+        """Send one message, `str` as a text frame and `bytes` as a binary one; raises `TransportClosed`."""
+        try:
+            await self._socket.send(frame)
+        except ConnectionClosed as error:
+            raise _closed(error) from None
+
+    async def recv(self) -> str | bytes:
+        """The next message; raises `TransportClosed` at the end."""
+        try:
+            return await self._socket.recv()
+        except ConnectionClosed as error:
+            raise _closed(error) from None
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close, waiting `CLOSE_TIMEOUT` for the peer at most; `reason` is cut to `MAX_REASON_BYTES`."""
+        await self._socket.close(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
+
+
+def _closed(error: ConnectionClosed) -> TransportClosed:
+    if error.rcvd is not None:
+        return TransportClosed(int(error.rcvd.code), error.rcvd.reason)
+    # Without a close frame from the peer only a fault that we found (1002, 1007, 1009) explains more than 1006.
+    if error.sent is not None and error.sent.code in (1002, 1007, 1009):
+        return TransportClosed(int(error.sent.code), error.sent.reason)
+    return TransportClosed(1006)
+
+
+class _Connect(websockets_connect):
+    """A connect that follows no redirect: it would carry the credential to another host."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        """Hand the refusal on."""
+        return exc
+
+
+async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEOUT) -> Transport:
+    """Open a client connection; raises `UnreachableError` or `UpgradeRefusedError`, which name the host only."""
+    where = endpoint.host
+    host = urlsplit(endpoint.url).hostname or ""
+    try:
+        connection: ClientConnection = await _Connect(
+            endpoint.url,
+            additional_headers=list(endpoint.headers),
+            compression=None,
+            max_size=MAX_MESSAGE_BYTES,
+            close_timeout=CLOSE_TIMEOUT,
+            ping_interval=None,
+            open_timeout=open_timeout,
+            user_agent_header="gemini-live-tui",
+            proxy=None if is_loopback(host) else True,
+            logger=_logger,
+        )
+    except InvalidStatus as error:
+        body = bytes(error.response.body or b"")
+        raise upgrade_refused(where, error.response.status_code, body) from None
+    except (InvalidProxy, ProxyError) as error:
+        raise _unreachable(
+            f"The proxy on the way to {where} failed: {error}", "Check HTTPS_PROXY and NO_PROXY"
+        ) from None
+    except InvalidURI as error:
+        raise _unreachable(f"The address of {where} is not a WebSocket URL: {error.msg}", "Check the URL") from None
+    except TimeoutError:
+        raise _unreachable(
+            f"{where} did not answer within {open_timeout:g} s", "Check the network, then try again"
+        ) from None
+    except ssl.SSLCertVerificationError as error:
+        raise _unreachable(
+            f"The certificate of {where} is not trusted: {error.verify_message}",
+            "Check the clock of this machine and the address",
+        ) from None
+    except ssl.SSLError as error:
+        raise _unreachable(
+            f"TLS with {where} failed: {error.reason or error}", "Check that the address is a wss:// server"
+        ) from None
+    except socket.gaierror:
+        raise _unreachable(f"The host {host} cannot be found", "Check the address and the network") from None
+    except ConnectionRefusedError:
+        raise _unreachable(f"Nothing listens at {where}", "Check the port, and that the server is running") from None
+    except (ConnectionError, EOFError):
+        raise _unreachable(
+            f"{where} broke the connection off before it was open", "Check the address, and ws:// against wss://"
+        ) from None
+    except OSError as error:
+        raise _unreachable(
+            f"{where} cannot be reached: {error.strerror or error}", "Check the address and the network"
+        ) from None
+    except (InvalidHandshake, ValueError):
+        raise _unreachable(f"{where} does not speak WebSocket", "Check the address and the port") from None
+    return WebSocketTransport(connection)
+
+
+def _unreachable(message: str, remedy: str) -> UnreachableError:
+    return UnreachableError(redactor.text(message), remedy=remedy, field="url")
