@@ -1,3 +1,3 @@
 """The console of gemini-live-tui."""
 
-__version__ = "0.1.0"
+from gemini_live_runtime import __version__ as __version__

@@ -52,9 +52,13 @@ class EngineSpec:
     vertex_location: str = ""
     api_key_source: str = ""
     """Where config says the key is: `env`, `keyring` or `file`; "" is wherever it is found."""
+    api_key_file: str = ""
+    """A 0600 file that holds the key."""
     voice: str = ""
     server_script: str = ""
     """Dialogue file of the embedded server (backend `local` only)."""
+    fast: bool = False
+    """The embedded server in this process, on the engine's own (virtual) clock."""
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` restores an equal spec."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from gemini_live_runtime.commands import Command
-from gemini_live_runtime.events import Event, Payload
+from gemini_live_runtime.events import Event, Payload, Side
 from gemini_live_runtime.samples import MeterSample
 
 
@@ -14,6 +14,10 @@ class EventSink(Protocol):
 
     def emit(self, payload: Payload, *, turn: int, gen: int) -> Event:
         """Stamp `payload` (dense sequence, never-decreasing time), keep and forward it. Must not block."""
+        ...
+
+    def audio(self, track: Side, pcm: bytes) -> None:
+        """Keep samples of a track: `user` at 16 kHz as sent, `model` at 24 kHz as received (s16le). Must not block."""
         ...
 
 

@@ -12,14 +12,15 @@ from gemini_live_runtime.session.mind import Mind
 class SoundSide(Mind):
     """What sound does to a session."""
 
-    def audio_opened(self, now: float, opened: ev.AudioOpened, *, wanted: bool) -> list[Effect]:
+    def audio_opened(self, now: float, opened: ev.AudioOpened) -> list[Effect]:
         """Sound was opened as far as it could be; without a microphone a voice session begins in text mode."""
         self.input_open = bool(opened.input)
         self._emit(opened)
-        if wanted and not self.input_open and self.mode == "voice":
-            self.mode = "text"
+        if not self.input_open:
             self._input_problem = opened.problems[0] if opened.problems else "No microphone is open"
-            self._facts.why = "no microphone"
+            if self.mode == "voice":
+                self.mode = "text"
+                self._facts.why = "no microphone"
         self._apply_microphone()
         self._emit_controls("engine")
         return self._flush(now)

@@ -1,0 +1,87 @@
+"""Putting a session together from its spec: agent, sound, backend, limits."""
+
+from __future__ import annotations
+
+from gemini_live_runtime import __version__
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.loader import load_agent
+from gemini_live_runtime.audio.factory import AudioSpec, make_audio
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.engine.backends import backend_of
+from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.session.agent import Agent
+from gemini_live_runtime.session.capabilities import capabilities_of
+from gemini_live_runtime.session.core import SessionCore
+from gemini_live_runtime.session.declare import setup_of
+from gemini_live_runtime.session.interface import EventSink
+from gemini_live_runtime.session.limits import Limits
+from gemini_live_runtime.session.pricing import price_of
+from gemini_live_runtime.session.runner import LiveSession, Opening
+from gemini_live_runtime.wire.connection import Connection, connect
+from gemini_live_runtime.wire.credentials import scrub_environment
+from gemini_live_runtime.wire.endpoints import redacted_url
+
+PROGRAM = f"gemini-live-tui {__version__}"
+
+
+def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession:
+    """The session that `spec` asks for, not running yet.
+
+    Reads the credentials and takes them out of the environment before any of the person's own code is imported. Raises
+    `GeminiLiveError` for an agent, a file, a limit or a credential that cannot be used.
+    """
+    limits = Limits(spec.max_cost, spec.max_minutes)
+    backend = backend_of(spec)
+    try:
+        backend.prepare()
+    finally:
+        scrub_environment()
+    agent = load_agent(spec.agent)
+    model = spec.model or (_local_model(agent) if spec.backend == "local" else agent.model)
+    audio = make_audio(AudioSpec(kind=spec.audio, input=spec.input or None, output=spec.output or None))
+    core = SessionCore(
+        mode=spec.mode,
+        capabilities=capabilities_of(model, agent.declared),
+        limits=limits,
+        price=price_of(model),
+        started_at=clock.now(),
+        manual_activity=agent.manual_activity,
+    )
+    started = ev.SessionStarted(
+        session_id=spec.session_id,
+        agent=agent.name,
+        model=model,
+        backend=backend.name,
+        wall=clock.wall(),
+        record=spec.record,
+        mode=spec.mode,
+        program=PROGRAM,
+        phrases=tuple(agent.phrases),
+        tools=tuple(declared.name for declared in agent.declared),
+    )
+
+    async def opening() -> Opening:
+        endpoint, factory = await backend.open()
+        setup = setup_of(agent, model, voice=spec.voice, capabilities=capabilities_of(model, agent.declared))
+
+        async def connected(recorder: WireRecorder) -> Connection:
+            return await connect(endpoint, setup, clock=clock, observer=recorder, transport_factory=factory)
+
+        return Opening(url=redacted_url(endpoint.url), connect=connected)
+
+    return LiveSession(
+        started=started,
+        agent=agent,
+        core=core,
+        sink=sink,
+        audio=audio,
+        opening=opening,
+        closing=backend.close,
+        clock=clock,
+        notices=tuple(ev.Notice(level="warning", code="credential", text=text) for text in backend.warnings),
+    )
+
+
+def _local_model(agent: Agent) -> str:
+    return agent.local_model or f"local-{agent.name}"

@@ -1,0 +1,147 @@
+"""Backends: where a session's server is, and with which credential it is reached."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from gemini_live_runtime.engine.local_server import LocalServerProcess
+from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.errors import CredentialError, UsageError
+from gemini_live_runtime.wire.connection import TransportFactory
+from gemini_live_runtime.wire.credentials import NO_KEY_REMEDY, Credential, find_api_key, find_vertex_token
+from gemini_live_runtime.wire.endpoints import (
+    Endpoint,
+    gemini_endpoint,
+    local_endpoint,
+    may_send_credential,
+    redacted_url,
+    url_endpoint,
+    vertex_endpoint,
+)
+from gemini_live_runtime.wire.transport import Transport
+from gemini_live_runtime.wire.websocket import open_websocket
+
+
+class Remote:
+    """A server somewhere else: Google's, or one named by its URL."""
+
+    def __init__(self, name: str, find: Callable[[], tuple[Callable[[], Endpoint], tuple[str, ...]]]) -> None:
+        self.name = name
+        self.warnings: tuple[str, ...] = ()
+        self._find = find
+        self._endpoint: Callable[[], Endpoint] | None = None
+
+    def prepare(self) -> None:
+        """Find the credential; raises `CredentialError`."""
+        self._endpoint, self.warnings = self._find()
+
+    async def open(self) -> tuple[Endpoint, TransportFactory]:
+        """The endpoint and what opens it."""
+        assert self._endpoint is not None
+        # Vertex tokens come over the network.
+        return await asyncio.to_thread(self._endpoint), open_websocket
+
+    async def close(self) -> None:
+        """Nothing of ours runs there."""
+
+
+class Local:
+    """The embedded server: a child process, or in this one on the session's own (virtual) clock."""
+
+    def __init__(self, script: str, in_process: bool) -> None:
+        self.name = "local"
+        self.warnings: tuple[str, ...] = ()
+        self._script = script
+        self._in_process = in_process
+        self._process: LocalServerProcess | None = None
+        self._server: LocalServer | None = None
+
+    def prepare(self) -> None:
+        """The embedded server takes no credential."""
+
+    async def open(self) -> tuple[Endpoint, TransportFactory]:
+        """Start the server."""
+        if not self._in_process:
+            self._process = await LocalServerProcess.start(self._script)
+            return local_endpoint(self._process.url), open_websocket
+        # The server's parts are heavy and usually live in their own process.
+        from gemini_live_runtime.local.server import LocalServer, ServerOptions
+
+        server = self._server = LocalServer(ServerOptions(script=Path(self._script) if self._script else None))
+
+        async def transport(_: Endpoint) -> Transport:
+            return server.connect()
+
+        return local_endpoint("ws://localhost"), transport
+
+    async def close(self) -> None:
+        """Stop the server."""
+        if self._process is not None:
+            await self._process.stop()
+        if self._server is not None:
+            await self._server.stop()
+
+
+Backend = Remote | Local
+
+
+def backend_of(spec: EngineSpec) -> Backend:
+    """The backend that `spec` names; raises `UsageError` for options that it does not have."""
+    if spec.backend == "local":
+        return Local(spec.server_script, spec.fast)
+    if spec.fast:
+        raise UsageError("--fast needs the embedded server", remedy="Use --backend local, or leave --fast out")
+    if spec.server_script:
+        raise UsageError("A server script is for the embedded server", remedy="Use --backend local")
+    if spec.backend == "gemini":
+        return Remote("gemini", lambda: _gemini(spec))
+    if spec.backend == "vertex":
+        return Remote("vertex", lambda: _vertex(spec))
+    return Remote(redacted_url(spec.backend), lambda: _url(spec))
+
+
+_Found = tuple[Callable[[], Endpoint], tuple[str, ...]]
+
+
+def _gemini(spec: EngineSpec) -> _Found:
+    found = find_api_key(os.environ, source=spec.api_key_source, key_file=_key_file(spec))
+    if found.credential is None:
+        raise CredentialError("No Gemini API key was found", remedy=NO_KEY_REMEDY, field="GEMINI_API_KEY")
+    endpoint = gemini_endpoint(found.credential, version=spec.api_version, trusted_hosts=spec.trusted_hosts)
+    return lambda: endpoint, found.warnings
+
+
+def _vertex(spec: EngineSpec) -> _Found:
+    environment = dict(os.environ)
+
+    def endpoint() -> Endpoint:
+        found = find_vertex_token(environment)
+        if found.credential is None:
+            raise CredentialError("No Google Cloud login was found", remedy="Run gcloud auth application-default login")
+        return vertex_endpoint(
+            found.credential,
+            project=spec.vertex_project or found.project,
+            location=spec.vertex_location or environment.get("GOOGLE_CLOUD_LOCATION", ""),
+            version=spec.api_version,
+            trusted_hosts=spec.trusted_hosts,
+        )
+
+    return endpoint, ()
+
+
+def _url(spec: EngineSpec) -> _Found:
+    credential: Credential | None = None
+    warnings: tuple[str, ...] = ()
+    # A server of one's own usually wants no key; one named in trusted_hosts gets it.
+    if may_send_credential(spec.backend, spec.trusted_hosts):
+        found = find_api_key(os.environ, source=spec.api_key_source, key_file=_key_file(spec))
+        credential, warnings = found.credential, found.warnings
+    endpoint = url_endpoint(spec.backend, credential, version=spec.api_version, trusted_hosts=spec.trusted_hosts)
+    return lambda: endpoint, warnings
+
+
+def _key_file(spec: EngineSpec) -> Path | None:
+    return Path(spec.api_key_file).expanduser() if spec.api_key_file else None

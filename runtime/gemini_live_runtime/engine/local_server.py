@@ -1,0 +1,71 @@
+"""The embedded Live server as the engine uses it: a process of its own, so that recognition never disturbs a call."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from asyncio.subprocess import PIPE, Process
+
+from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.text import sanitise_line
+
+READY_TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 2.0
+
+
+class LocalServerProcess:
+    """A running `python -m gemini_live_runtime.local`. It ends when its standard input does, so never outlives us."""
+
+    def __init__(self, process: Process, url: str) -> None:
+        self._process = process
+        self.url = url
+
+    @classmethod
+    async def start(cls, script: str = "") -> LocalServerProcess:
+        """Start the server and wait for its address; raises `EngineError` with its last words."""
+        arguments = ["-m", "gemini_live_runtime.local", "--host", "127.0.0.1", "--port", "0", "--exit-with-parent"]
+        if script:
+            arguments += ["--script", script]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, *arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=1 << 20
+        )
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(READY_TIMEOUT_S):
+                line = await process.stdout.readline()
+            url = str(json.loads(line)["url"])
+        except (TimeoutError, ValueError, KeyError, TypeError):
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            _, errors = await process.communicate()
+            words = sanitise_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
+            raise EngineError(
+                f"The embedded server did not start{': ' + words if words else ''}",
+                remedy="Run gemini-live-tui serve-local to see why",
+            ) from None
+        server = cls(process, url)
+        server._drain = asyncio.gather(_discard(process.stdout), _discard(process.stderr))
+        return server
+
+    _drain: asyncio.Future[tuple[None, None]]
+
+    async def stop(self) -> None:
+        """End the server; idempotent."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT_S):
+                await self._process.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+        await self._drain
+
+
+async def _discard(stream: asyncio.StreamReader | None) -> None:
+    # A full pipe would stop the server.
+    while stream is not None and await stream.read(65536):
+        pass

@@ -1,0 +1,143 @@
+"""Everything that travels, as events: messages verbatim but for audio bytes and secrets, runs of audio as spans.
+
+Audio goes to the tracks; a span says which samples of a track a frame, or a run of frames, carried. So the traffic of
+a session can be put together again, while fifty microphone frames a second make one event a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from gemini_live_runtime.errors import ProtocolError
+from gemini_live_runtime.events import Payload, Side, Wire, WireAudio, WireMessage
+from gemini_live_runtime.text import redactor
+from gemini_live_runtime.wire import b64
+from gemini_live_runtime.wire.codec import audio_message, pcm_rate, to_json
+from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerMessage
+
+SPAN_MS = 1000
+"""Longest stretch of audio that waits for its event, in ms of that audio."""
+
+RATES: Mapping[Side, int] = {"user": 16_000, "model": 24_000}
+SENT_MIME = "audio/pcm;rate=16000"
+
+
+class Tracks(Protocol):
+    """Where samples are kept."""
+
+    def audio(self, track: Side, pcm: bytes) -> None:
+        """Append samples (s16le) to `track`."""
+        ...
+
+
+class _Span:
+    """A run of frames of one track that has no event yet."""
+
+    __slots__ = ("count", "direction", "first", "frames", "mime_type", "track")
+
+    def __init__(self, direction: Wire, track: Side) -> None:
+        self.direction: Wire = direction
+        self.track: Side = track
+        self.first = 0
+        self.count = 0
+        self.frames: list[tuple[int, int]] = []
+        self.mime_type = ""
+
+    def add(self, samples: int) -> None:
+        self.count += samples
+        if self.frames and self.frames[-1][0] == samples:
+            self.frames[-1] = (samples, self.frames[-1][1] + 1)
+        else:
+            self.frames.append((samples, 1))
+
+    def take(self) -> WireAudio:
+        event = WireAudio(
+            direction=self.direction,
+            track=self.track,
+            rate=RATES[self.track],
+            first=self.first,
+            count=self.count,
+            frames=tuple(self.frames),
+            mime_type=self.mime_type,
+        )
+        self.first += self.count
+        self.count, self.frames = 0, []
+        return event
+
+
+class WireRecorder:
+    """Turns one session's traffic into events and track samples, in order: a `wire.connection.WireObserver`."""
+
+    def __init__(self, emit: Callable[[Payload], object], tracks: Tracks) -> None:
+        self._emit = emit
+        self._tracks = tracks
+        self._spans: dict[Wire, _Span] = {"sent": _Span("sent", "user"), "received": _Span("received", "model")}
+
+    def sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
+        """A message went out."""
+        self._message("sent", raw, size)
+
+    def sent_audio(self, pcm: bytes, size: int) -> None:
+        """A microphone chunk went out."""
+        self._audio("sent", pcm, SENT_MIME)
+
+    def received(self, message: ServerMessage, size: int) -> None:
+        """A message came in."""
+        self._message("received", message.raw, size, message.problems)
+
+    def received_audio(self, frame: AudioFrame, size: int) -> None:
+        """A piece of model speech came in; at a rate that the track does not have it is kept as it travelled."""
+        if frame.rate == RATES["model"]:
+            self._audio("received", frame.data, frame.mime_type)
+        else:
+            self._message("received", to_json(audio_message(frame.data, frame.mime_type)), size)
+
+    def unreadable(self, error: ProtocolError, size: int) -> None:
+        """A frame came in that could not be read."""
+        self._message("received", {}, size, (error.message,))
+
+    def _audio(self, direction: Wire, pcm: bytes, mime_type: str) -> None:
+        span = self._spans[direction]
+        if span.mime_type != mime_type and span.count:
+            self._emit(span.take())
+        span.mime_type = mime_type
+        span.add(len(pcm) // 2)
+        self._tracks.audio(span.track, pcm)
+        if span.count * 1000 >= SPAN_MS * RATES[span.track]:
+            self._emit(span.take())
+
+    def _message(self, direction: Wire, frame: Mapping[str, Any], size: int, problems: tuple[str, ...] = ()) -> None:
+        self.flush()
+        kept = redactor.value(self._without_audio(frame, direction))
+        safe = tuple(redactor.text(problem) for problem in problems)
+        self._emit(WireMessage(direction=direction, kinds=tuple(frame), frame=kept, size=size, problems=safe))
+
+    def flush(self) -> None:
+        """Make events of what is pending."""
+        for span in self._spans.values():
+            if span.count:
+                self._emit(span.take())
+
+    def _without_audio(self, value: Any, direction: Wire) -> Any:
+        if isinstance(value, Mapping):
+            mime_type = value.get("mimeType", value.get("mime_type"))
+            data = value.get("data")
+            rate = RATES[self._spans[direction].track]
+            if isinstance(mime_type, str) and isinstance(data, str) and pcm_rate(mime_type) == rate:
+                return {**value, "data": self._keep(data, direction)}
+            return {key: self._without_audio(item, direction) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._without_audio(item, direction) for item in value]
+        return value
+
+    def _keep(self, data: str, direction: Wire) -> Any:
+        span = self._spans[direction]
+        try:
+            pcm = b64.decode(data)
+        except ValueError:
+            return data
+        self._tracks.audio(span.track, pcm)
+        reference = {"track": span.track, "first": span.first, "count": len(pcm) // 2}
+        span.first += len(pcm) // 2
+        return {"$audio": reference}

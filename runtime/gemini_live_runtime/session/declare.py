@@ -1,0 +1,34 @@
+"""An agent as the wire's setup."""
+
+from __future__ import annotations
+
+from gemini_live_runtime.session.agent import Agent
+from gemini_live_runtime.session.capabilities import Capabilities
+from gemini_live_runtime.tools.declaration import Tool
+from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire.messages import Behavior, FunctionDeclaration, Setup
+
+
+def setup_of(agent: Agent, model: str, *, capabilities: Capabilities, voice: str = "", handle: str = "") -> Setup:
+    """The setup that makes `model` speak as `agent`; `handle` resumes an earlier session."""
+    return compose.build_setup(
+        model,
+        instruction=agent.instruction,
+        tools=compose.tool_list(_declaration(tool, capabilities) for tool in agent.declared),
+        voice=voice or agent.voice,
+        handle=handle,
+        manual_activity=agent.manual_activity,
+    )
+
+
+def _declaration(tool: Tool, capabilities: Capabilities) -> FunctionDeclaration:
+    behavior = None
+    if capabilities.async_tools:
+        # Newer models take tools as non-blocking unless told otherwise.
+        behavior = Behavior.BLOCKING if tool.blocking else Behavior.NON_BLOCKING
+    return FunctionDeclaration(
+        name=tool.name,
+        description=tool.description or None,
+        parameters_json_schema=tool.parameters if tool.parameters.get("properties") else None,
+        behavior=behavior,
+    )
