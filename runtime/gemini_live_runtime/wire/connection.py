@@ -117,7 +117,14 @@ class Connection:
         """Send after everything sent before; returns when the frame is out.
 
         Raises `ProtocolError` for a message that cannot be written or that this backend does not take, and
-        `ConnectionClosedError` when the connection ended before it was out. A cancelled call may still send.
+        `ConnectionClosedError`, after which the message was not sent. A cancelled call may still send.
+        """
+        await self.post(message)
+
+    def post(self, message: ClientMessage) -> asyncio.Future[None]:
+        """Queue `message` after everything queued before, at once; the future is done when the frame is out.
+
+        Raises what `send` raises for a message that cannot be queued; the future fails when it was not sent.
         """
         refused = refusals(message, self._backend)
         if refused:
@@ -125,10 +132,10 @@ class Connection:
         raw = client_to_json(message)
         frame = dump_object(raw)
         self._check_open()
-        done = asyncio.get_running_loop().create_future()
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._outbox.append(_Outgoing(frame, message=message, raw=raw, done=done))
         self._wake.set()
-        await done
+        return done
 
     def send_audio(self, pcm: bytes) -> None:
         """Queue one microphone chunk (16 kHz s16le mono), in order with `send`.

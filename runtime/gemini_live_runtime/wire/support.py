@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gemini_live_runtime.wire.codec import to_json
 from gemini_live_runtime.wire.endpoints import Backend
-from gemini_live_runtime.wire.messages import ClientMessage, Modality, Setup, ToolResponse
+from gemini_live_runtime.wire.messages import ClientMessage, Modality, RealtimeInput, Setup, ToolResponse
 
 
 def refusals(message: ClientMessage, backend: Backend) -> tuple[str, ...]:
@@ -15,6 +16,8 @@ def refusals(message: ClientMessage, backend: Backend) -> tuple[str, ...]:
         return ()
     if message.setup is not None:
         return _setup_refusals(message.setup, backend)
+    if message.realtime_input is not None:
+        return _realtime_refusals(message.realtime_input)
     if message.tool_response is not None and backend == "gemini":
         return _tool_refusals(message.tool_response)
     return ()
@@ -39,6 +42,13 @@ def _setup_refusals(setup: Setup, backend: Backend) -> tuple[str, ...]:
         if setup.avatar_config is not None and generation.response_modalities != (Modality.VIDEO,):
             found.append("setup.avatarConfig needs the response modality VIDEO")
     return tuple(found)
+
+
+def _realtime_refusals(realtime: RealtimeInput) -> tuple[str, ...]:
+    names = list(to_json(realtime))
+    if len(names) == 1:
+        return ()
+    return (f"realtimeInput takes exactly one kind of input at a time, not {', '.join(names) or 'none'}",)
 
 
 def _tool_refusals(response: ToolResponse) -> tuple[str, ...]:
