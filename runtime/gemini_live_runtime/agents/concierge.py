@@ -18,29 +18,31 @@ MAX_TIMERS = 20
 MAX_NOTES = 100
 
 PHRASES = (
-    "hello",
-    "what can you do",
-    "what is the weather in Paris",
-    "how is the weather in New York",
-    "what time is it",
-    "set a timer for five minutes",
-    "list my timers",
+    "what is the weather in Lisbon",
+    "set a timer for ten minutes",
+    "which timers are running",
     "take a note buy milk",
-    "what are my notes",
+    "read my notes",
     "delete the last note",
-    "book a table for two at seven",
+    "book a table for four people at seven",
     "cancel my booking",
+    "what time is it",
     "tell me a story",
-    "thank you",
+    "count to twenty",
+    "tell me a joke",
+    "what did I say before",
+    "say that again",
+    "what can I say",
+    "hello",
     "goodbye",
 )
+"""Some of what one can say; on the embedded server the dialogue script knows more."""
 
 _TIME = re.compile(r"^\s*(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm)?\s*$", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class _Timer:
-    minutes: float
     label: str
     ends_at: float
 
@@ -69,13 +71,16 @@ class Desk:
                 return {"error": f"I have no weather for {city}.", "known_cities": len(CITIES)}
             now = datetime.now().astimezone()
             weather = typical(climate, now.month)
+            month = now.strftime("%B")
             return {
                 "city": city,
-                "month": now.strftime("%B"),
+                "month": month,
                 "high_c": weather.high,
                 "low_c": weather.low,
                 "sky": weather.sky,
                 "source": "climate normals, not a forecast",
+                "summary": f"In {month} it is typically {weather.sky} in {city}, with {_degrees(weather.high)} "
+                f"by day and {_degrees(weather.low)} at night.",
             }
 
         @tool
@@ -91,7 +96,7 @@ class Desk:
             if len(desk.timers) >= MAX_TIMERS:
                 return {"error": f"There are already {MAX_TIMERS} timers."}
             loop = asyncio.get_running_loop()
-            timer = _Timer(minutes, label, loop.time() + minutes * 60)
+            timer = _Timer(label, loop.time() + minutes * 60)
             desk.timers.append(timer)
 
             def ring() -> None:
@@ -105,9 +110,7 @@ class Desk:
         async def list_timers() -> dict[str, Any]:
             """List the running timers with the minutes left."""
             now = asyncio.get_running_loop().time()
-            left = [
-                {"label": timer.label, "minutes_left": round((timer.ends_at - now) / 60, 1)} for timer in desk.timers
-            ]
+            left = [f"{timer.label or 'timer'}, {_left(timer.ends_at - now)} left" for timer in desk.timers]
             return {"count": len(left), "timers": left}
 
         @tool
@@ -183,6 +186,15 @@ def _plain(minutes: float) -> int | float:
 
 def _minutes(minutes: float) -> str:
     return f"{_plain(minutes)}-minute"
+
+
+def _left(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
+
+
+def _degrees(celsius: int) -> str:
+    return f"minus {-celsius} degrees" if celsius < 0 else f"{celsius} degrees"
 
 
 def _clock(time: str) -> int | None:

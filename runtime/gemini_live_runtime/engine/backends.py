@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gemini_live_runtime.engine.local_server import LocalServerProcess
 from gemini_live_runtime.engine.spec import EngineSpec
@@ -23,6 +24,9 @@ from gemini_live_runtime.wire.endpoints import (
 )
 from gemini_live_runtime.wire.transport import Transport
 from gemini_live_runtime.wire.websocket import open_websocket
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.local.server import LocalServer
 
 
 class Remote:
