@@ -26,7 +26,7 @@ _ECHO_TAIL_FRAMES = 20
 _WINDOW = 400
 _MAX_LAG = 45
 _JUDGE_EVERY = 20
-_LEAST_FRAMES = 100
+_LEAST_FRAMES = 300
 _FOLLOWS = 0.55
 """Correlation of envelopes (dB) over 4 s from which one is taken to be the echo of the other."""
 _FLOOR_POWER = 1e-7

@@ -31,7 +31,17 @@ _FRAME_SHARE = 0.5
 class LinearEchoFilter:
     """Predicts the echo of what was played, 10 ms (160 samples at 16 kHz) at a time."""
 
-    __slots__ = ("_covariance", "_far", "_history", "_newest", "_noise", "_padded", "_partitions", "_weights")
+    __slots__ = (
+        "_covariance",
+        "_far",
+        "_history",
+        "_newest",
+        "_noise",
+        "_padded",
+        "_partitions",
+        "_silent_frames",
+        "_weights",
+    )
 
     def __init__(self, tail_ms: int = TAIL_MS) -> None:
         partitions = self._partitions = max(1, tail_ms // 10)
@@ -44,6 +54,7 @@ class LinearEchoFilter:
         self._noise = np.empty(bins, np.float32)
         self._far = np.zeros(2 * FRAME, np.float32)
         self._padded = np.zeros(2 * FRAME, np.float32)
+        self._silent_frames = 0
         self.reset()
 
     def reset(self) -> None:
@@ -54,6 +65,10 @@ class LinearEchoFilter:
 
     def step(self, far: Int16, near: Int16) -> tuple[Float32, Float32]:
         """Learn from the frame; (`near` without the predicted echo, the predicted echo), both in int16 units."""
+        self._silent_frames = 0 if far.any() else self._silent_frames + 1
+        if self._silent_frames > self._partitions + 1:
+            # Nothing that was played can still be heard: there is no echo to predict and nothing to learn from.
+            return near.astype(np.float32), np.zeros(FRAME, np.float32)
         self._push(far)
         spectra = self._history[self._newest : self._newest + self._partitions]
         echo = np.fft.irfft((spectra * self._weights).sum(0))[FRAME:].astype(np.float32)

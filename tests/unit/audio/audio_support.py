@@ -1,0 +1,177 @@
+"""A listener that writes everything down, signals, and a double of the `sounddevice` module."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
+from gemini_live_runtime.audio.interface import MicChunk
+
+
+@dataclass
+class Recorder:
+    """An AudioListener that remembers."""
+
+    chunks: list[MicChunk] = field(default_factory=list)
+    calls: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def mic_chunk(self, chunk: MicChunk) -> None:
+        self.chunks.append(chunk)
+
+    def playback_started(self, gen: int) -> None:
+        self.calls.append(("started", gen))
+
+    def playback_heard(self, gen: int, first: int, count: int) -> None:
+        self.calls.append(("heard", gen, first, count))
+
+    def playback_drained(self, gen: int) -> None:
+        self.calls.append(("drained", gen))
+
+    def voice(self, speaking: bool) -> None:
+        self.calls.append(("voice", speaking))
+
+    def echo_warning(self, leaking: bool) -> None:
+        self.calls.append(("echo", leaking))
+
+    def device_lost(self, direction: str, reason: str) -> None:
+        self.calls.append(("lost", direction, reason))
+
+    def of(self, kind: str) -> list[tuple[Any, ...]]:
+        """The calls of one kind."""
+        return [call for call in self.calls if call[0] == kind]
+
+    def heard(self, gen: int) -> int:
+        """Samples of `gen` reported as heard; they must be told in order and without a gap."""
+        spans = [call[2:] for call in self.of("heard") if call[1] == gen]
+        for (first, count), (following, _) in zip(spans, spans[1:], strict=False):
+            assert following == first + count, spans
+        return sum(count for _, count in spans)
+
+    @property
+    def microphone(self) -> np.ndarray:
+        """Everything delivered, int16."""
+        return np.frombuffer(b"".join(chunk.pcm for chunk in self.chunks), np.int16)
+
+
+def pcm(samples: Any) -> bytes:
+    return np.asarray(samples).astype("<i2").tobytes()
+
+
+def tone(rate: int, seconds: float, hertz: float = 440.0, level: float = 0.5) -> np.ndarray:
+    return (level * np.sin(2 * np.pi * hertz * np.arange(round(rate * seconds)) / rate)).astype(np.float32)
+
+
+def babble(rate: int, seconds: float, seed: int, level: float = 0.1) -> np.ndarray:
+    """Voice-like sound: harmonics of a wandering pitch, in syllables with pauses. Float32, RMS about `level`."""
+    rng = np.random.default_rng(seed)
+    count = round(rate * seconds)
+    t = np.arange(count) / rate
+    knots = max(4, int(seconds * 5))
+    pitch = np.interp(t, np.linspace(0, seconds, knots), rng.uniform(90, 220, knots))
+    phase = 2 * np.pi * np.cumsum(pitch) / rate
+    voice = np.zeros(count)
+    for harmonic in range(1, 25):
+        weights = np.interp(t, np.linspace(0, seconds, knots), rng.uniform(0, 1, knots))
+        voice += weights / harmonic**0.7 * np.sin(harmonic * phase + rng.uniform(0, 6))
+    syllables = np.interp(t, np.linspace(0, seconds, knots * 2), rng.choice([0.0, 0.3, 1.0, 1.0], knots * 2))
+    voice *= syllables
+    return (voice / (np.sqrt((voice**2).mean()) + 1e-9) * level).astype(np.float32)
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    a, b = a.astype(float) - a.mean(), b.astype(float) - b.mean()
+    return float(a @ b / (np.sqrt((a @ a) * (b @ b)) + 1e-12))
+
+
+class FakePortAudioError(Exception):
+    """What `sounddevice.PortAudioError` looks like: (message, code)."""
+
+
+class FakeStream:
+    """A stream that calls back only when a test says so."""
+
+    def __init__(self, module: FakePortAudio, direction: str, options: dict[str, Any]) -> None:
+        self.module = module
+        self.direction = direction
+        self.options = options
+        self.latency = 0.02
+        self.active = False
+        self.closed = False
+
+    def start(self) -> None:
+        self.active = True
+
+    def abort(self) -> None:
+        self.end()
+
+    def close(self) -> None:
+        self.closed = True
+
+    def end(self) -> None:
+        """The device ends the stream."""
+        if self.active:
+            self.active = False
+            self.options["finished_callback"]()
+
+    def call(self, microphone: np.ndarray | None = None, **flags: bool) -> np.ndarray:
+        """One callback; returns what the device would play or heard."""
+        frames, channels = self.options["blocksize"], self.options["channels"]
+        data = np.zeros((frames, channels), np.float32)
+        if microphone is not None:
+            data[:] = microphone[:, None]
+        status = types.SimpleNamespace(**{"input_overflow": False, "output_underflow": False, **flags})
+        self.options["callback"](data, frames, None, status)
+        return data
+
+
+class FakePortAudio:
+    """A double of the `sounddevice` module: two devices, both 48 kHz; `refuse` maps a direction to an exception."""
+
+    PortAudioError = FakePortAudioError
+
+    def __init__(self, refuse: dict[str, Exception] | None = None, stereo_only: bool = False) -> None:
+        self.refuse = refuse or {}
+        self.stereo_only = stereo_only
+        self.streams: list[FakeStream] = []
+        self.default = types.SimpleNamespace(device=[0, 1])
+
+    def query_hostapis(self) -> list[dict[str, Any]]:
+        return [{"name": "Fake API"}]
+
+    def query_devices(self) -> list[dict[str, Any]]:
+        base = {"hostapi": 0, "default_samplerate": 48000.0}
+        return [
+            {**base, "name": "Desk Microphone", "max_input_channels": 2, "max_output_channels": 0},
+            {**base, "name": "Desk Speakers", "max_input_channels": 0, "max_output_channels": 2},
+        ]
+
+    def found(self) -> DeviceList:
+        return DeviceList(
+            (
+                SoundDevice(0, "Desk Microphone", "Fake API", 2, 0, 48000, True, False),
+                SoundDevice(1, "Desk Speakers", "Fake API", 0, 2, 48000, False, True),
+            )
+        )
+
+    def InputStream(self, **options: Any) -> FakeStream:
+        return self._make("input", options)
+
+    def OutputStream(self, **options: Any) -> FakeStream:
+        return self._make("output", options)
+
+    def stream(self, direction: str) -> FakeStream:
+        """The stream opened last in this direction."""
+        return next(stream for stream in reversed(self.streams) if stream.direction == direction)
+
+    def _make(self, direction: str, options: dict[str, Any]) -> FakeStream:
+        if direction in self.refuse:
+            raise self.refuse[direction]
+        if self.stereo_only and options["channels"] != 2:
+            raise FakePortAudioError("Invalid number of channels", -9998)
+        stream = FakeStream(self, direction, options)
+        self.streams.append(stream)
+        return stream

@@ -1,0 +1,319 @@
+"""The microphone's side: echo, voice mark, meters, alignment."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gemini_live_runtime.audio.echo import Aec3, EchoCanceller, LinearThenAec3, NoCanceller, make_canceller
+from gemini_live_runtime.audio.erle import ErleMeter
+from gemini_live_runtime.audio.levels import LevelMeter, mean_square
+from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
+from gemini_live_runtime.audio.pipeline import AudioPipeline
+from gemini_live_runtime.audio.voice import VoiceMark
+from tests.unit.audio.audio_support import Recorder, babble, correlation, pcm, tone
+
+RATE = 16_000
+
+
+def room(far: np.ndarray, delay_ms: int = 60, level: float = 0.5, seed: int = 7) -> np.ndarray:
+    """What a microphone hears of `far`: a delayed direct path and a decaying tail of 150 ms."""
+    rng = np.random.default_rng(seed)
+    tail = rng.standard_normal(2400) * np.exp(-np.arange(2400) / 500)
+    response = np.concatenate([np.zeros(RATE * delay_ms // 1000), [1.0], 0.1 * tail])
+    return (level * np.convolve(far, response)[: len(far)]).astype(np.float32)
+
+
+def int16(sound: np.ndarray) -> np.ndarray:
+    return np.clip(np.rint(sound * 32_768), -32_768, 32_767).astype(np.int16)
+
+
+def cancel(canceller: EchoCanceller, far: np.ndarray, mic: np.ndarray) -> np.ndarray:
+    out = []
+    for at in range(0, len(mic) - 159, 160):
+        canceller.render(int16(far[at : at + 160]))
+        out.append(canceller.capture(int16(mic[at : at + 160])))
+    return np.concatenate(out) / 32_768
+
+
+def reduction(mic: np.ndarray, clean: np.ndarray, start: float, end: float) -> float:
+    span = slice(int(start * RATE), int(end * RATE))
+    return float(10 * np.log10((mic[span] ** 2).mean() / ((clean[span] ** 2).mean() + 1e-12)))
+
+
+def noise(count: int, seed: int = 1) -> np.ndarray:
+    return (np.random.default_rng(seed).standard_normal(count) * 0.0005).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def far() -> np.ndarray:
+    return babble(RATE, 10.0, seed=3, level=0.1)
+
+
+@pytest.mark.parametrize("make", [Aec3, LinearThenAec3])
+def test_the_echo_of_a_room_is_reduced_by_more_than_twenty_decibels(make: type, far: np.ndarray) -> None:
+    mic = room(far) + noise(len(far))
+    clean = cancel(make(), far, mic)
+    assert reduction(mic, clean, 4, 10) > 20
+
+
+def test_the_linear_filter_leaves_a_person_who_talks_at_the_same_time_untouched(far: np.ndarray) -> None:
+    person = np.concatenate([np.zeros(5 * RATE, np.float32), babble(RATE, 5.0, seed=9, level=0.05)])
+    linear = LinearEchoFilter()
+    mic = room(far) + person + noise(len(far))
+    out = [linear.step(int16(far[at : at + 160]), int16(mic[at : at + 160]))[0] for at in range(0, len(mic), 160)]
+    assert correlation(np.concatenate(out)[6 * RATE :], person[6 * RATE :]) > 0.9
+    assert correlation(mic[6 * RATE :], person[6 * RATE :]) < 0.9
+
+
+def test_with_the_linear_filter_in_front_fewer_of_a_persons_frames_are_lost(far: np.ndarray) -> None:
+    person = np.concatenate([np.zeros(5 * RATE, np.float32), babble(RATE, 5.0, seed=9, level=0.05)])
+    mic = room(far) + person + noise(len(far))
+
+    def lost(canceller: EchoCanceller) -> float:
+        clean = cancel(canceller, far, mic)
+        # AEC3 answers 8 ms later, so frames are compared over 30 ms.
+        frames = range(6 * RATE, 10 * RATE - 480, 160)
+        spoken = [at for at in frames if (person[at : at + 160] ** 2).mean() > 1e-4]
+        return float(
+            np.mean([(clean[at : at + 480] ** 2).mean() < 0.06 * (person[at : at + 160] ** 2).mean() for at in spoken])
+        )
+
+    assert lost(make_canceller()) < 0.5 * lost(Aec3())
+
+
+def test_after_the_delay_jumps_the_linear_filter_starts_anew_and_the_echo_is_reduced_again(far: np.ndarray) -> None:
+    canceller = LinearThenAec3()
+    before, after = room(far, delay_ms=40), room(far, delay_ms=110)
+    mic = np.concatenate([before[: 5 * RATE], after[5 * RATE :]]) + noise(len(far))
+    clean = cancel(canceller, far, mic)
+    assert canceller.restarts >= 1
+    assert reduction(mic, clean, 7.5, 10) > 15
+
+
+def test_silence_costs_the_linear_filter_nothing_and_changes_nothing() -> None:
+    linear = LinearEchoFilter()
+    quiet = np.zeros(160, np.int16)
+    near = int16(tone(RATE, 0.01))
+    for _ in range(60):
+        error, echo = linear.step(quiet, near)
+    assert np.array_equal(error, near)
+    assert not echo.any()
+
+
+def run(
+    pipeline: AudioPipeline, mic: np.ndarray, played: np.ndarray | None = None, rate: int = RATE, start: float = 0.0
+) -> None:
+    assert pipeline.microphone is not None
+    frame = rate // 100
+    for number in range(len(mic) // frame):
+        now = start + (number + 1) * 0.01
+        if played is not None and pipeline.played is not None:
+            pipeline.played.write(played[number * frame : (number + 1) * frame], now)
+        pipeline.microphone.write(mic[number * frame : (number + 1) * frame], now)
+        pipeline.step(now)
+
+
+@pytest.mark.parametrize("rate", [16_000, 44_100, 48_000])
+def test_every_sample_of_the_microphone_arrives_once_whatever_the_devices_rate(rate: int) -> None:
+    recorder = Recorder()
+    pipeline = AudioPipeline(recorder, NoCanceller(), mic_rate=rate, out_rate=None)
+    run(pipeline, tone(rate, 2.0), rate=rate)
+    assert 31_000 <= len(recorder.microphone) <= 32_000
+    got = recorder.microphone
+    assert correlation(got, tone(RATE, 2.0)[: len(got)]) > 0.999
+
+
+def test_the_microphone_waits_a_moment_for_what_is_played_so_that_render_stays_before_capture() -> None:
+    order: list[str] = []
+
+    class Order:
+        def render(self, frame: np.ndarray) -> None:
+            order.append("silence" if not frame.any() else "sound")
+
+        def capture(self, frame: np.ndarray) -> np.ndarray:
+            order.append("capture")
+            return frame
+
+    pipeline = AudioPipeline(Recorder(), Order(), mic_rate=RATE, out_rate=RATE)
+    assert pipeline.microphone is not None
+    assert pipeline.played is not None
+    for _ in range(3):
+        pipeline.microphone.write(tone(RATE, 0.01), 0.0)
+        pipeline.step(0.0)
+    assert order == []
+    pipeline.played.write(tone(RATE, 0.03), 0.0)
+    pipeline.step(0.0)
+    assert order == ["sound", "capture"] * 3
+
+
+def test_a_loudspeaker_that_stalls_does_not_hold_up_the_microphone() -> None:
+    recorder = Recorder()
+    pipeline = AudioPipeline(recorder, NoCanceller(), mic_rate=RATE, out_rate=RATE)
+    run(pipeline, tone(RATE, 1.0))
+    assert len(recorder.chunks) >= 47
+    assert pipeline.capture.far_missing > 90
+
+
+def test_a_microphone_that_lags_drops_old_reference_and_counts_it() -> None:
+    pipeline = AudioPipeline(Recorder(), NoCanceller(), mic_rate=RATE, out_rate=RATE)
+    assert pipeline.played is not None
+    pipeline.played.write(tone(RATE, 0.5), 0.0)
+    pipeline.step(0.0)
+    assert pipeline.capture.far_dropped == 46
+
+
+def test_what_the_canceller_hears_as_played_is_after_cut_fade_and_mute() -> None:
+    rendered: list[np.ndarray] = []
+
+    class Ears:
+        def render(self, frame: np.ndarray) -> None:
+            rendered.append(frame)
+
+        def capture(self, frame: np.ndarray) -> np.ndarray:
+            return frame
+
+    pipeline = AudioPipeline(Recorder(), Ears(), mic_rate=RATE, out_rate=24_000)
+    ring = pipeline.playout.ring
+    assert ring is not None
+    assert pipeline.played is not None
+    assert pipeline.microphone is not None
+    device: list[np.ndarray] = []
+    pipeline.playout.play(0, pcm(tone(24_000, 1.0) * 20_000))
+    for number in range(60):
+        if number == 20:
+            pipeline.playout.cut(1)
+            pipeline.playout.play(1, pcm(tone(24_000, 1.0, 880) * 20_000))
+        if number == 40:
+            pipeline.set_speaker(False)
+        pipeline.step(number * 0.01)
+        block = np.zeros(240, np.float32)
+        ring.read(block)
+        device.append(block)
+        pipeline.played.write(block, 0.0)
+        pipeline.microphone.write(np.zeros(160, np.float32), 0.0)
+    heard = np.concatenate(rendered)[:8_000] / 32_768
+    sound = np.interp(np.arange(8_000) * 1.5, np.arange(14_400), np.concatenate(device))
+    assert correlation(heard, sound) > 0.99
+    assert not np.concatenate(rendered)[7_200:].any()
+
+
+def test_switching_the_microphone_off_stops_chunks_and_blanks_the_voice_mark() -> None:
+    recorder = Recorder()
+    pipeline = AudioPipeline(recorder, NoCanceller(), mic_rate=RATE, out_rate=None)
+    run(pipeline, noise(RATE))
+    run(pipeline, babble(RATE, 2.0, 5, 0.2), start=1.0)
+    assert pipeline.levels.speech
+    pipeline.set_microphone(False)
+    count = len(recorder.chunks)
+    run(pipeline, babble(RATE, 0.5, 6, 0.2), start=3.0)
+    assert len(recorder.chunks) == count
+    assert recorder.of("voice")[-1] == ("voice", False)
+    assert not pipeline.levels.speech
+
+
+def test_the_voice_mark_comes_with_speech_and_goes_a_third_of_a_second_after_it() -> None:
+    mark = VoiceMark()
+    changes = []
+    sound = np.concatenate([noise(RATE), babble(RATE, 1.5, 5, 0.2), noise(RATE, 2)])
+    for number in range(len(sound) // 320):
+        part = int16(sound[number * 320 : (number + 1) * 320])
+        if mark.add(part.tobytes(), mean_square(part), playing=False):
+            changes.append((round(number * 0.02, 2), mark.speaking))
+    assert changes[0][1]
+    assert 1.0 <= changes[0][0] <= 1.5
+    assert not changes[-1][1]
+    assert 2.5 <= changes[-1][0] <= 3.2
+
+
+def test_steady_noise_is_no_voice() -> None:
+    mark = VoiceMark()
+    sound = int16(np.random.default_rng(0).standard_normal(3 * RATE) * 0.1)
+    speaking = [
+        mark.add(part.tobytes(), mean_square(part), playing=False) or mark.speaking for part in sound.reshape(-1, 320)
+    ]
+    assert not any(speaking[50:])
+
+
+def test_rms_peak_and_clip_mark_read_what_the_standards_say() -> None:
+    meter = LevelMeter()
+    for at in range(100):
+        frame = int16(tone(RATE, 1.0, 1000.0, 0.5)[at * 160 : (at + 1) * 160])
+        meter.add(frame, mean_square(frame))
+    assert meter.rms == pytest.approx(-9.03, abs=0.3)
+    assert meter.peak == pytest.approx(-6.02, abs=0.1)
+    assert not meter.clipped
+    quiet = np.zeros(160, np.int16)
+    loud = np.full(160, -32_768, np.int16)
+    meter.add(loud, 1.0)
+    assert meter.clipped
+    assert meter.peak == 0.0
+    for _ in range(150):
+        meter.add(quiet, 0.0)
+    assert meter.peak == 0.0
+    assert meter.clipped
+    for _ in range(50):
+        meter.add(quiet, 0.0)
+    assert meter.peak == pytest.approx(-10.0, abs=0.5)
+    assert not meter.clipped
+    for _ in range(500):
+        meter.add(quiet, 0.0)
+    assert meter.peak == -60.0
+    assert meter.rms == -60.0
+
+
+def feed_erle(meter: ErleMeter, far: np.ndarray, mic: np.ndarray, clean: np.ndarray) -> list[tuple[float, bool]]:
+    changes = []
+    for number in range(len(far) // 160):
+        span = slice(number * 160, (number + 1) * 160)
+        if meter.add(*(float((signal[span] ** 2).mean()) for signal in (far, mic, clean))):
+            changes.append((number * 0.01, meter.leaking))
+    return changes
+
+
+def test_an_echo_that_is_not_reduced_warns_and_one_that_is_again_takes_the_warning_back(far: np.ndarray) -> None:
+    meter = ErleMeter()
+    echo = room(far) + noise(len(far))
+    assert [state for _, state in feed_erle(meter, far, echo, echo)] == [True]
+    assert meter.erle_db == pytest.approx(0, abs=0.5)
+    assert [state for _, state in feed_erle(meter, far, echo, echo * 0.03)] == [False]
+    assert meter.erle_db == pytest.approx(30, abs=2)
+
+
+def test_an_echo_reduced_by_twenty_decibels_does_not_warn(far: np.ndarray) -> None:
+    meter = ErleMeter()
+    echo = room(far) + noise(len(far))
+    assert feed_erle(meter, far, echo, echo * 0.1) == []
+    assert meter.erle_db == pytest.approx(20, abs=2)
+
+
+def test_headphones_do_not_warn_not_even_when_the_person_talks(far: np.ndarray) -> None:
+    meter = ErleMeter()
+    assert feed_erle(meter, far, noise(len(far)), noise(len(far))) == []
+    for seed in (11, 12, 13):
+        person = babble(RATE, 10.0, seed, 0.1) + noise(len(far))
+        assert feed_erle(meter, far, person, person) == []
+
+
+def test_a_person_who_talks_over_a_well_cancelled_echo_does_not_warn(far: np.ndarray) -> None:
+    meter = ErleMeter()
+    for seed in (11, 12, 13):
+        person = babble(RATE, 10.0, seed, 0.05)
+        echo = room(far) + noise(len(far))
+        assert feed_erle(meter, far, echo + person, echo * 0.03 + person) == []
+
+
+def test_erle_is_told_only_while_something_is_played(far: np.ndarray) -> None:
+    meter = ErleMeter()
+    echo = room(far)
+    feed_erle(meter, far, echo, echo * 0.1)
+    silence = np.zeros(RATE, np.float32)
+    feed_erle(meter, silence, silence, silence)
+    assert meter.erle_db is None
+
+
+def test_a_leaking_echo_is_told_to_the_listener(far: np.ndarray) -> None:
+    recorder = Recorder()
+    pipeline = AudioPipeline(recorder, NoCanceller(), mic_rate=RATE, out_rate=RATE)
+    run(pipeline, room(far) + noise(len(far)), far)
+    assert recorder.of("echo") == [("echo", True)]

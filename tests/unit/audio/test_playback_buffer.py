@@ -1,0 +1,182 @@
+"""The playback buffer: prebuffer, order, underruns, limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_live_runtime.audio.playback import PlaybackBuffer
+
+MS = 24
+
+
+def sound(milliseconds: float, value: int = 1000) -> np.ndarray:
+    return np.full(round(milliseconds * MS), value, np.int16)
+
+
+def pull_all(buffer: PlaybackBuffer) -> list[tuple[int, int, int]]:
+    blocks = []
+    while (block := buffer.pull()) is not None:
+        blocks.append((block.gen, block.first, block.count))
+    return blocks
+
+
+def test_a_turn_waits_for_sixty_milliseconds() -> None:
+    buffer = PlaybackBuffer()
+    buffer.push(1, sound(59))
+    assert buffer.pull() is None
+    buffer.push(1, sound(1))
+    block = buffer.pull()
+    assert block is not None
+    assert (block.gen, block.first, block.count) == (1, 0, 240)
+
+
+def test_the_end_of_a_turn_releases_a_short_answer_at_once() -> None:
+    buffer = PlaybackBuffer()
+    buffer.push(1, sound(25))
+    buffer.end_of_turn(1)
+    assert pull_all(buffer) == [(1, 0, 240), (1, 240, 240), (1, 480, 120)]
+
+
+def test_the_rest_of_a_short_last_block_is_silence() -> None:
+    buffer = PlaybackBuffer()
+    buffer.push(1, sound(4))
+    buffer.end_of_turn(1)
+    block = buffer.pull()
+    assert block is not None
+    assert (block.samples[:96] == 1000).all()
+    assert not block.samples[96:].any()
+
+
+@pytest.mark.parametrize(("underruns", "needed"), [(1, 100), (2, 140), (3, 180), (4, 200), (5, 200)])
+def test_every_underrun_in_a_turn_adds_forty_milliseconds_up_to_two_hundred(underruns: int, needed: int) -> None:
+    buffer = PlaybackBuffer()
+    buffer.push(1, sound(200))
+    for _ in range(underruns):
+        pull_all(buffer)
+        buffer.starve()
+        buffer.push(1, sound(200))
+    buffer.cut(1)
+    assert buffer.underruns == underruns
+    buffer = PlaybackBuffer()
+    buffer.push(1, sound(60))
+    for number in range(underruns):
+        pull_all(buffer)
+        buffer.starve()
+        wanted = min(100 + 40 * number, 200)
+        buffer.push(1, sound(wanted - 1))
+        assert buffer.pull() is None
+        buffer.push(1, sound(1))
+    assert buffer.queued == needed * MS
+    assert buffer.pull() is not None
+
+
+def test_the_next_turn_starts_with_the_small_prebuffer_again() -> None:
+    buffer = PlaybackBuffer()
+    buffer.push(1, sound(60))
+    pull_all(buffer)
+    buffer.starve()
+    buffer.push(1, sound(100))
+    buffer.end_of_turn(1)
+    pull_all(buffer)
+    buffer.push(2, sound(60))
+    assert buffer.pull() is not None
+
+
+def test_a_turn_that_is_over_before_its_end_is_told_is_no_underrun() -> None:
+    buffer = PlaybackBuffer()
+    buffer.push(1, sound(60))
+    pull_all(buffer)
+    buffer.starve()
+    buffer.end_of_turn(1)
+    assert buffer.underruns == 0
+    assert buffer.spent() == [1]
+
+
+def test_after_an_underrun_the_sound_fades_in() -> None:
+    buffer = PlaybackBuffer()
+    buffer.push(1, sound(60))
+    pull_all(buffer)
+    buffer.starve()
+    buffer.push(1, sound(100))
+    block = buffer.pull()
+    assert block is not None
+    assert block.samples[0] < 20
+    assert block.samples[119] == 1000
+    assert (block.samples[120:] == 1000).all()
+
+
+def test_audio_of_a_cut_generation_is_refused_and_counted_also_when_it_arrives_late() -> None:
+    buffer = PlaybackBuffer()
+    buffer.push(1, sound(100))
+    assert buffer.cut(2) == 100 * MS
+    assert buffer.push(1, sound(10)) == 10 * MS
+    assert pull_all(buffer) == []
+    assert (buffer.cut_samples, buffer.stale_samples, buffer.queued) == (2400, 240, 0)
+
+
+def test_a_finished_turn_does_not_come_back() -> None:
+    buffer = PlaybackBuffer()
+    buffer.push(3, sound(20))
+    buffer.end_of_turn(3)
+    pull_all(buffer)
+    buffer.forget(3)
+    buffer.push(3, sound(80))
+    assert pull_all(buffer) == []
+    assert buffer.stale_samples == 80 * MS
+
+
+def test_a_new_generation_ends_the_one_before() -> None:
+    buffer = PlaybackBuffer()
+    buffer.push(1, sound(15))
+    buffer.push(2, sound(60))
+    assert [gen for gen, _, _ in pull_all(buffer)] == [1, 1, 2, 2, 2, 2, 2, 2]
+
+
+def test_beyond_the_limit_the_oldest_samples_are_dropped_counted_and_skipped_in_the_numbering() -> None:
+    buffer = PlaybackBuffer(limit=1000)
+    assert buffer.push(1, np.arange(900, dtype=np.int16)) == 0
+    assert buffer.push(1, np.arange(900, 1500, dtype=np.int16)) == 500
+    buffer.end_of_turn(1)
+    block = buffer.pull()
+    assert block is not None
+    assert (block.first, block.samples[0]) == (500, 500)
+    assert (buffer.over_limit_samples, buffer.queued) == (500, 760)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("push"), st.integers(1, 700)),
+            st.tuples(st.just("pull"), st.integers(1, 8)),
+            st.tuples(st.just("starve"), st.just(0)),
+        ),
+        max_size=60,
+    )
+)
+def test_whatever_the_order_of_arrival_a_turn_is_handed_out_once_and_in_order(moves: list[tuple[str, int]]) -> None:
+    buffer = PlaybackBuffer()
+    pushed, out = 0, []
+
+    def pull(times: int) -> None:
+        for _ in range(times):
+            block = buffer.pull()
+            if block is None:
+                return
+            assert block.first == len(out)
+            out.extend(range(block.first, block.first + block.count))
+
+    for move, number in moves:
+        if move == "push":
+            buffer.push(1, np.arange(number, dtype=np.int16))
+            pushed += number
+        elif move == "pull":
+            pull(number)
+        else:
+            buffer.starve()
+    buffer.end_of_turn(1)
+    pull(10_000)
+    assert out == list(range(pushed))
+    assert buffer.queued == 0
