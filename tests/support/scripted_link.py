@@ -1,0 +1,199 @@
+"""A link for tests: what the engine says is scripted, what the console sends is recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import Command, HangUp, Order, SendText, SetMicrophone, SetMode, SetSpeaker
+from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.samples import MeterSample
+
+PHRASES = (
+    "What's the weather in Lisbon?",
+    "Set a timer for five minutes",
+    "Take a note: call the garage",
+    "Book a table for two tonight",
+    "What can you do?",
+    "Is it raining in Bergen?",
+    "Read me my notes",
+    "Cancel the timer",
+)
+
+
+class ScriptedLink:
+    """The engine's side in a test's hands.
+
+    `answering`: commands are answered with the events an engine would emit, as far as a console can tell.
+    """
+
+    def __init__(self, *, answering: bool = True) -> None:
+        self.sent: list[Command] = []
+        self.closed = False
+        self.broken = ""
+        self.answering = answering
+        self.refusing = ""
+        self._messages: asyncio.Queue[LinkMessage | LinkClosed] = asyncio.Queue()
+        self._seq = 0
+        self.t = 0.0
+        self.turn = 0
+        self.gen = 0
+        self.mode: ev.Mode = "voice"
+        self.microphone = True
+        self.speaker = True
+
+    # -- the Link protocol -------------------------------------------------------------------------------------------
+
+    async def receive(self) -> LinkMessage:
+        message = await self._messages.get()
+        if isinstance(message, LinkClosed):
+            raise message
+        return message
+
+    async def send(self, command: Command) -> None:
+        if self.broken:
+            raise LinkClosed(self.broken)
+        self.sent.append(command)
+        if self.refusing:
+            self.emit(
+                ev.CommandRefused(command_id=command.id, command=command.order.command, reason=self.refusing)
+            )
+        elif self.answering:
+            self._answer(command)
+
+    async def close(self) -> None:
+        self.closed = True
+
+    # -- the script --------------------------------------------------------------------------------------------------
+
+    @property
+    def orders(self) -> list[Order]:
+        """What was asked for, in order."""
+        return [command.order for command in self.sent]
+
+    @property
+    def delivered(self) -> bool:
+        """Whether everything put in was taken out."""
+        return self._messages.empty()
+
+    def put(self, message: LinkMessage) -> None:
+        self._messages.put_nowait(message)
+
+    def emit(self, *payloads: ev.Payload, after: float = 0.0) -> None:
+        """Events as the engine would stamp them, `after` seconds later."""
+        self.t += after
+        for payload in payloads:
+            self._seq += 1
+            self.put(ev.Event(self._seq, self.t, self.turn, self.gen, payload))
+
+    def hello(self, view: SessionView | None = None) -> None:
+        view = view or SessionView()
+        self._seq = view.seq
+        self.put(Hello("20261120-120000-abcd", 4242, "test"))
+        self.put(Snapshot(view))
+
+    def start(self, *, mode: ev.Mode = "voice", record: ev.Record = "audio", **changes: Any) -> None:
+        """A session on the concierge, listening."""
+        self.hello()
+        self.mode = mode
+        values: dict[str, Any] = {
+            "session_id": "20261120-120000-abcd",
+            "agent": "concierge",
+            "model": "local-concierge",
+            "backend": "local",
+            "wall": 1_795_000_000.0,
+            "record": record,
+            "mode": mode,
+            "program": "test",
+            "phrases": PHRASES,
+            "tools": ("weather",),
+            **changes,
+        }
+        self.emit(
+            ev.SessionStarted(**values),
+            ev.SessionState(word="connecting"),
+            ev.AudioOpened(
+                input="Built-in Microphone",
+                output="Built-in Speaker",
+                input_rate=48000,
+                output_rate=48000,
+                echo_canceller="AEC3",
+            ),
+            ev.ConnectionReady(ms=42.0),
+            ev.SessionState(word="text" if mode == "text" else "listening"),
+        )
+
+    def state(self, word: ev.StateWord, reason: str = "") -> None:
+        self.emit(ev.SessionState(word=word, reason=reason))
+
+    def sample(self, **values: Any) -> None:
+        self.put(MeterSample(t=self.t, **values))
+
+    def begin_turn(self, by: Any = "voice") -> None:
+        self.turn += 1
+        self.emit(ev.TurnStarted(by=by))
+
+    def user(self, text: str) -> None:
+        self.emit(ev.TranscriptDelta(side="user", text=text))
+
+    def model(self, text: str) -> None:
+        self.emit(ev.TranscriptDelta(side="model", text=text))
+
+    def exchange(self, question: str, answer: str, *, latency_ms: float | None = 612.0) -> None:
+        """A whole turn, question and answer."""
+        self.begin_turn()
+        self.user(question)
+        self.t += 1.5
+        self.model(answer)
+        self.emit(ev.PlaybackStarted(), ev.GenerationCompleted(), ev.PlaybackDrained(of=self.gen), after=0.5)
+        self.emit(ev.TurnCompleted(outcome="complete", latency_ms=latency_ms), after=1.0)
+        self.gen += 1
+
+    def call_tool(self, name: str, args: dict[str, Any], result: dict[str, Any] | None, *, status: Any = "ok") -> None:
+        self.emit(ev.ToolCalled(call_id=f"call-{self._seq}", name=name, args=args))
+        if result is not None:
+            ident = f"call-{self._seq - 1}"
+            self.emit(
+                ev.ToolFinished(call_id=ident, name=name, status=status, result=result, ms=141.0, delivered=True)
+            )
+
+    def bye(self, reason: str = "the operator hung up", exit_code: int = 0) -> None:
+        self.put(Bye(reason, exit_code))
+
+    def die(self, reason: str = "The engine ended without a word.") -> None:
+        self.broken = reason
+        self._messages.put_nowait(LinkClosed(reason))
+
+    def _answer(self, command: Command) -> None:
+        order = command.order
+        if isinstance(order, SendText):
+            self.begin_turn("typed")
+            self.emit(ev.TextSent(text=order.text, command_id=command.id))
+        elif isinstance(order, SetMode):
+            self.mode = order.mode
+            self._controls()
+            self.state("text" if order.mode == "text" else "listening")
+        elif isinstance(order, SetMicrophone):
+            self.microphone = order.on
+            self._controls()
+        elif isinstance(order, SetSpeaker):
+            self.speaker = order.on
+            self._controls()
+        elif isinstance(order, HangUp):
+            self.emit(ev.SessionEnded(reason=order.reason))
+            self.bye(order.reason)
+
+    def _controls(self) -> None:
+        self.emit(ev.ControlChanged(mode=self.mode, microphone=self.microphone, speaker=self.speaker))
+
+
+def source_of(link: Link) -> Callable[[], Awaitable[Link]]:
+    """A link source that gives `link`."""
+
+    async def source() -> Link:
+        return link
+
+    return source

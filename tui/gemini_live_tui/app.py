@@ -1,0 +1,222 @@
+"""The console application: theme, keys, the session's link, and how it all ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import BindingType
+
+from gemini_live_runtime.clock import Clock, LoopClock
+from gemini_live_runtime.commands import Command, Order
+from gemini_live_runtime.errors import ConfigError
+from gemini_live_tui import theming
+from gemini_live_tui.actions import BY_ID, bindings, key_label, keys_of
+from gemini_live_tui.clock import FrameClock
+from gemini_live_tui.screens.console import ConsoleScreen
+from gemini_live_tui.session_link import LinkSource, SessionLink
+from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
+from gemini_live_tui.store import Store
+
+QUIT_AGAIN_S = 4.0
+"""Within this time a second ctrl+c quits."""
+
+
+class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
+    """One console on one session.
+
+    `link_source` is called after the first paint. `run()` (or `run_async()`) returns the `ConsoleOutcome`; it is None
+    only when Textual itself failed.
+    """
+
+    TITLE = "gemini-live-tui"
+    CSS_PATH = "screens/console.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
+
+    def __init__(self, link_source: LinkSource, *, settings: ConsoleSettings, clock: Clock | None = None) -> None:
+        self._problems: list[str] = []
+        # NO_COLOR means none at all: without this Textual would turn colours into shades of grey.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
+        self.settings = settings
+        self.time = clock or LoopClock()
+        self.theme_choices: list[str] = []
+        self._source = link_source
+        self._link_task: asyncio.Task[None] | None = None
+        self._quit_armed = float("-inf")
+        self._quitting = False
+        self._use_theme(settings.theme)
+        self.set_keymap(dict(settings.keymap))
+
+    def get_default_screen(self) -> ConsoleScreen:
+        """The console; made here, inside the running loop."""
+        self.frames = FrameClock(self.settings.fps, self._draw)
+        self.store = Store(self.time, self.frames.request)
+        self.link = SessionLink(self._source, self.store, self._not_sent)
+        self.console_screen = ConsoleScreen(self.store, self.link.send, self.settings, self.time)
+        return self.console_screen
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The console's colours for the moment before its theme is set."""
+        return dict.fromkeys(theming.DEFAULTS, "#808080")
+
+    # -- life --------------------------------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """Paint first, then reach for the engine."""
+        self.call_after_refresh(self._after_first_paint)
+
+    def _after_first_paint(self) -> None:
+        self._link_task = asyncio.create_task(self.link.run())
+        self._load_themes()
+        for problem in self._problems:
+            self.console_screen.say(problem, "warning")
+        self.frames.request()
+
+    def _draw(self) -> float | None:
+        left = self.store.drain()
+        again = self.console_screen.frame()
+        return 0.0 if left else again
+
+    def _not_sent(self, command: Command, reason: str) -> None:
+        self.console_screen.refused(command.id, reason)
+
+    async def action_hang_up_and_quit(self) -> None:
+        """Hang up, wait briefly for the engine's last word, leave. A second time: leave at once."""
+        if self._quitting:
+            self._leave()
+            return
+        self._quitting = True
+        if not self.settings.replay and not self.settings.detach_on_quit and self.store.live:
+            self.console_screen.say("Hanging up.")
+            asyncio.create_task(self._hang_up()).add_done_callback(lambda _: self._leave())
+        else:
+            self._leave()
+
+    async def _hang_up(self) -> None:
+        await self.link.hang_up(self.settings.bye_timeout_s)
+        self.frames.flush()
+
+    def _leave(self) -> None:
+        if self._link_task is not None and not self._link_task.done():
+            self._link_task.cancel()
+        outcome = self.outcome()
+        self.exit(outcome, return_code=outcome.exit_code)
+
+    async def on_unmount(self) -> None:
+        """Let go of everything."""
+        self.frames.stop()
+        await self.link.close()
+
+    def outcome(self) -> ConsoleOutcome:
+        """How the session stands, in one sentence for the shell."""
+        store = self.store
+        name = store.view.session_id or (store.hello.session_id if store.hello else "")
+        if self.settings.replay:
+            return ConsoleOutcome(1 if store.lost and not store.hello else 0, store.lost, name)
+        if store.bye is not None:
+            reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
+            return ConsoleOutcome(store.bye.exit_code, f"The session is over: {reason}.", name)
+        if store.lost:
+            return ConsoleOutcome(1, store.lost, name)
+        if self.settings.detach_on_quit and store.hello is not None:
+            return ConsoleOutcome(0, f"Detached. The session {name} goes on.", name)
+        if store.hello is not None:
+            return ConsoleOutcome(1, "The engine did not answer the hang-up.", name)
+        return ConsoleOutcome(0, "", name)
+
+    # -- actions -----------------------------------------------------------------------------------------------------
+
+    def action_copy_or_quit(self) -> None:
+        """Copy what is selected; with nothing selected, the second time within a moment quits."""
+        prompt = self.console_screen.prompt
+        selected = prompt.selected_text if prompt.has_focus else ""
+        selected = selected or self.screen.get_selected_text() or ""
+        if selected:
+            self.copy_to_clipboard(selected)
+            self.screen.clear_selection()
+            self.console_screen.say(f"Copied {len(selected):,} characters.", passing=True)
+            return
+        now = self.time.now()
+        if self._quitting or now - self._quit_armed < QUIT_AGAIN_S:
+            self.call_later(self.action_hang_up_and_quit)
+            return
+        self._quit_armed = now
+        quit_key = key_label(keys_of(BY_ID["quit"], self.settings.keymap)[0])
+        self.console_screen.say(f"Press ctrl+c again to quit ({quit_key} quits at once).", passing=True)
+
+    def action_help(self) -> None:
+        """All keys."""
+        from gemini_live_tui.screens.help import HelpScreen
+
+        if isinstance(self.screen, HelpScreen):
+            self.screen.dismiss()
+            return
+        settings = self.settings
+        self.push_screen(
+            HelpScreen(
+                mode=self.store.view.mode,
+                keymap=settings.keymap,
+                ascii_only=settings.ascii,
+                tmux=settings.tmux,
+                replay=settings.replay,
+            )
+        )
+
+    def action_open_palette(self) -> None:
+        """Commands by name."""
+        from textual.command import CommandPalette
+
+        from gemini_live_tui.palette import ConsoleCommands
+
+        if not CommandPalette.is_open(self):
+            self.push_screen(CommandPalette(providers=[ConsoleCommands], placeholder="Search for a command"))
+
+    def action_next_theme(self) -> None:
+        """The next theme by name."""
+        if self.theme_choices:
+            at = self.theme_choices.index(self.theme) if self.theme in self.theme_choices else -1
+            self.theme_setter(self.theme_choices[(at + 1) % len(self.theme_choices)])()
+
+    def performer(self, ident: str) -> Callable[[], None]:
+        """A callback that carries out an action of the table."""
+        return lambda: self.call_later(self.console_screen.perform, ident) and None
+
+    def theme_setter(self, name: str) -> Callable[[], None]:
+        """A callback that changes the theme."""
+
+        def choose() -> None:
+            self.theme = name
+            self.console_screen.say(f"Theme {name}.", passing=True)
+
+        return choose
+
+    # -- themes ------------------------------------------------------------------------------------------------------
+
+    def _use_theme(self, name: str) -> None:
+        """Take the theme, or the default one and a sentence about it."""
+        chosen = name or self._fitting_theme()
+        try:
+            theme = theming.load_theme(chosen, self.settings.themes_dir)
+        except ConfigError as error:
+            self._problems.append(str(error))
+            theme = theming.read_theme(theming.bundled_dir() / f"{self._fitting_theme()}.toml")
+        self.register_theme(theme.to_textual())
+        self.theme = theme.name
+
+    def _fitting_theme(self) -> str:
+        few_colours = self.no_color or self.console.color_system in ("standard", "windows", None)
+        return theming.SIXTEEN_COLOURS if few_colours else theming.DEFAULT
+
+    def _load_themes(self) -> None:
+        """The other themes, once there is time."""
+        themes, failures = theming.load_themes(self.settings.themes_dir)
+        for name, theme in themes.items():
+            if name != self.theme:
+                self.register_theme(theme.to_textual())
+        self.theme_choices = list(themes)
+        named = self.settings.theme
+        self._problems.extend(failure.sentence for failure in failures if failure.name != named)

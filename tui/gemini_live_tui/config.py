@@ -1,0 +1,277 @@
+"""Settings in layers: flags override the environment, which overrides the config file, which overrides defaults.
+
+Every option is one field of `Config`; its key, help and limits stand beside it. With neither a file nor a variable
+set, nothing is parsed and nothing heavy is imported: the console starts at once.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import ConfigError
+
+ENV_PREFIX = "GEMINI_LIVE_TUI_"
+CONFIG_PATH_VARIABLE = "GEMINI_LIVE_TUI_CONFIG"
+
+Check = Callable[[Any], str]
+
+
+def _choice(*values: str) -> Check:
+    return lambda value: "" if value in values else f"must be one of {', '.join(v or '(empty)' for v in values)}"
+
+
+def _between(low: float, high: float) -> Check:
+    return lambda value: "" if low <= value <= high else f"must be {low:g} to {high:g}"
+
+
+def _positive(value: float) -> str:
+    return "" if value >= 0 else "must be 0 (no limit) or above"
+
+
+def _backend(value: str) -> str:
+    if value in ("", "gemini", "vertex", "local") or value.startswith(("ws://", "wss://")):
+        return ""
+    return "must be gemini, vertex, local, or a ws:// or wss:// URL"
+
+
+def _option(key: str, default: Any, help: str, check: Check | None = None) -> Any:
+    metadata = {"key": key, "help": help, "check": check}
+    if isinstance(default, list | dict):
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All options. Zero is "no limit", "" is "the default"."""
+
+    backend: str = _option("backend", "", "gemini, vertex, local, or a ws:// URL; empty: gemini", _backend)
+    model: str = _option("model", "", "Model name; empty: the agent's")
+    voice: str = _option("voice", "", "Voice name, e.g. Puck; empty: the agent's")
+    agent: str = _option("agent", "concierge", "Agent of a plain start: a bundled name or FILE.py:ATTR")
+    api_version: str = _option("api_version", "", "API version; empty: the backend's default")
+    audio_input: str = _option("audio.input", "", "Input device: number or part of its name; empty: default")
+    audio_output: str = _option("audio.output", "", "Output device: number or part of its name; empty: default")
+    record: str = _option(
+        "recording.record", "audio", "What is kept: off, text or audio", _choice("off", "text", "audio")
+    )
+    cap_gb: float = _option(
+        "recording.cap_gb", 2.0, "Most recorded audio in GB; oldest goes first", _between(0.01, 1000)
+    )
+    max_cost: float = _option("limits.max_cost", 0.0, "Hang up at this many US dollars; 0: no limit", _positive)
+    max_minutes: float = _option("limits.max_minutes", 0.0, "Hang up after this many minutes; 0: no limit", _positive)
+    linger_s: float = _option("engine.linger_s", 300.0, "Seconds an engine outlives its last console", _between(0, 300))
+    theme: str = _option("ui.theme", "", "Theme name; empty: chosen by the terminal")
+    fps: int = _option("ui.fps", 20, "Most frames a second", _between(1, 60))
+    ascii: bool = _option("ui.ascii", False, "Draw with ASCII signs only")
+    api_key_source: str = _option(
+        "credentials.source",
+        "",
+        "Where the key is: env, keyring or file; empty: anywhere",
+        _choice("", "env", "keyring", "file"),
+    )
+    api_key_file: str = _option("credentials.file", "", "A file, mode 0600, that holds the key")
+    trusted_hosts: list[str] = _option("credentials.trusted_hosts", [], "Hosts besides Google's that may get the key")
+    vertex_project: str = _option("vertex.project", "", "Google Cloud project")
+    vertex_location: str = _option("vertex.location", "", "Google Cloud location, e.g. us-central1")
+    keymap: dict[str, str] = _option("keymap", {}, 'Keys by action id, e.g. mute = "m,f4"')
+
+
+OPTIONS: dict[str, Field[Any]] = {f.metadata["key"]: f for f in fields(Config)}
+"""Every option by its key in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A config and where each value came from: `default`, `file`, a variable's name or `flag`, by key."""
+
+    config: Config
+    sources: Mapping[str, str]
+    path: Path
+
+
+def config_path(environment: Mapping[str, str]) -> Path:
+    """The config file: `GEMINI_LIVE_TUI_CONFIG`, else `config.toml` in the platform's config folder."""
+    named = environment.get(CONFIG_PATH_VARIABLE, "")
+    return Path(named).expanduser() if named else paths.config_dir() / "config.toml"
+
+
+def variable_of(key: str) -> str:
+    """The environment variable of an option, e.g. `GEMINI_LIVE_TUI_UI_THEME`."""
+    return ENV_PREFIX + key.upper().replace(".", "_")
+
+
+def load(environment: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None) -> Loaded:
+    """Read all layers; raises `ConfigError` naming file or variable, key, value and what is allowed.
+
+    `flags` are by key; None values are flags not given.
+    """
+    environment = os.environ if environment is None else environment
+    path = config_path(environment)
+    values: dict[str, Any] = {}
+    sources = dict.fromkeys(OPTIONS, "default")
+    for key, value in _file_values(path).items():
+        values[OPTIONS[key].name] = _checked(key, value, str(path))
+        sources[key] = "file"
+    for key, option in OPTIONS.items():
+        variable = variable_of(key)
+        if variable in environment and option.name != "keymap":
+            values[option.name] = _checked(key, _from_text(key, environment[variable], variable), variable)
+            sources[key] = variable
+    for key, value in (flags or {}).items():
+        if value is not None:
+            values[OPTIONS[key].name] = _checked(key, value, "the command line")
+            sources[key] = "flag"
+    return Loaded(replace(Config(), **values), sources, path)
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """The TOML of `path`, {} when there is no such file; raises `ConfigError` with line and column."""
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}", remedy="Mend that line", field="config") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not text in UTF-8", remedy="Save it as UTF-8", field="config") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", field="config") from None
+
+
+def _file_values(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+
+    def walk(table: Mapping[str, Any], prefix: str) -> None:
+        for name, value in table.items():
+            key = f"{prefix}{name}"
+            if key in OPTIONS:
+                found[key] = value
+            elif isinstance(value, dict):
+                walk(value, f"{key}.")
+            else:
+                raise _unknown(key, str(path))
+
+    walk(read_document(path), "")
+    return found
+
+
+def _unknown(key: str, where: str) -> ConfigError:
+    import difflib
+
+    close = difflib.get_close_matches(key, OPTIONS, n=1)
+    remedy = f"Did you mean {close[0]}?" if close else "See gemini-live-tui config show"
+    return ConfigError(f"There is no option {key[:60]!r} ({where})", remedy=remedy, field=key)
+
+
+def option_of(key: str) -> Field[Any]:
+    """The option named `key`; raises `ConfigError` with the nearest name."""
+    if key not in OPTIONS:
+        raise _unknown(key, "the command line")
+    return OPTIONS[key]
+
+
+def _from_text(key: str, text: str, where: str) -> Any:
+    """A value written as plain text: in a variable, or on the command line."""
+    default = default_of(option_of(key))
+    try:
+        if isinstance(default, bool):
+            return {
+                "1": True,
+                "true": True,
+                "yes": True,
+                "on": True,
+                "0": False,
+                "false": False,
+                "no": False,
+                "off": False,
+            }[text.strip().lower()]
+        if isinstance(default, int):
+            return int(text)
+        if isinstance(default, float):
+            return float(text)
+    except (ValueError, KeyError):
+        raise _wrong(key, text, where, f"must be {_kind(default)}") from None
+    if isinstance(default, list):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return text
+
+
+def parse(key: str, text: str) -> Any:
+    """The checked value of `text` for option `key`, as `config set` takes it."""
+    return _checked(key, _from_text(key, text, "the command line"), "the command line")
+
+
+def default_of(option: Field[Any]) -> Any:
+    """An option's default."""
+    return getattr(Config(), option.name)
+
+
+def _checked(key: str, value: Any, where: str) -> Any:
+    option = OPTIONS[key]
+    default = default_of(option)
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not type(default):
+        raise _wrong(key, value, where, f"must be {_kind(default)}")
+    if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+        raise _wrong(key, value, where, "must be a list of strings")
+    if isinstance(value, dict) and not all(isinstance(item, str) for item in value.values()):
+        raise _wrong(key, value, where, "must map action ids to keys, both strings")
+    check = option.metadata["check"]
+    fault = check(value) if check is not None else ""
+    if isinstance(value, float) and value != value:
+        fault = "must be a number"
+    if fault:
+        raise _wrong(key, value, where, fault)
+    return value
+
+
+def _wrong(key: str, value: Any, where: str, fault: str) -> ConfigError:
+    return ConfigError(
+        f"{key} is {str(value)[:60]!r} in {where}, it {fault}",
+        remedy="Correct it, or leave it out",
+        field=key,
+        value=value,
+    )
+
+
+def _kind(default: Any) -> str:
+    if isinstance(default, bool):
+        return "true or false"
+    if isinstance(default, int):
+        return "a whole number"
+    if isinstance(default, float):
+        return "a number"
+    return {str: "text", list: "a list of texts", dict: "a table"}[type(default)]
+
+
+def set_value(path: Path, key: str, value: Any) -> None:
+    """Write `key` to the file at `path`, keeping its comments and order; replaces the file at one stroke, mode 0600."""
+    import tomlkit
+    import tomlkit.items
+
+    read_document(path)
+    document = tomlkit.parse(path.read_text("utf-8")) if path.exists() else tomlkit.document()
+    *sections, name = key.split(".")
+    table: Any = document
+    for section in sections:
+        if not isinstance(table.get(section), dict):
+            table[section] = tomlkit.table()
+        table = table[section]
+    table[name] = value
+    paths.private_dir(path.parent)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = paths.open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(tomlkit.dumps(document))
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)

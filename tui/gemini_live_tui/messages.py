@@ -1,0 +1,28 @@
+"""What widgets tell the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+
+@dataclass
+class TextSubmitted(Message):
+    """The operator wants `text` sent; the prompt still holds it."""
+
+    text: str
+
+
+@dataclass
+class FollowChanged(Message):
+    """A line list began or stopped to follow its end."""
+
+    following: bool
+
+
+@dataclass
+class ActionChosen(Message):
+    """An action was chosen with the mouse."""
+
+    id: str

@@ -1,0 +1,49 @@
+"""The command palette: the action table and the themes, found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from gemini_live_tui.actions import ACTIONS, key_label, keys_of
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
+
+Command = tuple[str, str, Callable[[], Any]]
+
+
+class ConsoleCommands(Provider):
+    """Every action that can be chosen by name, and every theme."""
+
+    @property
+    def _console(self) -> ConsoleApp:
+        from gemini_live_tui.app import ConsoleApp
+
+        assert isinstance(self.app, ConsoleApp)
+        return self.app
+
+    def _commands(self) -> Iterator[Command]:
+        app = self._console
+        for action in ACTIONS:
+            if action.palette and not (app.settings.replay and action.group == "Talk"):
+                keys = ", ".join(key_label(key) for key in keys_of(action, app.settings.keymap))
+                yield f"{action.group}: {action.title}", f"{action.description} ({keys})", app.performer(action.id)
+        for name in app.theme_choices:
+            yield f"Theme: {name}", "Use this theme for now; the config file sets it for good", app.theme_setter(name)
+
+    async def discover(self) -> Hits:
+        """Everything, before anything is typed."""
+        for title, help_text, callback in self._commands():
+            yield DiscoveryHit(Content(title), callback, text=title, help=help_text)
+
+    async def search(self, query: str) -> Hits:
+        """What matches."""
+        matcher = self.matcher(query)
+        for title, help_text, callback in self._commands():
+            score = matcher.match(title)
+            if score > 0:
+                yield Hit(score, matcher.highlight(title), callback, text=title, help=help_text)

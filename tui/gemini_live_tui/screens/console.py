@@ -1,0 +1,357 @@
+"""The main screen: layout, the frame that brings the store to the widgets, and what the keys do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widgets import Static
+
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.commands import MAX_TEXT, Interrupt, Order, SendText, SetMicrophone, SetMode, SetSpeaker
+from gemini_live_runtime.events import CommandRefused, Event, Notice, TextSent
+from gemini_live_runtime.journal.view import Dirty
+from gemini_live_tui.actions import BY_ID, bindings, key_label, keys_of
+from gemini_live_tui.glyphs import glyphs
+from gemini_live_tui.messages import ActionChosen, FollowChanged, TextSubmitted
+from gemini_live_tui.session_link import NotSent
+from gemini_live_tui.settings import ConsoleSettings
+from gemini_live_tui.store import ALL, Store
+from gemini_live_tui.widgets.banner import Banner, Level
+from gemini_live_tui.widgets.header import Header
+from gemini_live_tui.widgets.key_bar import KeyBar
+from gemini_live_tui.widgets.meter_strip import MeterStrip
+from gemini_live_tui.widgets.prompt import Prompt
+from gemini_live_tui.widgets.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
+from gemini_live_tui.widgets.transcript import Transcript
+from gemini_live_tui.widgets.welcome import Welcome
+
+HINT_S = 4.0
+"""How long a passing hint stays."""
+
+Send = Callable[[Order], str]
+"""Sends a command and returns its id; raises `NotSent` with a sentence."""
+
+
+class ConsoleScreen(Screen[None]):
+    """Everything one sees of a session. It reads the store and sends orders; it decides nothing about the session.
+
+    Its looks are in `console.tcss`, which the application loads (Textual loads no style sheet of a default screen).
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("console")]
+
+    def __init__(self, store: Store, send: Send, settings: ConsoleSettings, clock: Clock) -> None:
+        super().__init__()
+        signs = glyphs(settings.ascii)
+        text_key = keys_of(BY_ID["text-mode"], settings.keymap)
+        key = key_label("f2" if "f2" in text_key else text_key[0])
+        self._store = store
+        self._send = send
+        self._settings = settings
+        self._clock = clock
+        self._signs = signs
+        self._text_key = key
+        self._mode_shown = "voice"
+        self._mode_wanted = ""
+        self._unconfirmed: dict[str, str] = {}
+        self._end_told = False
+        self._missed_told = 0
+        self.header = Header(id="header", glyphs=signs, replay=settings.replay)
+        self.meters = MeterStrip(id="meters", glyphs=signs)
+        self.too_small = TooSmall(id="too-small", glyphs=signs)
+        self.banner = Banner(id="banner", glyphs=signs)
+        self.transcript = Transcript(id="transcript", glyphs=signs)
+        self.welcome = Welcome(id="welcome", glyphs=signs, hint=settings.hint, text_key=key)
+        self.prompt = Prompt(id="prompt")
+        self.key_bar = KeyBar(
+            id="key-bar", keymap=settings.keymap, ascii_only=settings.ascii, tmux=settings.tmux
+        )
+        store.listen(TextSent, self._text_sent)
+        store.listen(CommandRefused, self._command_refused)
+        store.listen(Notice, self._noticed)
+
+    def compose(self) -> ComposeResult:
+        """Top to bottom."""
+        yield self.too_small
+        yield self.header
+        yield self.meters
+        yield self.banner
+        with Container(id="transcript-pane") as pane:
+            pane.border_title = "Transcript"
+            yield self.welcome
+            yield self.transcript
+        if not self._settings.replay:
+            with Container(id="prompt-pane"):
+                yield Static(self._signs.prompt, id="prompt-sign", markup=False)
+                yield self.prompt
+        yield self.key_bar
+
+    def on_mount(self) -> None:
+        """In voice mode the transcript has the focus, so that single keys are commands."""
+        self.set_class(self._settings.ascii, "-ascii")
+        self.transcript.focus()
+        self.welcome.add_class("-shown")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Below the least size only the strip is left."""
+        self.set_class(event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT, "-tiny")
+        self._store.dirty |= ALL
+        self.call_after_refresh(self.frame)
+
+    # -- the frame ---------------------------------------------------------------------------------------------------
+
+    def frame(self) -> float | None:
+        """Show what changed; seconds until something changes by itself, or None."""
+        store, view = self._store, self._store.view
+        dirty = store.take_dirty()
+        now = self._clock.now()
+        waits = [self.banner.expire(now)]
+        live = store.live and not self._settings.replay
+        if dirty & Dirty.CONTROLS:
+            self._follow_mode()
+        if dirty & (Dirty.NOTICES | Dirty.HEADER):
+            self._tell_end()
+        if self.has_class("-tiny"):
+            self.too_small.show(store.word)
+        else:
+            elapsed = store.elapsed(running=live)
+            self.header.show(view, store.word, elapsed, live=live)
+            if live:
+                waits.append(1.0 - elapsed % 1.0 + 0.005)
+            if dirty & Dirty.TRANSCRIPT:
+                self._show_transcript()
+            if dirty & (Dirty.CONTROLS | Dirty.HEADER):
+                self._show_prompt_state()
+        # Before sound was opened there is nothing to measure, which is not the same as a device that is missing.
+        opened = bool(view.input_device or view.output_device) or view.word not in ("offline", "connecting")
+        sounding = live or (self._settings.replay and store.hello is not None)
+        waits.append(self.meters.show(view, now, live=sounding and opened))
+        pending = [wait for wait in waits if wait is not None]
+        return min(pending) if pending else None
+
+    def _show_transcript(self) -> None:
+        store = self._store
+        empty = not store.view.blocks
+        self.welcome.set_class(empty, "-shown")
+        self.transcript.set_class(not empty, "-shown")
+        if empty:
+            connected = store.hello is not None and bool(store.view.session_id)
+            self.welcome.show(store.view, connected=connected, replay=self._settings.replay)
+        self.transcript.show(store.view, store.epoch)
+        self._show_following()
+
+    def _show_following(self) -> None:
+        pane, transcript = self.query_one("#transcript-pane"), self.transcript
+        text = ""
+        if not transcript.following:
+            rows = transcript.rows_below
+            end = key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0])
+            text = f"{self._signs.down} {rows} line{'s' if rows != 1 else ''} below {self._signs.separator} {end} follows"
+        elif self._store.view.blocks:
+            text = f"{self._signs.down} following"
+        if pane.border_subtitle != text:
+            pane.border_subtitle = text
+
+    def _show_prompt_state(self) -> None:
+        view, typing = self._store.view, self.prompt.has_focus
+        over = self._settings.replay or bool(self._store.lost) or self._store.bye is not None
+        self.key_bar.show(view.mode, typing=typing, microphone=view.microphone, speaker=view.speaker, over=over)
+        if self._settings.replay:
+            return
+        if view.mode == "text":
+            text = "Write a message, enter sends it"
+        else:
+            text = f"Type to write, or {self._text_key} for text mode"
+        if self.prompt.placeholder != text:
+            self.prompt.placeholder = text
+        pane = self.query_one("#prompt-pane")
+        parts = []
+        if self._unconfirmed:
+            parts.append(f"sending {len(self._unconfirmed)}")
+        size = len(self.prompt.text)
+        if size > MAX_TEXT * 0.8:
+            parts.append(f"{size:,} of {MAX_TEXT:,} characters")
+        note = f" {self._signs.separator} ".join(parts)
+        if pane.border_subtitle != note:
+            pane.border_subtitle = note
+
+    def _follow_mode(self) -> None:
+        """The focus goes where the mode says, whoever changed it."""
+        mode = self._store.view.mode
+        if mode == self._mode_shown or self._settings.replay:
+            return
+        self._mode_shown, self._mode_wanted = mode, ""
+        (self.prompt if mode == "text" else self.transcript).focus()
+
+    def _tell_end(self) -> None:
+        store = self._store
+        if store.missed > self._missed_told:
+            self._missed_told = store.missed
+            self.say(f"{store.missed} events did not arrive, what is shown may be incomplete.", "warning")
+        if self._end_told or self._settings.replay and store.bye is not None:
+            return
+        quit_key = key_label(keys_of(BY_ID["quit"], self._settings.keymap)[0])
+        if store.lost:
+            self._end_told = True
+            self._keep_unconfirmed()
+            what = "The engine is gone" if store.hello is not None else "No session"
+            self.say(f"{what}: {store.lost.rstrip('.')}. Everything stays on screen; {quit_key} quits.", "error")
+        elif store.bye is not None:
+            self._end_told = True
+            self._keep_unconfirmed()
+            reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
+            level: Level = "error" if store.bye.exit_code else "info"
+            self.say(f"The session is over: {reason}. {quit_key} quits.", level)
+
+    def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
+        """Show a message above the transcript; a `passing` one goes away by itself."""
+        until = self._clock.now() + HINT_S if passing else None
+        self.banner.say(message, level, until=until)
+        if passing:
+            self.app.call_later(self._wake)
+
+    def _wake(self) -> None:
+        self._store.wake()
+
+    # -- events that are more than their picture ---------------------------------------------------------------------
+
+    def _text_sent(self, event: Event) -> None:
+        if isinstance(event.payload, TextSent) and self._unconfirmed.pop(event.payload.command_id, None):
+            self._store.dirty |= Dirty.CONTROLS
+
+    def _command_refused(self, event: Event) -> None:
+        if isinstance(event.payload, CommandRefused):
+            self.refused(event.payload.command_id, event.payload.reason)
+
+    def _noticed(self, event: Event) -> None:
+        payload = event.payload
+        if isinstance(payload, Notice) and payload.level == "error":
+            self.say(f"{payload.text.rstrip('.')}. {payload.remedy}".strip(), "error")
+
+    def refused(self, command_id: str, reason: str) -> None:
+        """A command was not carried out: say why, and give typed text back."""
+        text = self._unconfirmed.pop(command_id, None)
+        self._store.dirty |= Dirty.CONTROLS
+        if text is None:
+            self.say(reason, "warning", passing=True)
+        elif self.prompt.give_back(text):
+            self.say(f"Not sent: {reason}", "warning")
+        else:
+            self.say(f"Not sent: {reason.rstrip('.')}. The text is in the prompt's history (up).", "warning")
+
+    def _keep_unconfirmed(self) -> None:
+        for text in list(self._unconfirmed.values()):
+            self.prompt.give_back(text)
+        self._unconfirmed.clear()
+
+    # -- orders ------------------------------------------------------------------------------------------------------
+
+    def order(self, order: Order) -> str:
+        """Send a command; "" and a hint when it cannot go out."""
+        if self._settings.replay:
+            self.say("This is a recording: nothing can be changed.", passing=True)
+            return ""
+        try:
+            return self._send(order)
+        except NotSent as error:
+            self.say(str(error), "warning", passing=True)
+            return ""
+
+    def action_toggle_text_mode(self) -> None:
+        """Text mode and back. The focus moves at once, so that what is typed next lands where it is meant to."""
+        wanted = "voice" if (self._mode_wanted or self._store.view.mode) == "text" else "text"
+        if self.order(SetMode(mode="text" if wanted == "text" else "voice")):
+            self._mode_wanted = wanted
+            (self.prompt if wanted == "text" else self.transcript).focus()
+
+    def action_mute(self) -> None:
+        """Microphone off or on; in text mode it is off anyway."""
+        view = self._store.view
+        if view.mode == "text":
+            self.say(f"The microphone is off in text mode; {self._text_key} turns it on.", passing=True)
+        else:
+            self.order(SetMicrophone(on=not view.microphone))
+
+    def action_mute_speaker(self) -> None:
+        """Speaker off or on."""
+        self.order(SetSpeaker(on=not self._store.view.speaker))
+
+    def action_interrupt(self) -> None:
+        """Stop the model; when it is silent: clear the selection or the message, then leave the prompt."""
+        store = self._store
+        if not self._settings.replay and store.live and (store.view.playing or store.word in ("speaking", "thinking")):
+            self.order(Interrupt())
+        elif self.selections:
+            self.clear_selection()
+        elif self.banner.clear():
+            pass
+        elif self.prompt.has_focus and store.view.mode == "voice":
+            self.transcript.focus()
+
+    def action_scroll(self, step: str) -> None:
+        """Scroll the transcript."""
+        self.transcript.scroll_by(step)
+        self._show_following()
+
+    # -- messages ----------------------------------------------------------------------------------------------------
+
+    @on(TextSubmitted)
+    def _submit(self, message: TextSubmitted) -> None:
+        text = message.text
+        if len(text) > MAX_TEXT:
+            self.say(
+                f"The message has {len(text):,} characters, {MAX_TEXT:,} can be sent at once. Shorten or split it.",
+                "warning",
+            )
+            return
+        ident = self.order(SendText(text=text))
+        if ident:
+            self._unconfirmed[ident] = text
+            self.prompt.accepted(text)
+            self.transcript.scroll_by("end")
+            self._show_prompt_state()
+
+    @on(FollowChanged)
+    def _following_changed(self) -> None:
+        self._show_following()
+
+    @on(ActionChosen)
+    async def _chosen(self, message: ActionChosen) -> None:
+        await self.perform(message.id)
+
+    async def perform(self, ident: str) -> None:
+        """Carry out an action of the table, however it was chosen."""
+        action = BY_ID[ident]
+        target = {"app": self.app, "prompt": self.prompt, "console": self}[action.scope]
+        await self.app.run_action(action.action, target)
+
+    @on(Prompt.Changed)
+    def _prompt_changed(self) -> None:
+        if len(self.prompt.text) > MAX_TEXT * 0.75:
+            self._show_prompt_state()
+
+    def on_descendant_focus(self) -> None:
+        """The key bar depends on where one types."""
+        self._store.dirty |= Dirty.CONTROLS
+        self._store.wake()
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter typed outside the prompt opens it, unless it is somebody's key."""
+        if self._settings.replay or self.has_class("-tiny") or self.prompt.has_focus:
+            return
+        if event.is_printable and event.character and event.key not in self.active_bindings:
+            event.stop()
+            self.prompt.insert_typed(event.character)
+
+    async def on_paste(self, event: events.Paste) -> None:
+        """A paste outside the prompt goes there, too."""
+        if not self._settings.replay and not self.has_class("-tiny") and not self.prompt.has_focus:
+            event.stop()
+            self.prompt.focus()
+            self.prompt.post_message(events.Paste(event.text))

@@ -1,0 +1,43 @@
+"""What the console is started with. The command line and the config file are turned into this elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleSettings:
+    """Looks and manners of one console."""
+
+    theme: str = ""
+    """A theme's name; "" chooses by what the terminal can show."""
+    themes_dir: Path | None = None
+    """The user's own themes, they come before bundled ones of the same name; None is none."""
+    keymap: Mapping[str, str] = field(default_factory=dict)
+    """Keys by action id, e.g. `{"mute": "m,f4"}`; see `actions.check_keymap`."""
+    fps: int = 20
+    """Most frames a second, 1 to 60."""
+    ascii: bool = False
+    """Draw with ASCII signs only."""
+    replay: bool = False
+    """The link shows a recording: nothing can be said or changed, nobody has to hang up."""
+    detach_on_quit: bool = False
+    """Leave the engine running when the console quits (it was not started by this console)."""
+    hint: str = ""
+    """One sentence for the empty transcript, e.g. how to set a key."""
+    tmux: bool = field(default_factory=lambda: bool(os.environ.get("TMUX")))
+    """Show how ctrl+b gets past tmux, whose prefix it is."""
+    bye_timeout_s: float = 2.0
+    """How long quitting waits for the engine's last word."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleOutcome:
+    """How a console ended, for whoever started it: `message` is a sentence to print once the terminal is restored."""
+
+    exit_code: int
+    message: str = ""
+    session_id: str = ""

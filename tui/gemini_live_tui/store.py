@@ -1,0 +1,143 @@
+"""What the console knows: the fold of what the link brought, and which parts of it changed since the last frame."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.engine.link import Bye, Hello, LinkMessage, Snapshot
+from gemini_live_runtime.events import Event, Payload, StateWord
+from gemini_live_runtime.journal.fold import apply, apply_sample
+from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.samples import MeterSample
+
+MAX_QUEUED = 4096
+"""Messages read but not folded yet; at the limit reading waits, so nothing is lost and the engine feels the pressure."""
+
+FOLD_BUDGET_S = 0.020
+"""Longest time one frame spends folding; a backlog is worked off over several frames while keys still answer."""
+
+ALL = Dirty.HEADER | Dirty.METERS | Dirty.TRANSCRIPT | Dirty.CONTROLS | Dirty.NOTICES | Dirty.LOG
+
+
+class Store:
+    """The view of one session and its dirty marks.
+
+    The link's reader puts messages in; the frame clock folds them. `epoch` grows when the whole view was replaced, so
+    that panes know to forget what they cached.
+    """
+
+    def __init__(self, clock: Clock, wake: Callable[[], None]) -> None:
+        self.view = SessionView()
+        self.dirty = ALL
+        self.epoch = 0
+        self.hello: Hello | None = None
+        self.bye: Bye | None = None
+        self.lost = ""
+        """Why the link ended without the engine's last word; "" while it has not."""
+        self.missed = 0
+        """Events that never arrived although later ones did."""
+        self._clock = clock
+        self.wake = wake
+        """Asks for a frame."""
+        self._queue: deque[LinkMessage] = deque()
+        self._sample: MeterSample | None = None
+        self._room = asyncio.Event()
+        self._room.set()
+        self._heard_at = clock.now()
+        self._listeners: dict[type[Payload], list[Callable[[Event], None]]] = {}
+
+    # -- filling -----------------------------------------------------------------------------------------------------
+
+    async def put(self, message: LinkMessage) -> None:
+        """Take a message; waits while `MAX_QUEUED` are not folded yet. Of samples only the last is kept."""
+        if isinstance(message, MeterSample):
+            self._sample = message
+        else:
+            while len(self._queue) >= MAX_QUEUED:
+                self._room.clear()
+                await self._room.wait()
+            self._queue.append(message)
+        self.wake()
+
+    def lose(self, reason: str) -> None:
+        """The link is gone; `reason` is a sentence."""
+        self.lost = reason
+        self.dirty |= ALL
+        self.wake()
+
+    def listen(self, payload: type[Payload], listener: Callable[[Event], None]) -> None:
+        """Call `listener` with every live event of a payload type, just before it is folded."""
+        self._listeners.setdefault(payload, []).append(listener)
+
+    # -- folding -----------------------------------------------------------------------------------------------------
+
+    @property
+    def queued(self) -> int:
+        """Messages not folded yet."""
+        return len(self._queue)
+
+    def drain(self) -> bool:
+        """Fold what is queued within the budget; whether something is left."""
+        deadline = time.perf_counter() + FOLD_BUDGET_S
+        if self._queue:
+            self._heard_at = self._clock.now()
+        while self._queue:
+            self._fold(self._queue.popleft())
+            if time.perf_counter() > deadline:
+                break
+        if len(self._queue) < MAX_QUEUED // 2:
+            self._room.set()
+        if self._sample is not None:
+            self.dirty |= apply_sample(self.view, self._sample)
+            self._sample, self._heard_at = None, self._clock.now()
+        return bool(self._queue)
+
+    def _fold(self, message: LinkMessage) -> None:
+        if isinstance(message, Event):
+            expected = self.view.seq + 1
+            if message.seq < expected:
+                return
+            self.missed += message.seq - expected
+            for listener in self._listeners.get(type(message.payload), ()):
+                listener(message)
+            self.dirty |= apply(self.view, message)
+        elif isinstance(message, Snapshot):
+            self.view = message.view
+            self.epoch += 1
+            self.dirty |= ALL
+        elif isinstance(message, Hello):
+            self.hello = message
+            self.dirty |= Dirty.HEADER
+        elif isinstance(message, Bye):
+            self.bye = message
+            self.dirty |= ALL
+
+    def take_dirty(self) -> Dirty:
+        """The marks since the last call, which clears them."""
+        dirty, self.dirty = self.dirty, Dirty.NONE
+        return dirty
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+
+    @property
+    def word(self) -> StateWord:
+        """The state word to show: the session's own, unless the link says that there is no session any more."""
+        if self.bye is not None:
+            return "error" if self.bye.exit_code else "offline"
+        if self.lost:
+            return "error"
+        return self.view.word
+
+    @property
+    def live(self) -> bool:
+        """Whether a session is at the other end."""
+        return self.hello is not None and self.bye is None and not self.lost and not self.view.ended
+
+    def elapsed(self, *, running: bool) -> float:
+        """Session time now, in seconds; between events of a `running` session it goes on by the console's clock."""
+        ahead = self._clock.now() - self._heard_at if running and self.live and self.view.seq else 0.0
+        return self.view.t + max(0.0, ahead)

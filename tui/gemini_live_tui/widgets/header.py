@@ -1,0 +1,83 @@
+"""The top row: what the session is doing, with whom, for how long, and whether it is being recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+
+from gemini_live_runtime.events import StateWord
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_tui.formatting import clock_text, cost_text
+from gemini_live_tui.glyphs import STATE_LABELS, STATE_WIDTH, UNICODE, Glyphs
+from gemini_live_tui.widgets.row import Row, Run
+from gemini_live_tui.wrapping import fit
+
+
+def state_run(word: StateWord, glyphs: Glyphs) -> Run:
+    """The state word with its sign, always equally wide."""
+    return f"{glyphs.states[word]} {STATE_LABELS[word]:<{STATE_WIDTH}}", f"row--{word}"
+
+
+class Header(Row):
+    """State word and sign, agent, backend and model, recording, cost, time."""
+
+    COMPONENT_CLASSES = {f"row--{word}" for word in STATE_LABELS} | {
+        "row--quiet",
+        "row--strong",
+        "row--record",
+        "row--replay",
+    }
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE, replay: bool = False) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._replay = replay
+        self._view = SessionView()
+        self._word: StateWord = "offline"
+        self._elapsed = 0.0
+        self._live = False
+
+    def show(self, view: SessionView, word: StateWord, elapsed: float, *, live: bool) -> None:
+        """Show `view` under the state word `word`, `elapsed` seconds into the session; `live`: it goes on."""
+        self._view, self._word, self._elapsed, self._live = view, word, elapsed, live
+        self.update_row()
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """State and agent on the left; on the right what fits, the least important dropped first."""
+        view = self._view
+        left: list[Run] = [(" ", ""), state_run(self._word, self._glyphs)]
+        right = self._right()
+        # What is dropped first when there is no room: the model, the cost, the recording mark; never the time.
+        used = 15 + sum(len(f"  {text}") for text, _ in right)
+        while right and used + cell_len(view.agent) + 3 > width and len(right) > 1:
+            text, _ = right.pop(0)
+            used -= len(f"  {text}")
+        room = width - used - 3
+        if view.agent and room >= 4:
+            agent = fit(view.agent, room, self._glyphs.ellipsis)
+            left.append((f" {agent}", "row--strong"))
+            room -= cell_len(agent) + 1
+        reason = view.word_reason if self._word in ("error", "connecting") else ""
+        if reason and room >= 12:
+            sign = f"{self._glyphs.separator} " if view.agent else ""
+            left.append((f" {sign}{fit(reason, room - len(sign) - 1, self._glyphs.ellipsis)}", "row--quiet"))
+        runs = [run for text, style in right for run in (("  ", ""), (text, style))]
+        filled = sum(cell_len(text) for text, _ in left) + sum(cell_len(text) for text, _ in runs)
+        return [*left, (" " * max(0, width - filled - 1), ""), *runs]
+
+    def _right(self) -> list[Run]:
+        view = self._view
+        runs: list[Run] = []
+        where = f" {self._glyphs.separator} ".join(part for part in (view.backend, view.model) if part)
+        if where:
+            runs.append((fit(where, 44, self._glyphs.ellipsis), "row--quiet"))
+        if view.cost_usd is not None:
+            runs.append((cost_text(view.cost_usd), "row--quiet"))
+        if self._replay:
+            runs.append(("REPLAY", "row--replay"))
+        elif self._live and view.record != "off":
+            word = "REC" if view.record == "audio" else "REC text"
+            runs.append((f"{self._glyphs.record} {word}", "row--record"))
+        runs.append((clock_text(self._elapsed), "row--strong"))
+        return runs

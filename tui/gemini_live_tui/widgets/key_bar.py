@@ -1,0 +1,86 @@
+"""The bottom row: what can be pressed now, from the action table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.cells import cell_len
+from textual import events
+
+from gemini_live_runtime.events import Mode
+from gemini_live_tui.actions import ACTIONS, Action, key_label, keys_of
+from gemini_live_tui.messages import ActionChosen
+from gemini_live_tui.widgets.row import Row, Run
+
+
+class KeyBar(Row):
+    """Keys and titles of the actions that matter in the current mode; clicking one does it."""
+
+    COMPONENT_CLASSES = {"row--key", "row--quiet"}
+
+    def __init__(self, *, keymap: Mapping[str, str], ascii_only: bool, tmux: bool, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._keymap = keymap
+        self._ascii = ascii_only
+        self._tmux = tmux
+        self._over = False
+        self._mode: Mode = "voice"
+        self._typing = False
+        self._muted = (False, False)
+        self._places: list[tuple[int, int, str]] = []
+
+    def show(self, mode: Mode, *, typing: bool, microphone: bool, speaker: bool, over: bool) -> None:
+        """Offer what can be done in `mode`; `typing`: the prompt has the focus; `over`: nobody is there to talk to."""
+        self._mode, self._typing, self._over = mode, typing, over
+        self._muted = (not microphone, not speaker)
+        self.update_row()
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """As many actions as fit, in the table's order; help and quit are kept to the last."""
+        offered = [action for action in ACTIONS if self._offers(action)]
+        while len(offered) > 1 and self._width(offered) > width:
+            expendable = [action for action in offered if action.id not in ("text-mode", "help", "quit", "send")]
+            offered.remove(expendable[-1] if expendable else offered[-1])
+        runs: list[Run] = []
+        self._places = []
+        at = 0
+        for action in offered:
+            keys, title = self._label(action)
+            size = cell_len(keys) + cell_len(title) + 4
+            self._places.append((at, at + size, action.id))
+            at += size
+            runs.extend(((f" {keys} ", "row--key"), (f"{title}  ", "row--quiet")))
+        return runs
+
+    def _offers(self, action: Action) -> bool:
+        if self._over and action.group in ("Talk", "Write"):
+            return False
+        writing = self._mode == "text" or self._typing
+        if action.id in ("mute", "mute-speaker"):
+            return not writing
+        return action.bar == "always" or (action.bar == "text" and writing)
+
+    def _label(self, action: Action) -> tuple[str, str]:
+        keys = keys_of(action, self._keymap)
+        shown = key_label(keys[0], ascii_only=self._ascii)
+        title = action.title
+        if action.id == "text-mode":
+            title = "Voice" if self._mode == "text" else "Text"
+            if "ctrl+b" in keys and "f2" in keys:
+                # tmux keeps ctrl+b for itself and hands it on only when pressed twice.
+                shown = "F2" if self._tmux else "^b"
+                title += " (in tmux ^b twice)" if self._tmux else ""
+        elif action.id == "mute" and self._muted[0]:
+            title = "Unmute"
+        elif action.id == "mute-speaker":
+            title = "Speaker on" if self._muted[1] else "Speaker off"
+        return shown, title
+
+    def _width(self, actions: Sequence[Action]) -> int:
+        return sum(cell_len(keys) + cell_len(title) + 4 for keys, title in map(self._label, actions)) - 1
+
+    def on_click(self, event: events.Click) -> None:
+        """Do the action under the pointer."""
+        for start, end, ident in self._places:
+            if start <= event.x < end:
+                self.post_message(ActionChosen(ident))

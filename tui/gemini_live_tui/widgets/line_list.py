@@ -1,0 +1,356 @@
+"""The base of the hot panes: a scrolled list of items, each a few lines, of which only what shows is ever painted.
+
+An item is laid out once for each (revision, width) and kept; where its lines begin is found by bisection; a change
+repaints only the rows that differ. Mouse selection and copying live here, once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.cache import LRUCache
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from gemini_live_tui.messages import FollowChanged
+
+MAX_KEPT = 1024
+"""Items whose lines are kept; others are laid out again when they show."""
+
+TAIL = 32
+"""A settled item may still change while it is among the last `TAIL`; an open one may change anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row. `runs` are (text, style name); copying takes the text from character `body` on.
+
+    `joins`: copied text continues the row above after one space instead of beginning a new line.
+    """
+
+    runs: tuple[tuple[str, str], ...]
+    body: int = 0
+    joins: bool = False
+    label: str = ""
+    """Put before the row's text when it is copied."""
+
+    @property
+    def plain(self) -> str:
+        """The row's characters."""
+        return "".join(text for text, _ in self.runs)
+
+
+class LineList(ScrollView, can_focus=True, inherit_bindings=False):
+    """A list of items of a few lines each; see the four methods at the end of the class for what a pane provides."""
+
+    ALLOW_SELECT = True
+    DEFAULT_CSS = """
+    LineList {
+        height: 1fr;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-gutter: stable;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._width = 0
+        self._forgotten = 0
+        self._revs: list[int] = []
+        self._starts: list[int] = [0]
+        self._open: set[int] = set()
+        self._lines: LRUCache[int, list[Line]] = LRUCache(MAX_KEPT)
+        self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(4 * MAX_KEPT)
+        self._styles: dict[str, Style] = {}
+        self.following = True
+
+    # -- keeping up with the items -----------------------------------------------------------------------------------
+
+    @property
+    def line_count(self) -> int:
+        """Rows of all items."""
+        return self._starts[-1]
+
+    def sync(self, *, forgotten: int = 0, reset: bool = False) -> None:
+        """Take in what changed: new and grown items, and `forgotten`, the number of items dropped at the front so far.
+
+        `reset` takes nothing for granted.
+        """
+        width = self.scrollable_content_region.width
+        if width <= 0:
+            return
+        if reset or width != self._width or forgotten < self._forgotten:
+            self._lay_out_all(width, forgotten)
+            return
+        if forgotten > self._forgotten:
+            self._forget(forgotten - self._forgotten)
+        count, known = self.item_count(), len(self._revs)
+        before = self._starts[-1]
+        changed: list[Region] = []
+        tail = range(max(0, known - TAIL), known)
+        for index in sorted({i for i in self._open if i < known}.union(tail)):
+            if self.item_rev(index) != self._revs[index]:
+                changed.extend(self._renew(index))
+        for index in range(known, count):
+            self._append(index)
+        after = self._starts[-1]
+        if after != before:
+            self._resize(after)
+            if after > before:
+                changed.append(self._rows(before, after))
+        if self.following:
+            self._to_end()
+        top = self.scroll_offset.y
+        for rows in changed:
+            self.refresh(rows.translate((0, -top)).intersection(Region(0, 0, self.size.width, self.size.height)))
+
+    def _lay_out_all(self, width: int, forgotten: int) -> None:
+        anchor = self._anchor() if not self.following and width != self._width else None
+        self._width, self._forgotten = width, forgotten
+        self._lines.clear()
+        self._strips.clear()
+        self._open.clear()
+        self._revs, self._starts = [], [0]
+        for index in range(self.item_count()):
+            self._append(index)
+        self._resize(self._starts[-1])
+        if self.following:
+            self._to_end()
+        elif anchor is not None and anchor < len(self._revs):
+            self._scroll_quietly(self._starts[anchor])
+        self.refresh()
+
+    def _anchor(self) -> int:
+        """The item at the top of the window."""
+        return max(0, bisect_right(self._starts, self.scroll_offset.y) - 1)
+
+    def _append(self, index: int) -> None:
+        lines = self.item_lines(index, self._width)
+        self._keep(index, lines)
+        self._revs.append(self.item_rev(index))
+        self._starts.append(self._starts[-1] + len(lines))
+        if self.item_open(index):
+            self._open.add(index)
+
+    def _renew(self, index: int) -> Iterable[Region]:
+        """Lay an item out again; the rows that differ from before."""
+        start, old_end = self._starts[index], self._starts[index + 1]
+        old = self._lines.get(self._forgotten + index) or []
+        new = self.item_lines(index, self._width)
+        self._keep(index, new)
+        self._revs[index] = self.item_rev(index)
+        if not self.item_open(index):
+            self._open.discard(index)
+        delta = len(new) - (old_end - start)
+        if delta:
+            for later in range(index + 1, len(self._starts)):
+                self._starts[later] += delta
+            yield self._rows(start, max(self._starts[-1], self._starts[-1] - delta))
+            return
+        for row, line in enumerate(new):
+            if row >= len(old) or old[row] != line:
+                yield self._rows(start + row, start + row + 1)
+
+    def _keep(self, index: int, lines: list[Line]) -> None:
+        key = self._forgotten + index
+        if key in self._lines:
+            for row in range(len(self._lines[key])):
+                self._strips.discard((key, row))
+        self._lines[key] = lines
+
+    def _forget(self, count: int) -> None:
+        """Drop items at the front; what shows stays where it is."""
+        if count >= len(self._revs):
+            self._lay_out_all(self._width, self._forgotten + count)
+            return
+        gone = self._starts[count]
+        self._forgotten += count
+        del self._revs[:count]
+        self._starts = [start - gone for start in self._starts[count:]]
+        self._open = {index - count for index in self._open if index >= count}
+        top = max(0, self.scroll_offset.y - gone)
+        self._resize(self._starts[-1])
+        self._scroll_quietly(top)
+
+    def _rows(self, start: int, end: int) -> Region:
+        return Region(0, start, max(1, self.size.width), max(0, end - start))
+
+    def _resize(self, rows: int) -> None:
+        self.virtual_size = Size(self._width, rows)
+
+    # -- scrolling ---------------------------------------------------------------------------------------------------
+
+    def _scroll_quietly(self, y: int) -> None:
+        # Forced: right after the first rows arrived there is no scrollbar yet, and scrolling would be refused.
+        self.scroll_to(y=y, animate=False, immediate=True, force=True)
+
+    def _to_end(self) -> None:
+        if round(self.scroll_y) != self.max_scroll_y:
+            self._scroll_quietly(self.max_scroll_y)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Repaint, and notice whether the end is in sight: it is followed exactly then."""
+        super().watch_scroll_y(old_value, new_value)
+        self._set_following(round(new_value) >= self.max_scroll_y)
+
+    def watch_show_vertical_scrollbar(self) -> None:
+        """A scrollbar that has just appeared does not know yet where the window is."""
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.position = round(self.scroll_y)
+
+    def _set_following(self, following: bool) -> None:
+        if following != self.following:
+            self.following = following
+            self.post_message(FollowChanged(following))
+
+    @property
+    def rows_below(self) -> int:
+        """Rows below the window."""
+        return max(0, self.max_scroll_y - round(self.scroll_y))
+
+    def scroll_by(self, step: str) -> None:
+        """Scroll by `up`, `down`, `page_up`, `page_down`, `home` or `end`, without animation."""
+        page = max(1, self.scrollable_content_region.height - 1)
+        top = round(self.scroll_y)
+        target = {
+            "up": top - 1,
+            "down": top + 1,
+            "page_up": top - page,
+            "page_down": top + page,
+            "home": 0,
+            "end": self.max_scroll_y,
+        }[step]
+        self._scroll_quietly(max(0, min(self.max_scroll_y, target)))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay out for the new width, and keep following the end when the height changed."""
+        self.sync(forgotten=self._forgotten)
+        if self.following:
+            self._to_end()
+
+    # -- painting ----------------------------------------------------------------------------------------------------
+
+    def _line_at(self, row: int) -> tuple[int, int] | None:
+        """Item and row within it."""
+        if not 0 <= row < self._starts[-1]:
+            return None
+        index = bisect_right(self._starts, row) - 1
+        return index, row - self._starts[index]
+
+    def _item(self, index: int) -> list[Line]:
+        key = self._forgotten + index
+        lines = self._lines.get(key)
+        if lines is None:
+            lines = self._lines[key] = self.item_lines(index, self._width)
+        return lines
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one row of the window."""
+        width = self.size.width
+        row = self.scroll_offset.y + y
+        found = self._line_at(row)
+        if found is None:
+            return Strip.blank(width, self.rich_style)
+        index, within = found
+        lines = self._item(index)
+        if within >= len(lines):
+            return Strip.blank(width, self.rich_style)
+        span = None if (selection := self.text_selection) is None else selection.get_span(row)
+        if span is not None:
+            return self._paint(lines[within], width, span).apply_offsets(0, row)
+        key = (self._forgotten + index, within)
+        strip = self._strips.get(key)
+        if strip is None or strip.cell_length != width:
+            strip = self._strips[key] = self._paint(lines[within], width)
+        return strip.apply_offsets(0, row)
+
+    def _paint(self, line: Line, width: int, selected: tuple[int, int] | None = None) -> Strip:
+        segments = [Segment(text, self._style(name)) for text, name in line.runs]
+        if selected is not None:
+            start, end = selected
+            marked = self.screen.get_component_rich_style("screen--selection")
+            segments = _mark(segments, start, end, marked)
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _style(self, name: str) -> Style:
+        style = self._styles.get(name)
+        if style is None:
+            style = self.rich_style + self.get_component_rich_style(name, partial=True) if name else self.rich_style
+            self._styles[name] = style
+        return style
+
+    def notify_style_update(self) -> None:
+        """Forget everything painted in the old colours."""
+        super().notify_style_update()
+        self._styles.clear()
+        self._strips.clear()
+
+    # -- selecting ---------------------------------------------------------------------------------------------------
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text as it was said: without gutters, wrapped rows joined again."""
+        parts: list[str] = []
+        first = 0 if selection.start is None else max(0, selection.start.y)
+        last = self._starts[-1] - 1 if selection.end is None else min(selection.end.y, self._starts[-1] - 1)
+        for row in range(first, last + 1):
+            span, found = selection.get_span(row), self._line_at(row)
+            if span is None or found is None:
+                continue
+            line = self._item(found[0])[found[1]]
+            plain = line.plain
+            start, end = span[0], len(plain) if span[1] == -1 else span[1]
+            text = plain[max(start, line.body) : end].rstrip()
+            if line.label and start < line.body and end > 0:
+                text = f"{line.label}{text}"
+            if line.joins and parts:
+                parts[-1] = f"{parts[-1]} {text}".rstrip() if text else parts[-1]
+            else:
+                parts.append(text)
+        return "\n".join(parts), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Repaint with the new selection."""
+        self.refresh()
+
+    # -- what a pane provides ----------------------------------------------------------------------------------------
+
+    def item_count(self) -> int:
+        """How many items there are now."""
+        raise NotImplementedError
+
+    def item_rev(self, index: int) -> int:
+        """A number that changes whenever the item's looks do."""
+        raise NotImplementedError
+
+    def item_open(self, index: int) -> bool:
+        """Whether the item may still change however far it is from the end."""
+        raise NotImplementedError
+
+    def item_lines(self, index: int, width: int) -> list[Line]:
+        """The item's rows, none wider than `width` cells."""
+        raise NotImplementedError
+
+
+def _mark(segments: list[Segment], start: int, end: int, style: Style) -> list[Segment]:
+    """Put `style` over characters [`start`, `end`), where -1 is the end of the row."""
+    marked: list[Segment] = []
+    at = 0
+    for text, own, _ in segments:
+        stop = at + len(text)
+        low, high = max(at, start), stop if end == -1 else min(stop, end)
+        if low >= high:
+            marked.append(Segment(text, own))
+        else:
+            pieces = ((text[: low - at], own), (text[low - at : high - at], (own or Style()) + style), (text[high - at :], own))
+            marked.extend(Segment(piece, look) for piece, look in pieces if piece)
+        at = stop
+    return marked

@@ -1,0 +1,178 @@
+"""The second row: is the microphone heard, does the model hear itself, does the sound keep up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_tui.formatting import bar, decibel_text, duration_text
+from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.widgets.row import Row, Run
+
+PEAK_HOLD_S = 1.5
+CLIP_HOLD_S = 2.0
+READOUT_S = 0.25
+"""How long a number stands still: digits that change with every frame cannot be read."""
+
+
+@dataclass(slots=True)
+class MeterMemory:
+    """What a meter remembers between frames: peak, clipping, the numbers on show. Times are of the console's clock."""
+
+    peak: float | None = None
+    peak_at: float = 0.0
+    clip_at: float | None = None
+    mic_readout: float | None = None
+    out_readout: float | None = None
+    readout_at: float = float("-inf")
+
+    def observe(self, view: SessionView, now: float) -> None:
+        """Take in the values of one frame."""
+        meters = view.meters
+        level = meters.mic_peak_db if meters.mic_peak_db is not None else meters.mic_db
+        if level is not None and (self.peak is None or level >= self.peak or now - self.peak_at > PEAK_HOLD_S):
+            self.peak, self.peak_at = level, now
+        elif self.peak is not None and now - self.peak_at > PEAK_HOLD_S:
+            self.peak = None
+        if meters.clipped:
+            self.clip_at = now
+        elif self.clip_at is not None and now - self.clip_at > CLIP_HOLD_S:
+            self.clip_at = None
+        fresh = (self.mic_readout is None) != (meters.mic_db is None) or (self.out_readout is None) != (meters.out_db is None)
+        if fresh or now - self.readout_at >= READOUT_S:
+            self.mic_readout, self.out_readout, self.readout_at = meters.mic_db, meters.out_db, now
+
+    def again_in(self, view: SessionView, now: float) -> float | None:
+        """Seconds until something here changes by itself, or None."""
+        waits = []
+        if self.peak is not None and view.meters.mic_db is not None and view.meters.mic_db < self.peak:
+            waits.append(self.peak_at + PEAK_HOLD_S - now)
+        if self.clip_at is not None and not view.meters.clipped:
+            waits.append(self.clip_at + CLIP_HOLD_S - now)
+        if (self.mic_readout, self.out_readout) != (view.meters.mic_db, view.meters.out_db):
+            waits.append(self.readout_at + READOUT_S - now)
+        return max(0.0, min(waits)) + 0.01 if waits else None
+
+
+class MeterStrip(Row):
+    """Microphone, speaker, echo, buffer and latency on one row, the last two left out where there is no room."""
+
+    COMPONENT_CLASSES = {
+        "row--quiet",
+        "row--strong",
+        "meter--low",
+        "meter--mid",
+        "meter--high",
+        "meter--track",
+        "meter--peak",
+        "meter--voice",
+        "meter--alarm",
+        "meter--muted",
+    }
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._view = SessionView()
+        self._live = False
+        self.memory = MeterMemory()
+
+    def show(self, view: SessionView, now: float, *, live: bool) -> float | None:
+        """Show the meters of `view`; seconds after which they want to be shown again by themselves, or None."""
+        self._view, self._live = view, live
+        self.memory.observe(view, now)
+        self.update_row()
+        return self.memory.again_in(view, now) if live else None
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """The parts that fit into `width`."""
+        cells = 6 if width < 76 else 8 if width < 96 else 12 if width < 136 else 20
+        parts = [self._microphone(cells), self._speaker(cells)]
+        gap = 2 if width < 96 else 3
+        used = 1 + sum(_width(part) for part in parts) + gap
+        # Offered room in the order of their worth, shown in the order of their places.
+        chosen: list[tuple[int, list[Run]]] = []
+        for place, part in ((0, self._echo(width)), (2, self._latency()), (1, self._buffer(width))):
+            if part and used + gap + _width(part) <= width:
+                chosen.append((place, part))
+                used += gap + _width(part)
+        parts.extend(part for _, part in sorted(chosen, key=lambda pair: pair[0]))
+        runs: list[Run] = [(" ", "")]
+        for number, part in enumerate(parts):
+            if number:
+                runs.append((" " * gap, ""))
+            runs.extend(part)
+        return runs
+
+    def _level(self, name: str, level: float | None, readout: float | None, cells: int, peak: float | None) -> list[Run]:
+        runs: list[Run] = [(f"{name} ", "row--quiet")]
+        runs.extend((text, f"meter--{style}") for text, style in bar(level, cells, self._glyphs, peak=peak))
+        return [*runs, (f" {decibel_text(readout)} dB", "row--strong")]
+
+    def _word(self, name: str, word: str, style: str, cells: int) -> list[Run]:
+        """A word in place of a bar, exactly as wide as the bar with its number."""
+        return [(f"{name} ", "row--quiet"), (f"{word:<{cells + 7}}"[: cells + 7], style)]
+
+    def _microphone(self, cells: int) -> list[Run]:
+        view, memory = self._view, self.memory
+        mark: Run = ("      ", "")
+        if not self._live:
+            part = self._word("MIC", "off", "meter--muted", cells)
+        elif view.mode == "text":
+            part = self._word("MIC", "off (text)", "meter--muted", cells)
+        elif not view.microphone:
+            part = self._word("MIC", "MUTED", "meter--alarm", cells)
+        elif not view.input_device:
+            part = self._word("MIC", "none", "meter--muted", cells)
+        else:
+            part = self._level("MIC", view.meters.mic_db, memory.mic_readout, cells, memory.peak)
+            if memory.clip_at is not None:
+                mark = (" CLIP ", "meter--alarm")
+            elif view.voice or view.meters.speech:
+                mark = (" voice", "meter--voice")
+        return [*part, mark]
+
+    def _speaker(self, cells: int) -> list[Run]:
+        view = self._view
+        if not self._live:
+            return self._word("OUT", "off", "meter--muted", cells)
+        if not view.speaker:
+            return self._word("OUT", "MUTED", "meter--alarm", cells)
+        if not view.output_device:
+            return self._word("OUT", "none", "meter--muted", cells)
+        return self._level("OUT", view.meters.out_db, self.memory.out_readout, cells, None)
+
+    def _echo(self, width: int) -> list[Run]:
+        view = self._view
+        if not self._live or not view.input_device or view.mode == "text" or not view.output_device:
+            return []
+        if view.echo_leaking:
+            text = "model may hear itself, use headphones" if width >= 110 else "echo: use headphones"
+            return [(text, "meter--alarm")]
+        if not view.echo_canceller:
+            return [("ECHO ", "row--quiet"), ("not cancelled", "meter--alarm")]
+        erle = view.meters.erle_db
+        value = "  --" if erle is None else f"{-erle:4.0f}"
+        return [("ECHO", "row--quiet"), (f"{value} dB", "row--strong")]
+
+    def _buffer(self, width: int) -> list[Run]:
+        view = self._view
+        if not self._live or not view.output_device:
+            return []
+        runs: list[Run] = [("BUF", "row--quiet"), (f"{view.meters.buffer_ms:4.0f} ms", "row--strong")]
+        if view.meters.underruns:
+            count = view.meters.underruns
+            word = f"{count} gap{'s' if count > 1 else ''}" if width >= 110 else f"{count}u"
+            runs.append((f" {word}", "meter--mid"))
+        return runs
+
+    def _latency(self) -> list[Run]:
+        latencies = self._view.latencies
+        if not latencies:
+            return []
+        return [("LAT ", "row--quiet"), (duration_text(latencies[-1]), "row--strong")]
+
+
+def _width(part: Sequence[Run]) -> int:
+    return sum(len(text) for text, _ in part)

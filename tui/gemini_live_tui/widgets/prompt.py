@@ -1,0 +1,106 @@
+"""Where one types: several lines, history, and a limit that is said instead of cutting."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.widgets import TextArea
+
+from gemini_live_runtime.text import sanitise
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.messages import TextSubmitted
+
+MAX_HISTORY = 200
+
+
+class Prompt(TextArea):
+    """The text to send. It is cleared by `accepted`, never by sending alone, so nothing typed is lost."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("prompt")]
+    DEFAULT_CSS = """
+    Prompt {
+        height: auto;
+        max-height: 5;
+        width: 1fr;
+        border: none;
+        padding: 0;
+        background: $background;
+        color: $foreground;
+        scrollbar-size-vertical: 1;
+        &:focus { border: none; background-tint: $foreground 0%; }
+        .text-area--cursor-line { background: $background; }
+        .text-area--placeholder { color: $quiet; }
+        .text-area--cursor { background: $foreground; color: $background; text-style: none; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id, soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False, compact=True)
+        # A blinking cursor would repaint an idle console twice a second.
+        self.cursor_blink = False
+        self.past: list[str] = []
+        self._place = 0
+        self._draft = ""
+
+    def insert_typed(self, character: str) -> None:
+        """A letter typed while the prompt was not focused: the prompt opens with it."""
+        self.focus()
+        self.insert(character)
+
+    def accepted(self, text: str) -> None:
+        """`text` is on its way: remember it and clear the prompt."""
+        if not self.past or self.past[-1] != text:
+            self.past.append(text)
+            del self.past[:-MAX_HISTORY]
+        self._place, self._draft = len(self.past), ""
+        self.clear()
+
+    def give_back(self, text: str) -> bool:
+        """Put back a text that was not sent; False when something else is being written (its history has it)."""
+        if self.text.strip():
+            return False
+        self.text = text
+        self.move_cursor(self.document.end)
+        self._place = len(self.past)
+        return True
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Pasted text may hold anything: what a terminal would obey is taken out before it is shown."""
+        event.stop()
+        event.prevent_default()
+        result = self.replace(sanitise(event.text), *self.selection)
+        self.move_cursor(result.end_location)
+        self.focus()
+
+    def action_send(self) -> None:
+        """Hand the text to the screen."""
+        if self.text.strip():
+            self.post_message(TextSubmitted(self.text))
+
+    def action_newline(self) -> None:
+        """Break the line here."""
+        self.move_cursor(self.replace("\n", *self.selection).end_location)
+
+    def action_history_previous(self) -> None:
+        """An earlier message, when the cursor is on the first row; else a row up."""
+        if not self.cursor_at_first_line or not self._place:
+            self.action_cursor_up()
+            return
+        if self._place >= len(self.past):
+            self._draft = self.text
+        self._place -= 1
+        self._recall(self.past[self._place])
+
+    def action_history_next(self) -> None:
+        """A later message, when the cursor is on the last row; else a row down."""
+        if not self.cursor_at_last_line or self._place >= len(self.past):
+            self.action_cursor_down()
+            return
+        self._place += 1
+        self._recall(self.past[self._place] if self._place < len(self.past) else self._draft)
+
+    def _recall(self, text: str) -> None:
+        self.text = text
+        self.move_cursor(self.document.end)

@@ -1,0 +1,108 @@
+"""The base of the one-row widgets: painted from styled runs, repainted only where they differ from before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+Run = tuple[str, str]
+"""Text and the name of a component class, "" for the widget's own style."""
+
+
+class Row(Widget):
+    """One row of text, no border. A subclass says what is on it in `runs`."""
+
+    DEFAULT_CSS = """
+    Row { height: 1; width: 1fr; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._runs: tuple[Run, ...] = ()
+        self._strip: Strip | None = None
+        self._styles: dict[str, Style] = {}
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """What is on the row, at most `width` cells."""
+        raise NotImplementedError
+
+    def update_row(self) -> None:
+        """Compute the row again and repaint the part that changed."""
+        width = self.size.width
+        if width <= 0:
+            return
+        runs = tuple(run for run in self.runs(width) if run[0])
+        if self._strip is not None and runs == self._runs:
+            return
+        old, self._runs, self._strip = self._runs, runs, None
+        start, end = _difference(old, runs, width)
+        self.refresh(Region(start, 0, end - start, 1))
+
+    def on_resize(self) -> None:
+        """The row depends on the width."""
+        self._strip = None
+        self.update_row()
+
+    def render_line(self, y: int) -> Strip:
+        """Paint the row."""
+        if y:
+            return Strip.blank(self.size.width, self.rich_style)
+        width = self.size.width
+        if self._strip is None or self._strip.cell_length != width:
+            segments = [Segment(text, self._style(name)) for text, name in self._runs]
+            self._strip = Strip(segments).adjust_cell_length(width, self.rich_style)
+        return self._strip
+
+    def run_at(self, x: int) -> Run | None:
+        """The run that column `x` belongs to."""
+        at = 0
+        for run in self._runs:
+            at += cell_len(run[0])
+            if x < at:
+                return run
+        return None
+
+    @property
+    def plain(self) -> str:
+        """The row's characters."""
+        return "".join(text for text, _ in self._runs)
+
+    def _style(self, name: str) -> Style:
+        style = self._styles.get(name)
+        if style is None:
+            style = self.rich_style + self.get_component_rich_style(name, partial=True) if name else self.rich_style
+            self._styles[name] = style
+        return style
+
+    def notify_style_update(self) -> None:
+        """Forget what was painted in the old colours."""
+        super().notify_style_update()
+        self._styles.clear()
+        self._strip = None
+
+
+def _difference(old: Sequence[Run], new: Sequence[Run], width: int) -> tuple[int, int]:
+    """The columns [start, end) outside of which two rows are equal."""
+    start = 0
+    common = 0
+    for before, after in zip(old, new, strict=False):
+        if before != after:
+            break
+        start += cell_len(after[0])
+        common += 1
+    old_rest, new_rest = list(old[common:]), list(new[common:])
+    old_width, new_width = (sum(cell_len(text) for text, _ in rest) for rest in (old_rest, new_rest))
+    if old_width != new_width:
+        return min(start, width - 1), width
+    end = start + new_width
+    while old_rest and new_rest and old_rest[-1] == new_rest[-1]:
+        end -= cell_len(new_rest.pop()[0])
+        old_rest.pop()
+    start = min(start, width - 1)
+    return start, max(start + 1, min(end, width))

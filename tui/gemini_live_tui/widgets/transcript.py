@@ -1,0 +1,173 @@
+"""What was said, called and noticed, as it happens: both sides, tools and notices in one list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual import events
+
+from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_tui.formatting import clock_text, duration_text
+from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.widgets.line_list import Line, LineList
+from gemini_live_tui.wrapping import wrap
+
+SPEAKER_WIDTH = 5
+NARROW = 64
+"""Below this many cells the gutter leaves out the time."""
+
+SPACIOUS = 18
+"""From this many rows on, turns are set apart by an empty row."""
+
+Run = tuple[str, str]
+
+_WORDS = {"user": "you", "model": "model", "thought": "think", "tool": "tool", "notice": "note"}
+_NOTICE_WORDS = {"info": "note", "warning": "warn", "error": "error"}
+
+
+class Transcript(LineList):
+    """The transcript of one session view."""
+
+    COMPONENT_CLASSES = {
+        "transcript--time",
+        "transcript--user",
+        "transcript--model",
+        "transcript--tool",
+        "transcript--note",
+        "transcript--warn",
+        "transcript--error",
+        "transcript--said",
+        "transcript--quiet",
+        "transcript--thought",
+        "transcript--unheard",
+        "transcript--cut",
+        "transcript--good",
+    }
+    DEFAULT_CSS = """
+    Transcript {
+        .transcript--time { color: $quiet; }
+        .transcript--user { color: $speaker-user; text-style: bold; }
+        .transcript--model { color: $speaker-model; text-style: bold; }
+        .transcript--tool { color: $speaker-tool; text-style: bold; }
+        .transcript--note { color: $quiet; text-style: bold; }
+        .transcript--warn { color: $caution; text-style: bold; }
+        .transcript--error { color: $failure; text-style: bold; }
+        .transcript--said { color: $foreground; }
+        .transcript--quiet { color: $quiet; }
+        .transcript--thought { color: $quiet; text-style: italic; }
+        .transcript--unheard { color: $quiet; text-style: strike; }
+        .transcript--cut { color: $caution; text-style: bold; }
+        .transcript--good { color: $confirmed; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._view = SessionView()
+        self._epoch = -1
+        self._spacious = True
+
+    def show(self, view: SessionView, epoch: int) -> None:
+        """Bring the list up to date with `view`; a new `epoch` means that it is another view."""
+        self._view = view
+        spacious = self.size.height >= SPACIOUS
+        reset = epoch != self._epoch or spacious != self._spacious
+        self._epoch, self._spacious = epoch, spacious
+        self.sync(forgotten=view.blocks_forgotten, reset=reset)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Whether turns are set apart depends on the height."""
+        self.show(self._view, self._epoch)
+
+    # -- items -------------------------------------------------------------------------------------------------------
+
+    def item_count(self) -> int:
+        """One item a block."""
+        return len(self._view.blocks)
+
+    def item_rev(self, index: int) -> int:
+        """The block's revision."""
+        return self._view.blocks[index].rev
+
+    def item_open(self, index: int) -> bool:
+        """A block that still grows, or a tool that still runs."""
+        return not self._view.blocks[index].done
+
+    def item_lines(self, index: int, width: int) -> list[Line]:
+        """Gutter with time and speaker, then what was said, wrapped beside it."""
+        block = self._view.blocks[index]
+        lines: list[Line] = []
+        if index and self._spacious and self._view.blocks[index - 1].turn != block.turn:
+            lines.append(Line(()))
+        gutter = self._gutter(block, width)
+        used = sum(len(text) for text, _ in gutter)
+        word, _style = self._speaker(block)
+        for number, (runs, soft) in enumerate(_fold_runs(list(self._body(block)), max(1, width - used))):
+            if number == 0:
+                lines.append(Line((*gutter, *runs), used, label=f"{word}: "))
+            else:
+                lines.append(Line(((" " * used, ""), *runs), used, joins=soft))
+        return lines
+
+    def _speaker(self, block: Block) -> Run:
+        if block.kind == "notice":
+            word = _NOTICE_WORDS.get(block.status, "note")
+            return word, f"transcript--{word}"
+        kind = "note" if block.kind == "thought" else block.kind
+        return _WORDS[block.kind], f"transcript--{kind}"
+
+    def _gutter(self, block: Block, width: int) -> list[Run]:
+        word, style = self._speaker(block)
+        speaker = (f"{word:<{SPEAKER_WIDTH}}  ", style)
+        if width < NARROW:
+            return [(" ", ""), speaker]
+        return [(f" {clock_text(block.t)}  ", "transcript--time"), speaker]
+
+    def _body(self, block: Block) -> Iterator[Run]:
+        text = block.text.replace("\t", "    ").rstrip()
+        if block.kind == "tool":
+            yield from self._tool(block, text)
+        elif block.kind == "notice":
+            yield text, "transcript--said"
+            if block.detail:
+                yield f" {block.detail}", "transcript--quiet"
+        elif block.kind == "thought":
+            yield text, "transcript--thought"
+        elif block.interrupted:
+            # The heard part is counted in the text as it came; only its end was trimmed here.
+            heard = len(block.text) if block.heard is None else block.heard
+            heard = len(block.text[:heard].replace("\t", "    "))
+            yield text[:heard], "transcript--said"
+            yield text[heard:], "transcript--unheard"
+            yield f" {self._glyphs.cut} cut", "transcript--cut"
+        else:
+            yield text, "transcript--said"
+        if block.kind == "model" and block.ms is not None:
+            yield f"  {duration_text(block.ms)}", "transcript--quiet"
+
+    def _tool(self, block: Block, text: str) -> Iterator[Run]:
+        yield text, "transcript--said"
+        if not block.done:
+            yield f" {self._glyphs.arrow} running", "transcript--quiet"
+            return
+        style = "transcript--good" if block.status == "ok" else "transcript--warn"
+        yield f" {self._glyphs.arrow} {block.status}", style
+        if block.ms is not None:
+            yield f" {self._glyphs.separator} {duration_text(block.ms)}", "transcript--quiet"
+        if block.detail and block.detail not in ("{}", "null"):
+            yield f"\n{block.detail}", "transcript--quiet"
+
+
+def _fold_runs(runs: list[Run], width: int) -> Iterator[tuple[list[Run], bool]]:
+    """Wrap styled runs as one text; each line with whether it continues the one before (no newline between)."""
+    text = "".join(part for part, _ in runs)
+    for start, end in wrap(text, width):
+        line: list[Run] = []
+        at = 0
+        for part, style in runs:
+            low, high = max(start, at), min(end, at + len(part))
+            if low < high:
+                line.append((text[low:high], style))
+            at += len(part)
+        yield line, start > 0 and text[start - 1] != "\n"

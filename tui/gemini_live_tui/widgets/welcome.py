@@ -1,0 +1,80 @@
+"""The empty transcript: what this is, what one can say, how to type instead."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import Static
+
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.wrapping import fit
+
+MARGIN = 5
+"""Rows around the phrases: greeting, gaps and the hints."""
+
+
+class Welcome(Static):
+    """Centred while nothing has been said. Shows as many phrases as there is room for."""
+
+    DEFAULT_CSS = """
+    Welcome {
+        height: 1fr;
+        width: 1fr;
+        align: center middle;
+        content-align: center middle;
+        color: $quiet;
+        background: $background;
+        display: none;
+        &.-shown { display: block; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE, hint: str = "", text_key: str = "F2") -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._hint = hint
+        self._text_key = text_key
+        self._shown: tuple[object, ...] = ()
+
+    def show(self, view: SessionView, *, connected: bool, replay: bool) -> None:
+        """Say what fits the state of `view`."""
+        key = (view.agent, tuple(view.phrases), view.mode, view.input_device, connected, replay, self.size)
+        if key == self._shown or not self.size:
+            return
+        self._shown = key
+        self.update(self._compose_text(view, connected=connected, replay=replay))
+
+    def _compose_text(self, view: SessionView, *, connected: bool, replay: bool) -> Content:
+        width, height = self.size
+        lines: list[Content] = []
+        for line in self._greeting(view, connected=connected, replay=replay):
+            lines.append(Content.styled(fit(line, width - 2, self._glyphs.ellipsis), "bold $foreground"))
+        if connected and not replay:
+            lines.extend(self._phrases(view, width, height - len(lines)))
+            if self._hint:
+                lines.extend((Content(""), Content(fit(self._hint, width - 2, self._glyphs.ellipsis))))
+        return Content("\n").join(lines)
+
+    def _greeting(self, view: SessionView, *, connected: bool, replay: bool) -> list[str]:
+        if replay:
+            return ["Nothing was said in this recording."] if connected else ["Opening the recording"]
+        if not connected:
+            return [f"Connecting{self._glyphs.ellipsis}"]
+        if view.mode == "text":
+            return ["Type a message and press enter."]
+        return ["Say hello, or just start typing."]
+
+    def _phrases(self, view: SessionView, width: int, room: int) -> list[Content]:
+        lines: list[Content] = []
+        room -= MARGIN + (2 if self._hint else 0)
+        if view.phrases and room >= 1:
+            lines.extend((Content(""), Content("Try saying" if view.mode == "voice" else "Try writing")))
+            limit = min(room, 12)
+            chosen = [fit(phrase, width - 4, self._glyphs.ellipsis) for phrase in view.phrases[:limit]]
+            lines.extend(Content.styled(f"“{phrase}”" if self._glyphs is UNICODE else f'"{phrase}"', "$foreground") for phrase in chosen)
+            rest = len(view.phrases) - len(chosen)
+            if rest > 0:
+                lines.append(Content(f"and {rest} more"))
+        if view.mode == "voice":
+            lines.extend((Content(""), Content(f"{self._text_key} turns the microphone off and types instead")))
+        return lines

@@ -1,0 +1,108 @@
+"""Breaking text into lines of terminal cells. Pure functions."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, split_graphemes
+
+Slice = tuple[int, int]
+"""Start and end of a line in the text it was cut from."""
+
+
+def wrap(text: str, width: int) -> list[Slice]:
+    """Cut `text` into lines of at most `width` cells (>= 1), at spaces where there are any.
+
+    Newlines always break; the spaces at a break belong to no line. A single grapheme wider than `width` gets a line of
+    its own. The empty text is one empty line.
+    """
+    width = max(1, width)
+    lines: list[Slice] = []
+    start = 0
+    while True:
+        newline = text.find("\n", start)
+        end = len(text) if newline < 0 else newline
+        paragraph = text[start:end]
+        if len(paragraph) <= width and paragraph.isascii():
+            lines.append((start, end))
+        elif paragraph.isascii():
+            _wrap_cells(text, start, end, width, lines)
+        else:
+            _wrap_graphemes(text, start, end, width, lines)
+        if newline < 0:
+            return lines
+        start = newline + 1
+
+
+def _wrap_cells(text: str, start: int, end: int, width: int, lines: list[Slice]) -> None:
+    """Wrap a paragraph in which every character is one cell."""
+    while end - start > width:
+        space = text.rfind(" ", start, start + width + 1)
+        stop = _trim(text, start, space) if space > start else start
+        if stop == start:
+            stop = resume = start + width
+        else:
+            resume = space
+        lines.append((start, stop))
+        start = _skip(text, resume, end)
+        if start == end:
+            return
+    lines.append((start, end))
+
+
+def _wrap_graphemes(text: str, start: int, end: int, width: int, lines: list[Slice]) -> None:
+    spans, total = split_graphemes(text[start:end])
+    if total <= width:
+        lines.append((start, end))
+        return
+    offset, line_start, cells, space = start, start, 0, -1
+    index = 0
+    while index < len(spans):
+        first, last, size = spans[index]
+        at = offset + first
+        if cells + size > width and at > line_start and not (text[at] == " "):
+            stop = _trim(text, line_start, space) if space > line_start else line_start
+            resume = at if stop == line_start else space
+            lines.append((line_start, at if stop == line_start else stop))
+            line_start = _skip(text, resume, end)
+            while index and offset + spans[index][0] > line_start:
+                index -= 1
+            while index < len(spans) and offset + spans[index][0] < line_start:
+                index += 1
+            cells, space = 0, -1
+            if line_start == end:
+                return
+            continue
+        if text[at] == " ":
+            space = at
+        cells += size
+        index += 1
+    lines.append((line_start, _trim(text, line_start, end) if cells > width else end))
+
+
+def _trim(text: str, start: int, stop: int) -> int:
+    while stop > start and text[stop - 1] == " ":
+        stop -= 1
+    return stop
+
+
+def _skip(text: str, start: int, end: int) -> int:
+    while start < end and text[start] == " ":
+        start += 1
+    return start
+
+
+def fit(text: str, width: int, ellipsis: str = "…") -> str:
+    """`text` cut to at most `width` cells, with an ellipsis where something is missing."""
+    if width <= 0:
+        return ""
+    if cell_len(text) <= width:
+        return text
+    room = width - cell_len(ellipsis)
+    if room < 0:
+        return "." * width
+    spans, _ = split_graphemes(text)
+    cells = stop = 0
+    for _first, last, size in spans:
+        if cells + size > room:
+            break
+        cells, stop = cells + size, last
+    return text[:stop] + ellipsis
