@@ -1,6 +1,6 @@
 """What we call to send what Google's own client was seen to send: one entry for each captured case.
 
-An entry is the setup and the messages after it, or a `Refusal`: a message that the client refused and that we refuse too.
+An entry is the setup and the messages after it, or a `Refusal`: a message that the client refused, as we do.
 """
 
 from __future__ import annotations
