@@ -23,12 +23,12 @@ MEMORY_FRAMES = 25
 
 _FAR_ACTIVE_DB = -50.0
 _ECHO_TAIL_FRAMES = 20
-_WINDOW = 400
+_WINDOW = 600
 _MAX_LAG = 45
 _JUDGE_EVERY = 20
 _LEAST_FRAMES = 300
 _FOLLOWS = 0.55
-"""Correlation of envelopes (dB) over 4 s from which one is taken to be the echo of the other."""
+"""Correlation of envelopes (dB) over up to 6 s from which one is taken to be the echo of the other."""
 _FLOOR_POWER = 1e-7
 _AUDIBLE_POWER = 1e-6
 """-60 dBFS: what is quieter than this after cancelling is no echo that anybody, or a model, would hear."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
@@ -148,8 +149,8 @@ class PlaybackBuffer:
             turn.starved = True
 
     def spent(self) -> list[int]:
-        """Generations that have ended and of which nothing waits here, oldest first."""
-        return [gen for gen, turn in self._turns.items() if turn.ended and not turn.queued]
+        """The oldest generations, up to the first that goes on: ended ones of which nothing waits here."""
+        return [turn.gen for turn in takewhile(lambda turn: turn.ended and not turn.queued, self._turns.values())]
 
     def forget(self, gen: int) -> None:
         """`gen` was consumed to its end; whatever still arrives of it or of an older one is stale."""
