@@ -19,6 +19,8 @@ from gemini_live_runtime.errors import ConfigError
 ENV_PREFIX = "GEMINI_LIVE_TUI_"
 CONFIG_PATH_VARIABLE = "GEMINI_LIVE_TUI_CONFIG"
 
+_TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
 Check = Callable[[Any], str]
 
 
@@ -250,7 +252,7 @@ def _kind(default: Any) -> str:
         return "a whole number"
     if isinstance(default, float):
         return "a number"
-    return {str: "text", list: "a list of texts", dict: "a table"}[type(default)]
+    return "text" if isinstance(default, str) else "a list of texts" if isinstance(default, list) else "a table"
 
 
 def set_value(path: Path, key: str, value: Any) -> None:

@@ -78,6 +78,8 @@ class LiveSession:
             agent.declared, clock=clock, on_finished=self._tool_finished, on_notify=self._tool_notifies
         )
         self._connection: Connection | None = None
+        self._changed = asyncio.Event()
+        self._microphone_finished = False
         self._end: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
@@ -131,10 +133,29 @@ class LiveSession:
         """Nothing is going on and nothing is owed, on the wire and in the speaker."""
         return self._core.quiet and not self._audio.playing
 
-    @property
-    def microphone_finished(self) -> bool:
-        """The microphone will never deliver again."""
-        return self._audio.finished
+    async def until_quiet(self, seconds: float, *, microphone_too: bool = False) -> None:
+        """Return once the session has been quiet for `seconds`; with `microphone_too`, after its file was read."""
+        while True:
+            if not self.quiet or (microphone_too and not self._audio.finished):
+                await self._change()
+                continue
+            if seconds <= 0:
+                return
+            try:
+                async with asyncio.timeout(seconds):
+                    while self.quiet:
+                        await self._change()
+            except TimeoutError:
+                return
+
+    async def until_busy(self) -> None:
+        """Return once something goes on."""
+        while self.quiet and not self._end.done():
+            await self._change()
+
+    async def _change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()
 
     async def _supervised(self, part: Coroutine[None, None, None]) -> None:
         """Run a part of the session; a fault in it ends the session in a sentence instead of silence."""
@@ -234,6 +255,7 @@ class LiveSession:
                         self._end.set_result(effect)
                 case _:
                     assert_never(effect)
+        self._changed.set()
         self._schedule()
 
     def _send(self, message: ClientMessage) -> None:
@@ -295,6 +317,9 @@ class LiveSession:
 
     def mic_chunk(self, chunk: MicChunk) -> None:
         """20 ms of microphone: straight to the socket."""
+        if self._audio.finished is not self._microphone_finished:
+            self._microphone_finished = self._audio.finished
+            self._changed.set()
         if self._connection is None or not self._core.taking_audio:
             return
         self._perform(self._core.audio_flows())

@@ -1,0 +1,127 @@
+"""The command line. Each command lives in a file of its own and is imported when it is used."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from gemini_live_runtime import __version__
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.text import redactor, sanitise
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("start", "Talk to a bundled agent on the embedded server: no key, no network."),
+    "run": ("start", "Talk to your own agent."),
+    "talk": ("talk", "Hold a conversation without a screen: WAV files or text in, WAV file and lines out."),
+    "attach": ("engines", "Attach a console to a running engine."),
+    "ps": ("engines", "List running engines."),
+    "stop": ("engines", "End a running engine."),
+    "replay": ("records", "Show or print a recorded session."),
+    "sessions": ("records", "List and purge recorded sessions."),
+    "serve-local": ("server", "Run the embedded Live server alone, for any Live client."),
+    "devices": ("inspect", "List sound devices."),
+    "doctor": ("inspect", "Check everything a call needs."),
+    "schema": ("inspect", "Print the JSON Schema of events and commands."),
+    "config": ("settings", "Show and change settings."),
+    "completion": ("settings", "Print the shell completion script."),
+}
+"""Every command: the module it lives in, and what `--help` says of it."""
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and help without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"gemini_live_tui.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A wrong name gets the nearest right one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {close[0]}?" if close else " See gemini-live-tui --help."
+            raise click.UsageError(f"There is no command {args[0][:60]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table as it is: help must not import everything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help) for name, (_, help) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="gemini-live-tui", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="Show tracebacks of errors.")
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
+    """Talk to a live model in the terminal and see what its agent does.
+
+    Without a command: a console on the configured backend. Without a key: the demo is offered.
+    """
+    ctx.obj = {"debug": debug}
+    if ctx.invoked_subcommand is None:
+        from gemini_live_tui.cli.start import plain_start
+
+        ctx.exit(plain_start())
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; the exit code. Errors are one sentence on standard error, tracebacks need `--debug`."""
+    arguments = sys.argv[1:] if argv is None else argv
+    debug = "--debug" in arguments
+    try:
+        result: Any = cli.main(args=list(arguments), prog_name="gemini-live-tui", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        return _fail(_sentence(error), 2)
+    except click.Abort:
+        return _fail("Interrupted.", 130)
+    except KeyboardInterrupt:
+        return _fail("Interrupted.", 130)
+    except BrokenPipeError:
+        # The reader of our output has gone: nothing is left to say, and the interpreter must not try.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except GeminiLiveError as error:
+        if debug:
+            raise
+        return _fail(str(error), error.exit_code)
+    except Exception as error:
+        if debug:
+            raise
+        return _fail(f"Internal error: {type(error).__name__}: {error}. Run again with --debug to see where.", 1)
+    return result if isinstance(result, int) else 0
+
+
+def _sentence(error: click.ClickException) -> str:
+    text = error.format_message()
+    if isinstance(error, click.UsageError) and error.ctx is not None and error.ctx.info_name not in (None, "cli"):
+        text = f"{text.rstrip('.')}. See {error.ctx.command_path} --help."
+    return text
+
+
+def _fail(text: str, code: int) -> int:
+    line = " ".join(redactor.text(sanitise(text)).split())
+    print(f"gemini-live-tui: {line}", file=sys.stderr)
+    return code

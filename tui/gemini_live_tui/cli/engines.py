@@ -1,0 +1,94 @@
+"""Running engines: attach, list, end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from gemini_live_runtime.errors import EngineError, UsageError
+from gemini_live_tui.cli.options import LOOK_OPTIONS, config_options
+from gemini_live_tui.config import load
+
+
+@click.command()
+@click.argument("session", default="")
+@config_options(LOOK_OPTIONS)
+def attach(session: str, flags: dict[str, Any]) -> int:
+    """Attach a console to a running engine: SESSION, or the only one there is.
+
+    Quitting lets the engine go on; it hangs up by itself when nobody is attached for five minutes.
+    """
+    from gemini_live_runtime.engine import launch
+    from gemini_live_tui.cli.start import require_terminal, settings_of, show
+
+    require_terminal()
+    chosen = _choose(session)
+
+    async def source() -> Any:
+        return await launch.connect(chosen)
+
+    return show(source, settings_of(load(flags=flags), detach_on_quit=True))
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def ps(as_json: bool) -> int:
+    """List running engines."""
+    from gemini_live_runtime.engine.registry import list_engines
+
+    engines = list_engines()
+    if as_json:
+        for engine in engines:
+            click.echo(json.dumps(asdict(engine)))
+        return 0
+    if not engines:
+        click.echo("No engine is running.")
+        return 0
+    click.echo(f"{'SESSION':24}{'AGENT':20}{'BACKEND':14}{'PID':>8}  {'RUNNING':>8}")
+    for engine in engines:
+        minutes, seconds = divmod(int(max(0.0, time.time() - engine.started)), 60)
+        row = f"{engine.session_id:24}{engine.agent[:19]:20}{engine.backend[:13]:14}{engine.pid:>8}"
+        click.echo(f"{row}  {minutes:>5}:{seconds:02}")
+    return 0
+
+
+@click.command()
+@click.argument("session", default="")
+@click.option("--all", "everything", is_flag=True, help="End every running engine.")
+def stop(session: str, everything: bool) -> int:
+    """End a running engine: SESSION, or the only one there is."""
+    from gemini_live_runtime.engine.registry import list_engines, stop_engine
+
+    if everything and session:
+        raise UsageError("Give a session or --all, not both", field="session")
+    chosen = [engine.session_id for engine in list_engines()] if everything else [_choose(session)]
+    for name in chosen:
+        how = asyncio.run(stop_engine(name))
+        click.echo(f"{how.capitalize()} {name}.")
+    if not chosen:
+        click.echo("No engine is running.")
+    return 0
+
+
+def _choose(session: str) -> str:
+    """The engine meant by `session`: its id, the beginning of one, or the only one running."""
+    from gemini_live_runtime.engine.registry import list_engines
+
+    names = [engine.session_id for engine in list_engines()]
+    matching = [name for name in names if name.startswith(session)]
+    if session in names:
+        return session
+    if len(matching) == 1:
+        return matching[0]
+    if not names:
+        raise EngineError("No engine is running", remedy="Start one with: gemini-live-tui demo")
+    if not matching:
+        raise UsageError(f"There is no engine {session[:60]!r}", remedy=f"Running: {', '.join(names)}", field="session")
+    raise UsageError(
+        f"{len(matching)} engines are running", remedy=f"Name one of {', '.join(matching)}", field="session"
+    )

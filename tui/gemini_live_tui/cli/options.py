@@ -1,0 +1,105 @@
+"""Options shared by the commands that start a session, and the spec they make."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
+from gemini_live_tui.config import Config, Loaded
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("--backend", "backend", {"metavar": "NAME|URL", "help": "gemini, vertex, local, or a ws:// or wss:// URL."}),
+    ("--model", "model", {"metavar": "NAME", "help": "Model to talk to, instead of the agent's."}),
+    ("--voice", "voice", {"metavar": "NAME", "help": "Voice of the model, e.g. Puck."}),
+    (
+        "--record",
+        "recording.record",
+        {"type": click.Choice(["off", "text", "audio"]), "help": "What is kept of the session."},
+    ),
+    ("--max-cost", "limits.max_cost", {"type": float, "metavar": "USD", "help": "Hang up at this estimated cost."}),
+    ("--max-minutes", "limits.max_minutes", {"type": float, "metavar": "MIN", "help": "Hang up after this time."}),
+    ("--api-version", "api_version", {"metavar": "V", "help": "API version, e.g. v1beta or v1alpha."}),
+)
+
+DEVICE_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("--input-device", "audio.input", {"metavar": "N|NAME", "help": "Microphone: number or part of its name."}),
+    ("--output-device", "audio.output", {"metavar": "N|NAME", "help": "Speaker: number or part of its name."}),
+)
+
+LOOK_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("--theme", "ui.theme", {"metavar": "NAME", "help": "Theme of the console."}),
+    ("--fps", "ui.fps", {"type": int, "metavar": "N", "help": "Most frames a second."}),
+    ("--ascii", "ui.ascii", {"is_flag": True, "default": None, "help": "Draw with ASCII signs only."}),
+)
+
+
+def config_options(*groups: tuple[tuple[str, str, dict[str, Any]], ...]) -> Callable[[F], F]:
+    """Decorate a command with options that set config keys; they arrive as `flags`, by key."""
+    table = [item for group in groups for item in group]
+
+    def decorate(function: F) -> F:
+        def wrapped(**values: Any) -> Any:
+            flags = {key: values.pop(_parameter(flag)) for flag, key, _ in table}
+            return function(flags=flags, **values)
+
+        wrapped.__name__ = function.__name__
+        wrapped.__doc__ = function.__doc__
+        wrapped.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+        for flag, _, details in reversed(table):
+            wrapped = click.option(flag, _parameter(flag), **{"default": None, **details})(wrapped)
+        return wrapped  # type: ignore[return-value]
+
+    return decorate
+
+
+def _parameter(flag: str) -> str:
+    return flag.removeprefix("--").replace("-", "_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sound:
+    """What a command line says about sound."""
+
+    kind: str = "devices"
+    input: str = ""
+    output: str = ""
+    text: bool = False
+
+
+def spec_of(
+    loaded: Loaded, *, agent: str, backend: str, sound: Sound, script: str = "", fast: bool = False
+) -> EngineSpec:
+    """The engine's spec for a loaded config and what the command line adds."""
+    config: Config = loaded.config
+    devices = sound.kind == "devices"
+    return EngineSpec(
+        session_id=new_session_id(time.time()),
+        agent=agent,
+        backend=backend,
+        model=config.model,
+        voice=config.voice,
+        mode="text" if sound.text else "voice",
+        record=config.record,  # type: ignore[arg-type]
+        audio=sound.kind,  # type: ignore[arg-type]
+        input=config.audio_input if devices else sound.input,
+        output=config.audio_output if devices else sound.output,
+        max_cost=config.max_cost or None,
+        max_minutes=config.max_minutes or None,
+        linger_s=config.linger_s,
+        record_cap_bytes=int(config.cap_gb * 1e9),
+        trusted_hosts=tuple(config.trusted_hosts),
+        api_version=config.api_version,
+        vertex_project=config.vertex_project,
+        vertex_location=config.vertex_location,
+        api_key_source=config.api_key_source,
+        api_key_file=config.api_key_file,
+        server_script=script,
+        fast=fast,
+    )

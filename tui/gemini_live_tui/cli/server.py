@@ -1,0 +1,23 @@
+"""The embedded Live server alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("serve-local")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=0, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one.")
+@click.option("--script", metavar="FILE", type=click.Path(path_type=Path), help="Dialogue to use for every model name.")
+@click.option("--go-away-after", type=float, metavar="S", help="Announce the end of each connection after S seconds.")
+def serve_local(host: str, port: int, script: Path | None, go_away_after: float | None) -> int:
+    """Run the embedded Live server alone, for any Live client (Google's SDK included).
+
+    Prints one JSON line with its `url` when it is ready, and serves until it is interrupted.
+    """
+    from gemini_live_runtime.local.main import run
+    from gemini_live_runtime.local.server import ServerOptions
+
+    return run(ServerOptions(host=host, port=port, script=script, go_away_after=go_away_after))
