@@ -1,0 +1,220 @@
+"""What `doctor` looks at. Each check is one line: what was found, and what to do when it is not good."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from gemini_live_runtime import __version__, paths
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_tui import config as configuration
+
+REACH_TIMEOUT_S = 5.0
+_LIBRARIES = ("textual", "websockets", "pydantic", "numpy", "sounddevice", "soxr", "webrtcvad-wheels", "pybase64")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding. `missing` is an optional part, `failed` something a call needs."""
+
+    name: str
+    state: Literal["ok", "missing", "failed"]
+    found: str
+    remedy: str = ""
+
+
+def run_checks() -> list[Check]:
+    """All checks, in the order they are shown. A check that raises becomes a failed one."""
+    checks: list[Check] = []
+    for name, check in _CHECKS:
+        try:
+            checks += check()
+        except GeminiLiveError as error:
+            checks.append(Check(name, "failed", error.message, error.remedy))
+        except Exception as error:
+            checks.append(Check(name, "failed", f"{type(error).__name__}: {error}"))
+    return checks
+
+
+def _versions() -> list[Check]:
+    libraries = ", ".join(f"{name} {_version(name)}" for name in _LIBRARIES)
+    return [
+        Check("program", "ok", f"gemini-live-tui {__version__}, Python {platform.python_version()}, {sys.platform}"),
+        Check("libraries", "ok", libraries),
+    ]
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "missing"
+
+
+def _config() -> list[Check]:
+    loaded = configuration.load()
+    changed = [key for key, source in loaded.sources.items() if source != "default"]
+    state = str(loaded.path) if loaded.path.exists() else "no file, defaults"
+    return [Check("config", "ok", f"{state}; set: {', '.join(changed) or 'nothing'}")]
+
+
+def _terminal() -> list[Check]:
+    size = shutil.get_terminal_size((0, 0))
+    found = (
+        f"{os.environ.get('TERM', 'no TERM')}, {size.columns}x{size.lines}, "
+        f"colours {os.environ.get('COLORTERM', 'by TERM')}"
+    )
+    notes = [
+        note
+        for present, note in (
+            (os.environ.get("TMUX"), "in tmux: F2 for text mode"),
+            (os.environ.get("SSH_CONNECTION"), "over ssh: the microphone is the remote machine's"),
+            (os.environ.get("NO_COLOR") is not None, "NO_COLOR is set"),
+        )
+        if present
+    ]
+    if not sys.stdout.isatty():
+        return [Check("terminal", "missing", "output is no terminal", "Without one use: gemini-live-tui talk --plain")]
+    if 0 < size.columns < 60 or 0 < size.lines < 16:
+        return [Check("terminal", "failed", found, "Make it 60x16 at least")]
+    return [Check("terminal", "ok", "; ".join([found, *notes]))]
+
+
+def _devices() -> list[Check]:
+    from gemini_live_runtime.audio.devices import select_device
+    from gemini_live_runtime.audio.interface import Direction
+    from gemini_live_runtime.audio.probe import list_devices
+
+    loaded = configuration.load().config
+    listed = list_devices()
+    checks = []
+    ends: tuple[tuple[str, Direction, str], ...] = (
+        ("microphone", "input", loaded.audio_input),
+        ("speaker", "output", loaded.audio_output),
+    )
+    for name, direction, wanted in ends:
+        if listed.problem:
+            checks.append(Check(name, "missing", listed.problem, "Without sound: text mode"))
+            continue
+        try:
+            device = select_device(listed.devices, wanted or None, direction)
+        except GeminiLiveError as error:
+            checks.append(Check(name, "missing", error.message, error.remedy))
+        else:
+            checks.append(Check(name, "ok", f"{device.name} ({device.host_api}, {device.rate} Hz)"))
+    return checks
+
+
+def _echo() -> list[Check]:
+    from gemini_live_runtime.audio.echo import make_canceller
+
+    name = make_canceller().name
+    return [Check("echo canceller", "ok" if name else "missing", name or "none", "" if name else "Use headphones")]
+
+
+def _offline() -> list[Check]:
+    from gemini_live_runtime.local.default_parts import missing_parts
+
+    checks = []
+    missing = missing_parts()
+    for part in ("recogniser", "speech"):
+        why = missing.get(part, "")
+        remedy = "Install gemini-live-tui[local]" if why else ""
+        checks.append(Check(f"local {part}", "missing" if why else "ok", why or "ready", remedy))
+    return checks
+
+
+def _credentials() -> list[Check]:
+    from gemini_live_runtime.wire.credentials import NO_KEY_REMEDY, find_api_key
+
+    loaded = configuration.load().config
+    key_file = Path(loaded.api_key_file).expanduser() if loaded.api_key_file else None
+    found = find_api_key(os.environ, source=loaded.api_key_source, key_file=key_file)
+    checks = []
+    if found.credential is None:
+        checks.append(Check("Gemini key", "missing", "none found", NO_KEY_REMEDY))
+    else:
+        # Found, never shown: not even a part of it.
+        said = "; ".join([f"found ({found.credential.kind}, from {found.credential.source})", *found.warnings])
+        checks.append(Check("Gemini key", "ok", said))
+    project = loaded.vertex_project or os.environ.get("GOOGLE_CLOUD_PROJECT", "")
+    vertex = f"project {project}" if project else "no project"
+    library = "google-auth installed" if find_spec("google.auth") else "google-auth not installed"
+    checks.append(Check("Vertex", "ok" if project else "missing", f"{vertex}, {library}"))
+    return checks
+
+
+def _reachability() -> list[Check]:
+    from gemini_live_tui.cli.start import chosen_backend
+
+    loaded = configuration.load().config
+    backend = chosen_backend(loaded)
+    if backend == "local":
+        return [Check("backend", "ok", "local: the embedded server")]
+    host, port = _address(backend, loaded)
+    try:
+        asyncio.run(_reach(host, port))
+    except (OSError, TimeoutError) as error:
+        why = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
+        # Everything but a call to this backend works without it.
+        state: Literal["missing", "failed"] = "failed" if loaded.backend else "missing"
+        return [
+            Check("backend", state, f"{host}:{port} cannot be reached: {why}", "Check the network, or use the demo")
+        ]
+    return [Check("backend", "ok", f"{host}:{port} answers")]
+
+
+def _address(backend: str, loaded: configuration.Config) -> tuple[str, int]:
+    from urllib.parse import urlsplit
+
+    from gemini_live_runtime.wire.endpoints import DEFAULT_VERTEX_LOCATION, GEMINI_HOST
+
+    if backend == "gemini":
+        return GEMINI_HOST, 443
+    if backend == "vertex":
+        location = loaded.vertex_location or DEFAULT_VERTEX_LOCATION
+        return ("aiplatform.googleapis.com" if location == "global" else f"{location}-aiplatform.googleapis.com"), 443
+    parts = urlsplit(backend)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "wss" else 80)
+
+
+async def _reach(host: str, port: int) -> None:
+    async with asyncio.timeout(REACH_TIMEOUT_S):
+        _, writer = await asyncio.open_connection(host, port)
+        writer.close()
+
+
+def _folders() -> list[Check]:
+    checks = []
+    for name, folder in (("sessions", paths.sessions_dir()), ("engines", paths.runtime_dir())):
+        existing = folder
+        while not existing.exists() and existing != existing.parent:
+            existing = existing.parent
+        if os.access(existing, os.W_OK):
+            free = shutil.disk_usage(existing).free / 1e9
+            checks.append(Check(name, "ok", f"{folder} ({free:.1f} GB free)"))
+        else:
+            checks.append(Check(name, "failed", f"{folder} is not writable", "Set XDG_DATA_HOME and XDG_RUNTIME_DIR"))
+    return checks
+
+
+_CHECKS: tuple[tuple[str, Callable[[], list[Check]]], ...] = (
+    ("program", _versions),
+    ("config", _config),
+    ("folders", _folders),
+    ("terminal", _terminal),
+    ("devices", _devices),
+    ("echo canceller", _echo),
+    ("local server", _offline),
+    ("credentials", _credentials),
+    ("backend", _reachability),
+)

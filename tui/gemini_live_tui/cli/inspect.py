@@ -1,0 +1,67 @@
+"""Looking at this machine and this program: devices, doctor, schema."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+from gemini_live_runtime.text import sanitise_line
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def devices(as_json: bool) -> int:
+    """List sound devices; `--input-device` and `--output-device` take a number or part of a name."""
+    from gemini_live_runtime.audio.probe import list_devices
+
+    found = list_devices()
+    if as_json:
+        for device in found.devices:
+            click.echo(json.dumps(asdict(device)))
+    else:
+        if found.devices:
+            click.echo(f"{'N':>3}  {'NAME':40}{'API':14}{'IN':>4}{'OUT':>5}{'RATE':>8}  DEFAULT")
+        for device in found.devices:
+            marks = [
+                word
+                for word, is_default in (("input", device.is_default_input), ("output", device.is_default_output))
+                if is_default
+            ]
+            row = f"{device.index:>3}  {sanitise_line(device.name, 39):40}{sanitise_line(device.host_api, 13):14}"
+            click.echo(
+                f"{row}{device.input_channels:>4}{device.output_channels:>5}{device.rate:>8}  {', '.join(marks)}"
+            )
+    if found.problem:
+        click.echo(f"gemini-live-tui: {found.problem}", err=True)
+        return 1
+    return 0
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def doctor(as_json: bool) -> int:
+    """Check everything a call needs; the exit code is 1 when something needed is broken."""
+    from gemini_live_tui.cli.checks import run_checks
+
+    checks = run_checks()
+    failed = any(check.state == "failed" for check in checks)
+    if as_json:
+        click.echo(json.dumps({"ok": not failed, "checks": [asdict(check) for check in checks]}, indent=2))
+        return int(failed)
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        click.echo(f"{check.state:8} {check.name:{width}}  {sanitise_line(check.found)}")
+        if check.remedy:
+            click.echo(f"{'':8} {'':{width}}  -> {check.remedy}")
+    return int(failed)
+
+
+@click.command()
+def schema() -> int:
+    """Print the JSON Schema of every event and command."""
+    from gemini_live_runtime.vocabulary import json_schema
+
+    click.echo(json.dumps(json_schema(), indent=2))
+    return 0
