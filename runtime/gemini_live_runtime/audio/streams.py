@@ -106,8 +106,9 @@ class DeviceStream:
 
     def _refusal(self, error: Exception) -> DeviceError:
         noun, name = _NOUNS[self.direction].capitalize(), sanitise_line(self.device.name, 60)
+        text = str(error.args[0]) if error.args else type(error).__name__
         code = error.args[1] if len(error.args) > 1 else None
-        if code == _UNAVAILABLE or "unavailable" in str(error).lower() or "busy" in str(error).lower():
+        if code == _UNAVAILABLE or "unavailable" in text.lower() or "busy" in text.lower():
             return DeviceError(
                 f"{noun} {name!r} is in use by another program",
                 remedy="Close that program or choose another device",
@@ -115,7 +116,7 @@ class DeviceStream:
                 value=name,
             )
         return DeviceError(
-            f"{noun} {name!r} could not be opened: {sanitise_line(str(error), 120)}",
+            f"{noun} {name!r} could not be opened: {sanitise_line(text, 120)}",
             remedy="Choose another device (see the command devices)",
             field=self.direction,
             value=name,

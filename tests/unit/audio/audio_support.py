@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import types
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +48,7 @@ class Recorder:
     def heard(self, gen: int) -> int:
         """Samples of `gen` reported as heard; they must be told in order and without a gap."""
         spans = [call[2:] for call in self.of("heard") if call[1] == gen]
-        for (first, count), (following, _) in zip(spans, spans[1:], strict=False):
+        for (first, count), (following, _) in itertools.pairwise(spans):
             assert following == first + count, spans
         return sum(count for _, count in spans)
 

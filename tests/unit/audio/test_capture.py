@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.unit.audio.audio_support import Recorder, babble, correlation, pcm, tone
 
 from gemini_live_runtime.audio.echo import Aec3, EchoCanceller, LinearThenAec3, NoCanceller, make_canceller
 from gemini_live_runtime.audio.erle import ErleMeter
@@ -11,7 +12,6 @@ from gemini_live_runtime.audio.levels import LevelMeter, mean_square
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.voice import VoiceMark
-from tests.unit.audio.audio_support import Recorder, babble, correlation, pcm, tone
 
 RATE = 16_000
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.audio.audio_support import Recorder, correlation, pcm, tone
 
 from gemini_live_runtime.audio.factory import AudioSpec, make_audio
 from gemini_live_runtime.audio.file_audio import FileAudio
@@ -15,7 +16,6 @@ from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import AudioFileError
-from tests.unit.audio.audio_support import Recorder, correlation, pcm, tone
 
 
 def wav(path: Path, rate: int, sound: np.ndarray) -> Path:
@@ -83,9 +83,8 @@ def test_the_speaker_file_holds_what_was_played_between_silences(tmp_path: Path)
         await asyncio.sleep(0.2)
         audio.play(1, pcm(sound * 32_767))
         audio.end_of_turn(1)
-        while audio.playing:
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.8)
+        assert not audio.playing
         await audio.close()
 
     run_virtual(main())

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.audio.audio_support import correlation, tone
 
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
 from gemini_live_runtime.errors import AudioFileError
-from tests.unit.audio.audio_support import correlation, tone
 
 
 def encode(samples: np.ndarray, kind: int, bits: int) -> bytes:
