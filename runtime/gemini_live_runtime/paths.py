@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import tempfile
+import warnings
 from pathlib import Path
 
 import platformdirs
@@ -35,13 +36,23 @@ def sessions_dir() -> Path:
 
 
 def runtime_dir() -> Path:
-    """The folder of live engines' doors; not created. Falls back to a private temporary folder when too deep."""
-    path = Path(platformdirs.user_runtime_dir(APP, appauthor=False))
-    if len(os.fsencode(path)) > _SOCKET_LIMIT - 30 or not _usable(path):
-        digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
-        uid = os.getuid() if hasattr(os, "getuid") else 0
-        return Path(tempfile.gettempdir()) / f"glt-{uid}-{digest}"
-    return path
+    """The folder of live engines' doors; not created.
+
+    Where the platform has none, or one that is too deep for a socket's address or not writable, a private folder
+    right under the temporary one.
+    """
+    try:
+        with warnings.catch_warnings():
+            # platformdirs warns when it can only offer a folder below the shared temporary one; ours is checked.
+            warnings.simplefilter("error")
+            path: Path | None = Path(platformdirs.user_runtime_dir(APP, appauthor=False))
+    except Warning:
+        path = None
+    if path is not None and len(os.fsencode(path)) <= _SOCKET_LIMIT - 30 and _usable(path):
+        return path
+    digest = hashlib.sha256(os.fsencode(path or "")).hexdigest()[:8]
+    uid = os.getuid() if hasattr(os, "getuid") else 0
+    return Path(tempfile.gettempdir()) / f"glt-{uid}-{digest}"
 
 
 def _usable(path: Path) -> bool:
@@ -52,9 +63,11 @@ def _usable(path: Path) -> bool:
 
 
 def private_dir(path: Path) -> Path:
-    """Create `path` and its parents, readable by this user alone; refuse one that belongs to somebody else."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if hasattr(os, "getuid") and path.stat().st_uid != os.getuid():
+    """Create `path` and its missing parents, readable by this user alone; refuse one that belongs to somebody else."""
+    for missing in [parent for parent in reversed(path.parents) if not parent.exists()]:
+        missing.mkdir(mode=0o700, exist_ok=True)
+    path.mkdir(mode=0o700, exist_ok=True)
+    if hasattr(os, "getuid") and {path.lstat().st_uid, path.stat().st_uid} != {os.getuid()}:
         raise UsageError(
             f"The folder {path} belongs to another user",
             remedy="Remove it or set XDG_RUNTIME_DIR / XDG_DATA_HOME to a folder of your own",

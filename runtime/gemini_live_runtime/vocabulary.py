@@ -49,7 +49,8 @@ def check_header(value: object, *, where: str) -> None:
         )
 
 
-def _object(line: str | bytes, what: str) -> dict[str, Any]:
+def parse_object(line: str | bytes, what: str) -> dict[str, Any]:
+    """The JSON object of one line; raises `ProtocolError` saying that it is no `what`."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -84,7 +85,7 @@ def event_from_json(value: Mapping[str, Any]) -> events.Event:
 
 def event_from_line(line: str | bytes) -> events.Event:
     """The event of one line; raises `ProtocolError`."""
-    return event_from_json(_object(line, "event"))
+    return event_from_json(parse_object(line, "event"))
 
 
 def command_from_json(value: Mapping[str, Any]) -> commands.Command:
@@ -105,7 +106,7 @@ def command_from_json(value: Mapping[str, Any]) -> commands.Command:
 
 def command_from_line(line: str | bytes) -> commands.Command:
     """The command of one line; raises `ProtocolError`."""
-    return command_from_json(_object(line, "command"))
+    return command_from_json(parse_object(line, "command"))
 
 
 def json_schema() -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """The link between an engine and a console: one encoding, over a socket or a queue.
 
 Engine to console, one JSON object a line: first `{"hello": ...}`, then `{"snapshot": ...}` (the fold so far), then
-events in their wire form and `{"sample": ...}` in between, last `{"bye": ...}`. Console to engine: first
-`{"hello": ...}`, then commands in their wire form.
+events in their wire form and `{"sample": ...}` in between, last `{"bye": ...}` when the session is over or
+`{"closed": ...}` when only this link is. Console to engine: first `{"hello": ...}` (with the door's token where there
+is one), then commands in their wire form.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.events import Event
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
+
+MAX_COMMAND_BYTES = 1024 * 1024
+"""Longest line accepted from a console; the longest typed text in its longest spelling is under half of it."""
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """Longest line accepted on a link; a snapshot of a full transcript stays well below."""
@@ -45,6 +49,13 @@ class Bye:
     exit_code: int
 
 
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The engine ended this link, not the session. A console's `receive` turns it into `LinkClosed`."""
+
+    reason: str
+
+
 LinkMessage = Hello | Snapshot | Event | MeterSample | Bye
 
 
@@ -72,7 +83,7 @@ class Link(Protocol):
         ...
 
 
-def encode(message: LinkMessage) -> str:
+def encode(message: LinkMessage | Closed) -> str:
     """The line of a message, without the newline."""
     if isinstance(message, Event):
         return message.to_line()
@@ -82,13 +93,18 @@ def encode(message: LinkMessage) -> str:
         return _dumps({"snapshot": message.view.to_json()})
     if isinstance(message, Bye):
         return _dumps({"bye": asdict(message)})
+    if isinstance(message, Closed):
+        return _dumps({"closed": asdict(message)})
     from gemini_live_runtime import vocabulary
 
     return _dumps({"hello": {**vocabulary.header(), **asdict(message)}})
 
 
 def decode(line: str | bytes) -> LinkMessage:
-    """The message of a line; raises `ProtocolError`, and `NewerFormatError` for a newer engine's hello."""
+    """The message of a line.
+
+    Raises `ProtocolError`, `NewerFormatError` for a newer engine's hello, and `LinkClosed` for a `Closed`.
+    """
     # pydantic comes with the vocabulary: a console must be able to paint before it is imported.
     from gemini_live_runtime import vocabulary
 
@@ -102,6 +118,8 @@ def decode(line: str | bytes) -> LinkMessage:
             return Snapshot(SessionView.from_json(value["snapshot"]))
         if "bye" in value:
             return Bye(**value["bye"])
+        if "closed" in value:
+            raise LinkClosed(str(value["closed"]["reason"]))
         hello = value["hello"]
         vocabulary.check_header(hello, where="The engine's link")
         return Hello(str(hello["session_id"]), int(hello["pid"]), str(hello["program"]))

@@ -16,6 +16,13 @@ BlockKind = Literal["user", "model", "thought", "tool", "notice"]
 MAX_BLOCKS = 20_000
 """Transcript blocks kept in memory; older ones are counted in `blocks_forgotten` and stay in the journal."""
 
+MAX_BLOCK_CHARS = 50_000
+"""Characters of one block; longer text goes on in a block of its own."""
+
+MAX_CHARS = 2_000_000
+"""Characters of all blocks; beyond, the oldest are forgotten. Keeps every snapshot far below a link's line limit."""
+
+MAX_EVENT_TYPES = 500
 MAX_LATENCIES = 64
 MAX_LOG_LINES = 500
 
@@ -129,6 +136,8 @@ class SessionView:
     """Model samples (24 kHz) played so far."""
     events_by_type: dict[str, int] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
+    block_chars: int = 0
+    """Characters held by `blocks`, see `MAX_CHARS`."""
     blocks_forgotten: int = 0
     next_block: int = 1
     log: list[str] = field(default_factory=list)

@@ -1,0 +1,29 @@
+"""`python -m gemini_live_runtime.engine SPEC_FILE`: one session, started by a console."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.engine.hub import Hub
+from gemini_live_runtime.engine.process import main
+from gemini_live_runtime.engine.spec import EngineSpec
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.session.interface import RunnableSession
+
+
+def _make_session(spec: EngineSpec, hub: Hub, clock: Clock) -> RunnableSession:
+    # Imported once the door is open: consoles get in while the session's parts load.
+    from gemini_live_runtime.engine.assemble import make_session
+
+    return make_session(spec, hub, clock)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        print("usage: python -m gemini_live_runtime.engine SPEC_FILE", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(main(Path(sys.argv[1]), _make_session))

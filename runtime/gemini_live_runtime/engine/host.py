@@ -1,0 +1,309 @@
+"""The host: one session's life from its making to its last word, with whoever is watching.
+
+It knows nothing of processes; `process` wraps it in one, `in_process` runs it inside the caller's event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import traceback
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime import paths
+from gemini_live_runtime.clock import Clock, LoopClock
+from gemini_live_runtime.commands import Command, HangUp
+from gemini_live_runtime.engine.hub import Hub
+from gemini_live_runtime.engine.queue_link import QueueLink
+from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.errors import GeminiLiveError, ProtocolError
+from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.text import redactor
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.session.interface import RunnableSession
+
+SessionFactory = Callable[[EngineSpec, Hub, Clock], "RunnableSession"]
+"""Makes the session of a spec. What it raises ends the engine with a notice, a `GeminiLiveError` in its own words."""
+
+MAX_COMMANDS = 1000
+"""Commands that may wait; more are refused."""
+
+HANG_UP_S = 10.0
+"""Seconds a session has to end once it was asked to; then it is cancelled."""
+
+FIRST_CONSOLE_S = 5.0
+"""Seconds a session that ended waits for its first console, so that the reason can be read."""
+
+
+def program() -> str:
+    """This program's name and version, for hello and `session.started`."""
+    from importlib import metadata
+
+    try:
+        version = metadata.version(paths.APP)
+    except metadata.PackageNotFoundError:
+        version = "(uninstalled)"
+    return f"{paths.APP} {version}"
+
+
+class Host:
+    """Runs one session: `start`, then `run` to the end. `submit` takes the lines of consoles."""
+
+    def __init__(self, spec: EngineSpec, factory: SessionFactory, *, clock: Clock | None = None) -> None:
+        self.spec = spec
+        self._factory = factory
+        self._clock = clock or LoopClock()
+        self._loop = asyncio.get_running_loop()
+        self._session: RunnableSession | None = None
+        self._task: asyncio.Task[int] | None = None
+        self._commands: deque[Command] = deque()
+        self._command_waits = asyncio.Event()
+        self._hang_up_reason = ""
+        self._deadline: asyncio.TimerHandle | None = None
+        self._linger: asyncio.TimerHandle | None = None
+        self._over = False
+        self._stopped_at_once = ""
+        self._seen_console = asyncio.Event()
+        self.hub = Hub(
+            paths.safe_name(spec.session_id, field="session_id"),
+            self._clock,
+            program=program(),
+            pid=os.getpid(),
+            on_consoles=self._consoles_changed,
+        )
+        self._open_journal()
+
+    def _open_journal(self) -> None:
+        spec = self.spec
+        if spec.record == "off":
+            return
+        root = Path(spec.data_dir) / "sessions" if spec.data_dir else paths.sessions_dir()
+        try:
+            self.hub.journal = JournalWriter(
+                root,
+                spec.session_id,
+                audio=spec.record == "audio",
+                report=self.hub.report,
+                cap_bytes=spec.record_cap_bytes,
+            )
+        except GeminiLiveError as error:
+            self.hub.tell(_notice("not-recorded", error))
+
+    # -- commands ---------------------------------------------------------------------------------------------------
+
+    def submit(self, line: bytes) -> bool:
+        """Take one line from a console: whether it was a command. Refusals become events."""
+        from gemini_live_runtime import vocabulary
+
+        try:
+            command = vocabulary.command_from_line(line)
+        except ProtocolError as error:
+            self._refuse(*_salvage(line), str(error))
+            return False
+        if self._over:
+            self._refuse(command.id, command.order.command, "The session is over.")
+        elif isinstance(command.order, HangUp):
+            self.hang_up(command.order.reason)
+        elif len(self._commands) >= MAX_COMMANDS:
+            self._refuse(command.id, command.order.command, f"{MAX_COMMANDS} commands are waiting already.")
+        else:
+            self._commands.append(command)
+            self._command_waits.set()
+        return True
+
+    def _refuse(self, ident: str, name: str, reason: str) -> None:
+        self.hub.tell(ev.CommandRefused(command_id=ident, command=name, reason=redactor.text(reason)))
+
+    async def _carry_out(self, session: RunnableSession) -> None:
+        while True:
+            while self._commands:
+                command = self._commands.popleft()
+                try:
+                    await session.command(command)
+                except Exception as error:
+                    self._refuse(command.id, command.order.command, f"It failed: {error!r:.300}")
+            self._command_waits.clear()
+            await self._command_waits.wait()
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+
+    def hang_up(self, reason: str) -> None:
+        """Ask the session to end in an orderly way; it is cancelled when it has not after `HANG_UP_S`."""
+        if self._hang_up_reason:
+            return
+        self._hang_up_reason = reason or "hung up"
+        if self._session is not None:
+            self._ask_to_end(self._session)
+
+    def _ask_to_end(self, session: RunnableSession) -> None:
+        self._deadline = self._loop.call_later(
+            HANG_UP_S, self.stop_at_once, f"the session did not end within {HANG_UP_S:.0f} s of being asked to"
+        )
+        session.hang_up(self._hang_up_reason)
+
+    def stop_at_once(self, reason: str) -> None:
+        """Cancel the session; the journal is still closed properly."""
+        self._stopped_at_once = self._stopped_at_once or reason
+        if self._task is not None:
+            self._task.cancel()
+
+    def _consoles_changed(self, count: int) -> None:
+        if count:
+            self._seen_console.set()
+        if self._linger is not None:
+            self._linger.cancel()
+            self._linger = None
+        if not count and not self._over:
+            linger = self.spec.linger_s
+            reason = f"no console for {linger / 60:.0f} min" if linger >= 60 else f"no console for {linger:.0f} s"
+            self._linger = self._loop.call_later(linger, self.hang_up, reason)
+
+    # -- the life ---------------------------------------------------------------------------------------------------
+
+    async def run(self, *, watched: bool = True, started: Callable[[], None] | None = None) -> int:
+        """Make the session, live through it, say goodbye; the exit code. `watched`: end when no console is left.
+
+        `started` is called once the session has been made.
+        """
+        if watched:
+            self._consoles_changed(self.hub.consoles)
+        try:
+            code = await self._live(started)
+        finally:
+            self._over = True
+            for timer in (self._deadline, self._linger):
+                if timer is not None:
+                    timer.cancel()
+        if watched and not self._seen_console.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._seen_console.wait(), FIRST_CONSOLE_S)
+        if self.hub.journal is not None:
+            # What the disk refuses at the very end can still be said.
+            await asyncio.to_thread(self.hub.journal.flush)
+        self.hub.bye(self.hub.view.ended or "ended", code)
+        return code
+
+    async def close(self) -> None:
+        """Close the journal; nothing is emitted after this."""
+        journal, self.hub.journal = self.hub.journal, None
+        if journal is not None:
+            await asyncio.to_thread(journal.close)
+
+    async def _live(self, started: Callable[[], None] | None) -> int:
+        try:
+            session = self._session = self._factory(self.spec, self.hub, self._clock)
+        except Exception as error:
+            return self._failed("The session cannot be started", error)
+        if started is not None:
+            started()
+        self.hub.sample_source = session.sample
+        self._task = self._loop.create_task(session.run())
+        hands = self._loop.create_task(self._carry_out(session))
+        if self._hang_up_reason:
+            # Asked while it was being made: it must first have begun.
+            self._loop.call_soon(self._ask_to_end, session)
+        if self._stopped_at_once:
+            self._task.cancel()
+        try:
+            code = await self._task
+        except asyncio.CancelledError:
+            if not self._stopped_at_once:
+                raise
+            code = self._ended(f"Stopped: {self._stopped_at_once}", 1)
+        except Exception as error:
+            return self._failed("The session broke down", error)
+        finally:
+            hands.cancel()
+            await asyncio.gather(hands, return_exceptions=True)
+            for command in self._commands:
+                self._refuse(command.id, command.order.command, "The session ended first.")
+        return self._ended("The session ended", code)
+
+    def _failed(self, what: str, error: Exception) -> int:
+        if not self.hub.view.seq:
+            spec = self.spec
+            self.hub.tell(
+                ev.SessionStarted(
+                    session_id=spec.session_id,
+                    agent=spec.agent,
+                    model=spec.model,
+                    backend=redactor.text(spec.backend),
+                    wall=self.hub.wall,
+                    record=spec.record if self.hub.journal is not None else "off",
+                    mode=spec.mode,
+                    program=program(),
+                )
+            )
+        if isinstance(error, GeminiLiveError):
+            self.hub.tell(_notice(error.code, error))
+            return self._ended(str(error), error.exit_code)
+        sentence = redactor.text(f"{what}: {type(error).__name__}: {str(error)[:500]}")
+        self.hub.tell(ev.Notice(level="error", code="crash", text=sentence, remedy="The log has the traceback"))
+        for line in traceback.format_exception(error):
+            for part in line.rstrip().splitlines():
+                self.hub.tell(ev.Log(source="engine", level="error", text=redactor.text(part)))
+        return self._ended(sentence, 1)
+
+    def _ended(self, reason: str, code: int) -> int:
+        if not self.hub.view.ended:
+            self.hub.tell(ev.SessionEnded(reason=reason, exit_code=code))
+        return code
+
+
+def _notice(code: str, error: GeminiLiveError) -> ev.Notice:
+    return ev.Notice(
+        level="error",
+        code=code,
+        text=redactor.text(f"{error.message.rstrip('.')}."),
+        remedy=redactor.text(error.remedy),
+    )
+
+
+def _salvage(line: bytes) -> tuple[str, str]:
+    """The id and name of a malformed command, as far as it has any."""
+    from gemini_live_runtime import vocabulary
+
+    try:
+        value = vocabulary.parse_object(line, "command")
+    except ProtocolError:
+        return "", ""
+    return tuple(str(value.get(key, ""))[:80] for key in ("id", "command"))  # type: ignore[return-value]
+
+
+class InProcessEngine:
+    """A session in the caller's own event loop: `link` watches it, `wait` returns its exit code."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.link = QueueLink(host.hub, host.submit)
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def _run(self) -> int:
+        try:
+            return await self.host.run()
+        finally:
+            await self.host.close()
+
+    def attach(self) -> QueueLink:
+        """A further console's link."""
+        return QueueLink(self.host.hub, self.host.submit)
+
+    async def wait(self) -> int:
+        """The exit code, once the session has ended and its journal is closed."""
+        return await asyncio.shield(self._task)
+
+    async def hang_up(self, reason: str) -> int:
+        """End the session in an orderly way; the exit code."""
+        self.host.hang_up(reason)
+        return await self.wait()
+
+
+def in_process(spec: EngineSpec, factory: SessionFactory, *, clock: Clock | None = None) -> InProcessEngine:
+    """Start the session of `spec` in the running event loop."""
+    return InProcessEngine(Host(spec, factory, clock=clock))

@@ -1,0 +1,276 @@
+"""The hub: stamps what a session emits, folds it, journals it and hands it to every attached console."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.engine.link import Bye, Closed, Hello, Snapshot, encode
+from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.samples import MeterSample
+
+MAX_OUTBOX_LINES = 20_000
+MAX_OUTBOX_BYTES = 48 * 1024 * 1024
+"""What may wait for one console; one that falls further behind is let go and may attach again."""
+
+_BATCH = 256
+_MAX_EARLY = 10_000
+
+SAMPLE_S = 0.05
+"""Seconds between samples while a console is attached (20 Hz)."""
+
+METERS_S = 1.0
+"""Seconds between `meters` events, and between readings of the loop's lag and the event rate."""
+
+
+class Outlet:
+    """One console's bounded outbox of encoded lines. Events are never dropped, of samples the last one wins."""
+
+    __slots__ = ("_bytes", "_lines", "_sample", "_wake", "ended")
+
+    def __init__(self) -> None:
+        self.ended = asyncio.Event()
+        """Set when the last line was queued."""
+        self._lines: deque[str] = deque()
+        self._bytes = 0
+        self._sample: str | None = None
+        self._wake = asyncio.Event()
+
+    def push(self, line: str) -> None:
+        """Queue a line, or end the link when too much waits."""
+        if self.ended.is_set():
+            return
+        if len(self._lines) >= MAX_OUTBOX_LINES or self._bytes + len(line) > MAX_OUTBOX_BYTES:
+            behind = len(self._lines)
+            self._lines.clear()
+            self._bytes = 0
+            self.end(encode(Closed(f"The console fell {behind:,} messages behind and was let go; attach again")))
+            return
+        self._lines.append(line)
+        self._bytes += len(line)
+        self._wake.set()
+
+    def push_sample(self, line: str) -> None:
+        """Offer a sample; it replaces one that still waits."""
+        if not self.ended.is_set():
+            self._sample = line
+            self._wake.set()
+
+    def end(self, last: str) -> None:
+        """Queue the last line; nothing is accepted after it."""
+        if not self.ended.is_set():
+            self.ended.set()
+            self._sample = None
+            self._lines.append(last)
+            self._wake.set()
+
+    async def take(self) -> list[str]:
+        """Some of the waiting lines in order, at least one; none once everything is delivered and the outlet ended."""
+        while not self._lines and self._sample is None:
+            if self.ended.is_set():
+                return []
+            self._wake.clear()
+            await self._wake.wait()
+        lines = [self._lines.popleft() for _ in range(min(_BATCH, len(self._lines)))]
+        self._bytes = max(0, self._bytes - sum(map(len, lines)))
+        if not self._lines and self._sample is not None:
+            lines.append(self._sample)
+            self._sample = None
+        return lines
+
+
+class Hub:
+    """An `EventSink` with consoles attached to it. Everything but `report` belongs to the event loop's thread."""
+
+    def __init__(
+        self,
+        session_id: str,
+        clock: Clock,
+        *,
+        program: str,
+        pid: int,
+        journal: JournalWriter | None = None,
+        on_consoles: Callable[[int], None] | None = None,
+    ) -> None:
+        self.view = SessionView()
+        self.journal = journal
+        self.sample_source: Callable[[], MeterSample] | None = None
+        """Where samples come from while a console is attached; the host sets it once there is a session."""
+        self._hello = encode(Hello(session_id, pid, program))
+        self._clock = clock
+        self._origin = clock.now()
+        self.wall = clock.wall()
+        """Seconds since the Unix epoch at t = 0: the `wall` of `session.started`."""
+        self._outlets: list[Outlet] = []
+        self._early: deque[ev.Payload] = deque(maxlen=_MAX_EARLY)
+        self._on_consoles = on_consoles
+        self._loop = asyncio.get_running_loop()
+        self._beat: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        self._second = self._loop.time()
+        self._worst_lag = 0.0
+        self._lag_ms = 0.0
+        self._counted = 0
+        self._rate = 0.0
+        self._shown: MeterSample | None = None
+        self._journaled: MeterSample | None = None
+        self._schedule()
+
+    # -- events -----------------------------------------------------------------------------------------------------
+
+    def emit(self, payload: ev.Payload, *, turn: int, gen: int) -> ev.Event:
+        """Stamp, fold, journal and forward `payload`. Never raises: what cannot be written becomes a notice."""
+        view = self.view
+        t = max(view.t, round(self._clock.now() - self._origin, 6))
+        event = ev.Event(view.seq + 1, t, turn, gen, payload)
+        try:
+            line = event.to_line()
+        except (TypeError, ValueError, RecursionError) as error:
+            event = ev.Event(event.seq, t, turn, gen, _plain_values(payload, error))
+            line = event.to_line()
+        apply(view, event)
+        if self.journal is not None:
+            self.journal.append(line)
+        for outlet in self._outlets:
+            outlet.push(line)
+        while self._early:
+            self.tell(self._early.popleft())
+        return event
+
+    def tell(self, payload: ev.Payload) -> None:
+        """Emit something of the engine's own, in the current turn and generation.
+
+        What is told before the session's first event waits for it: a journal begins with `session.started`.
+        """
+        if not self.view.seq and not isinstance(payload, ev.SessionStarted):
+            self._early.append(payload)
+        else:
+            self.emit(payload, turn=self.view.turn, gen=self.view.gen)
+
+    def report(self, payload: ev.Payload) -> None:
+        """`tell` from another thread."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended: there is nobody left to tell
+            self._loop.call_soon_threadsafe(self.tell, payload)
+
+    def audio(self, track: ev.Side, pcm: bytes) -> None:
+        """Record samples (s16le): `user` exactly what was sent (16 kHz), `model` all that was received (24 kHz)."""
+        if self.journal is not None:
+            self.journal.audio(track, pcm)
+
+    # -- consoles ---------------------------------------------------------------------------------------------------
+
+    @property
+    def consoles(self) -> int:
+        """How many consoles are attached."""
+        return len(self._outlets)
+
+    def attach(self) -> Outlet:
+        """A new outbox that begins with hello and the fold so far; events continue from there without a gap."""
+        outlet = Outlet()
+        outlet.push(self._hello)
+        outlet.push(encode(Snapshot(self.view)))
+        self._outlets.append(outlet)
+        self._shown = None
+        self._changed_consoles()
+        return outlet
+
+    def detach(self, outlet: Outlet) -> None:
+        """Forget an outbox; a second time is harmless."""
+        if outlet in self._outlets:
+            self._outlets.remove(outlet)
+            self._changed_consoles()
+
+    def bye(self, reason: str, exit_code: int) -> None:
+        """Say goodbye to every console and stop the meters."""
+        if self._beat is not None:
+            self._beat.cancel()
+        self.sample_source = None
+        for outlet in self._outlets:
+            outlet.end(encode(Bye(reason, exit_code)))
+
+    def _changed_consoles(self) -> None:
+        if self._on_consoles is not None:
+            self._on_consoles(len(self._outlets))
+        self._schedule()
+
+    # -- samples ----------------------------------------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        if self._beat is not None:
+            self._beat.cancel()
+        self._due = self._loop.time() + (SAMPLE_S if self._outlets else METERS_S)
+        self._beat = self._loop.call_at(self._due, self._tick)
+
+    def _tick(self) -> None:
+        now = self._loop.time()
+        self._worst_lag = max(self._worst_lag, now - self._due)
+        second_over = now - self._second >= METERS_S - SAMPLE_S / 2
+        if second_over:
+            self._lag_ms = round(self._worst_lag * 1000, 1)
+            self._rate = round((self.view.seq - self._counted) / (now - self._second), 1)
+            self._worst_lag, self._counted, self._second = 0.0, self.view.seq, now
+        if self.sample_source is not None:
+            try:
+                self._measure(self.sample_source(), second_over)
+            except Exception as error:
+                # A broken meter must not end the others, and is said once.
+                self.sample_source = None
+                self.tell(
+                    ev.Notice(level="error", code="meters-failed", text=f"The meters have stopped: {error!r:.200}.")
+                )
+        self._schedule()
+
+    def _measure(self, sample: MeterSample, second_over: bool) -> None:
+        t = round(self._clock.now() - self._origin, 6)
+        sample = replace(sample, t=t, loop_lag_ms=self._lag_ms, events_per_s=self._rate)
+        if self._outlets and _differ(sample, self._shown):
+            self._shown = sample
+            line = encode(sample)
+            for outlet in self._outlets:
+                outlet.push_sample(line)
+        if second_over and _differ(sample, self._journaled):
+            self._journaled = sample
+            self.tell(
+                ev.Meters(
+                    mic_db=sample.mic_db,
+                    clean_db=sample.clean_db,
+                    out_db=sample.out_db,
+                    erle_db=sample.erle_db,
+                    buffer_ms=sample.buffer_ms,
+                    underruns=sample.underruns,
+                    mic_dropped=sample.mic_dropped,
+                    loop_lag_ms=sample.loop_lag_ms,
+                )
+            )
+
+
+def _differ(sample: MeterSample, before: MeterSample | None) -> bool:
+    # The engine's own pulse is no news: a quiet session must stay quiet.
+    return before is None or sample != replace(
+        before, t=sample.t, loop_lag_ms=sample.loop_lag_ms, events_per_s=sample.events_per_s
+    )
+
+
+def _plain_values(payload: ev.Payload, error: Exception) -> ev.Payload:
+    """The payload with values that JSON lacks spelled out, else a notice saying what was lost."""
+    from gemini_live_runtime import vocabulary
+
+    probe = ev.Event(1, 0.0, 0, 0, payload)
+    try:
+        line = json.dumps(probe.to_json(), ensure_ascii=True, default=lambda value: f"{value!r:.200}", skipkeys=True)
+        return vocabulary.event_from_line(line).payload
+    except Exception:
+        return ev.Notice(
+            level="error",
+            code="event-lost",
+            text=f"An event {payload.type} could not be written: {str(error)[:200]}.",
+            remedy="Return plain JSON values from tools",
+        )

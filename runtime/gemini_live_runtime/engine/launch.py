@@ -1,0 +1,152 @@
+"""Starting an engine process and getting in touch with it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.engine.registry import (
+    SPEC_FILE,
+    WORDS_FILE,
+    engine_folder,
+    is_alive,
+    list_engines,
+    remove_folder,
+)
+from gemini_live_runtime.engine.socket_link import SocketLink
+from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.text import redactor, sanitise
+
+CONNECT_S = 20.0
+"""Seconds an engine has to open its door."""
+
+_LAST_WORDS = 2000
+_PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
+
+
+@dataclass(frozen=True, slots=True)
+class EngineProcess:
+    """A started engine, perhaps not ready yet; it outlives this object and this process."""
+
+    session_id: str
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    def last_words(self) -> str:
+        """What the engine wrote to its standard error before it could make events of it, made harmless."""
+        try:
+            text = (self.folder / WORDS_FILE).read_text("utf-8", "replace")
+        except OSError:
+            return ""
+        return redactor.text(sanitise(text)).strip()[-_LAST_WORDS:]
+
+
+def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequence[str] = ()) -> EngineProcess:
+    """Start the engine of `spec` in a session of its own and return at once; raises `EngineError`.
+
+    `program` replaces `python -m gemini_live_runtime.engine`; the spec's file is its last argument.
+    """
+    from gemini_live_runtime.engine.door import write_private
+
+    folder = engine_folder(spec.session_id, root)
+    list_engines(root)
+    if is_alive(folder):
+        raise EngineError(f"An engine {spec.session_id} is running already", field="session id")
+    try:
+        paths.private_dir(folder)
+        write_private(folder / SPEC_FILE, spec.to_json())
+        words = paths.open_private(folder / WORDS_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        try:
+            process = subprocess.Popen(
+                [*(program or (sys.executable, "-m", "gemini_live_runtime.engine")), str(folder / SPEC_FILE)],
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=words,
+                env=_environment(),
+                **_detached(),
+            )
+        finally:
+            os.close(words)
+    except OSError as error:
+        remove_folder(folder)
+        raise EngineError(
+            f"The engine cannot be started: {error.strerror or error}",
+            remedy="Set XDG_RUNTIME_DIR to a writable folder of your own",
+            field="runtime folder",
+            value=str(folder),
+        ) from None
+    return EngineProcess(spec.session_id, folder, process)
+
+
+async def connect(
+    session_id: str, *, timeout: float = CONNECT_S, engine: EngineProcess | None = None, root: Path | None = None
+) -> SocketLink:
+    """A link to the engine of `session_id`, waiting for its door; `engine`: the process that was started for it.
+
+    Raises `EngineError` when there is no such engine, when it died (with its last words), or did not open in time.
+    """
+    folder = engine.folder if engine is not None else engine_folder(session_id, root)
+    loop = asyncio.get_running_loop()
+    deadline, step = loop.time() + timeout, 0.01
+    while True:
+        try:
+            return await SocketLink.connect(folder)
+        except OSError:
+            pass
+        if engine is not None and engine.process.poll() is not None:
+            words = engine.last_words()
+            remove_folder(folder)
+            raise EngineError(
+                f"The engine ended before it could be reached (exit code {engine.process.returncode})"
+                + (f": {words}" if words else ""),
+                field="session id",
+                value=session_id,
+            )
+        if engine is None and not is_alive(folder):
+            raise EngineError(
+                f"There is no engine {session_id}", remedy="List engines with: gemini-live-tui ps", field="session id"
+            )
+        if loop.time() >= deadline:
+            raise EngineError(
+                f"The engine {session_id} did not open its door within {timeout:.0f} s",
+                remedy="Look at it with: gemini-live-tui ps",
+                field="session id",
+            )
+        await asyncio.sleep(step)
+        step = min(step * 1.5, 0.05)
+
+
+def _environment() -> dict[str, str]:
+    """This environment, with this package importable; the engine takes the addition out again, see `drop_addition`."""
+    environment = dict(os.environ)
+    before = environment.get("PYTHONPATH", "")
+    environment["PYTHONPATH"] = os.pathsep.join([_MARK, _PACKAGE_ROOT, *([before] if before else [])])
+    return environment
+
+
+_MARK = os.path.join(_PACKAGE_ROOT, ".engine")
+
+
+def drop_addition() -> None:
+    """Give the engine's own child processes the PYTHONPATH that its starter had."""
+    parts = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if parts[:2] == [_MARK, _PACKAGE_ROOT]:
+        if parts[2:]:
+            os.environ["PYTHONPATH"] = os.pathsep.join(parts[2:])
+        else:
+            del os.environ["PYTHONPATH"]
+        sys.path[:] = [entry for entry in sys.path if entry != _MARK]
+
+
+def _detached() -> dict[str, Any]:
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}

@@ -1,0 +1,84 @@
+"""The console's end of an engine's door."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+from pathlib import Path
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime import paths
+from gemini_live_runtime.commands import Command
+from gemini_live_runtime.engine.link import MAX_LINE_BYTES, LinkClosed, LinkMessage, decode
+
+_GONE = "The engine is gone"
+
+
+class SocketLink:
+    """A `Link` to an engine in another process."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._closed = ""
+
+    @classmethod
+    async def connect(cls, folder: Path) -> SocketLink:
+        """Enter through the door in `folder`; raises `OSError` when there is none or nobody answers."""
+        socket_path, token_path = folder / "door", folder / "door.json"
+        token = ""
+        if token_path.exists():
+            with os.fdopen(paths.open_private(token_path, os.O_RDONLY), encoding="utf-8") as file:
+                try:
+                    value = json.load(file)
+                    port, token = int(value["port"]), str(value["token"])
+                except (ValueError, KeyError, TypeError):
+                    raise OSError(f"{token_path} is damaged") from None
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=MAX_LINE_BYTES)
+        else:
+            reader, writer = await asyncio.open_unix_connection(os.fspath(socket_path), limit=MAX_LINE_BYTES)
+        hello = {"format": ev.FORMAT, "version": ev.VERSION, **({"token": token} if token else {})}
+        writer.write(json.dumps({"hello": hello}).encode() + b"\n")
+        return cls(reader, writer)
+
+    async def receive(self) -> LinkMessage:
+        """The next message; raises `LinkClosed` when the engine is gone, `ProtocolError` for a line not understood."""
+        if self._closed:
+            raise LinkClosed(self._closed)
+        try:
+            line = await self._reader.readline()
+        except ValueError:
+            await self._end("The engine sent a line that is too long")
+            raise LinkClosed(self._closed) from None
+        except OSError:
+            line = b""
+        if not line.endswith(b"\n"):
+            await self._end(self._closed or _GONE)
+            raise LinkClosed(self._closed)
+        try:
+            return decode(line)
+        except LinkClosed as closed:
+            await self._end(closed.reason)
+            raise
+
+    async def send(self, command: Command) -> None:
+        """Hand a command to the engine; raises `LinkClosed`."""
+        if self._closed or self._writer.is_closing():
+            raise LinkClosed(self._closed or _GONE)
+        try:
+            self._writer.write(command.to_line().encode("ascii") + b"\n")
+            await self._writer.drain()
+        except OSError:
+            raise LinkClosed(_GONE) from None
+
+    async def close(self) -> None:
+        """Let go of the engine; it goes on."""
+        await self._end(self._closed or "The console let go")
+
+    async def _end(self, reason: str) -> None:
+        self._closed = reason
+        self._writer.close()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()

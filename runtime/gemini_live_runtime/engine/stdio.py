@@ -1,0 +1,209 @@
+"""What people's code and C libraries print in an engine becomes `log` events; what would wait for a terminal says so.
+
+The engine's descriptors 1 and 2 become pipes. A thread reads them, not the event loop: code that prints more than a
+pipe holds, from the loop itself, would otherwise wait for ever for its own reader.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Literal, TextIO
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.text import redactor
+
+MAX_LINE_CHARS = 4000
+"""Longer lines are cut and say so."""
+
+LINES_PER_S = 200
+BURST_LINES = 1000
+"""Lines forwarded at once and on average; what exceeds them is dropped and counted."""
+
+Source = Literal["stdout", "stderr", "logging"]
+Level = Literal["debug", "info", "warning", "error"]
+Report = Callable[[ev.Payload], None]
+
+
+class LineGate:
+    """Lets lines through at a bounded rate (token bucket) and counts the others. Thread-safe."""
+
+    def __init__(self, report: Report, now: Callable[[], float] = time.monotonic) -> None:
+        self._report = report
+        self._now = now
+        self._lock = threading.Lock()
+        self._tokens = float(BURST_LINES)
+        self._last = now()
+        self.dropped = 0
+        self._untold = 0
+
+    def line(self, source: Source, level: Level, text: str) -> None:
+        """Report one line, redacted and cut, or count it as dropped."""
+        with self._lock:
+            now = self._now()
+            self._tokens = min(float(BURST_LINES), self._tokens + (now - self._last) * LINES_PER_S)
+            self._last = now
+            if self._tokens < 1:
+                self.dropped += 1
+                self._untold += 1
+                return
+            self._tokens -= 1
+        self.settle()
+        if len(text) > MAX_LINE_CHARS:
+            text = f"{text[:MAX_LINE_CHARS]}… ({len(text) - MAX_LINE_CHARS:,} more characters)"
+        self._report(ev.Log(source=source, level=level, text=redactor.text(text)))
+
+    def settle(self) -> None:
+        """Say how many lines were dropped since this was last said."""
+        with self._lock:
+            untold, self._untold = self._untold, 0
+        if untold:
+            text = f"{untold:,} lines of output were dropped: more than {LINES_PER_S} a second"
+            self._report(ev.Log(source="logging", level="warning", text=text))
+
+
+class _Pipe:
+    def __init__(self, fd: int, source: Source, gate: LineGate) -> None:
+        self.source: Source = source
+        self._fd = fd
+        self._gate = gate
+        self.original = os.dup(fd)
+        self._read, write = os.pipe()
+        os.dup2(write, fd)
+        os.close(write)
+        self._thread = threading.Thread(target=self._run, name=source, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        level: Level = "info" if self.source == "stdout" else "warning"
+        pending = b""
+        cut = False
+        while chunk := os.read(self._read, 65536):
+            *lines, pending = (pending + chunk).split(b"\n")
+            for line in lines:
+                if cut:
+                    cut = False
+                else:
+                    self._line(level, line)
+            if len(pending) > 4 * MAX_LINE_CHARS:
+                if not cut:
+                    self._line(level, pending)
+                pending, cut = b"", True
+        if pending and not cut:
+            self._line(level, pending)
+        os.close(self._read)
+
+    def _line(self, level: Level, line: bytes) -> None:
+        text = line.decode("utf-8", "replace").rstrip("\r")
+        if text.strip():
+            self._gate.line(self.source, level, text)
+
+    def restore(self) -> None:
+        os.dup2(self.original, self._fd)
+        # The last writer is gone now, unless a child process still holds the pipe: it must not hold the engine.
+        self._thread.join(1.0)
+        os.close(self.original)
+
+
+class LogHandler(logging.Handler):
+    """Passes records of the `logging` module on as `log` events."""
+
+    def __init__(self, gate: LineGate) -> None:
+        super().__init__()
+        self._gate = gate
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Report one record."""
+        try:
+            text = f"{record.name}: {self.format(record)}"
+        except Exception as error:
+            text = f"{record.name}: a log message could not be formatted: {error!r}"
+        level: Level = (
+            "error"
+            if record.levelno >= logging.ERROR
+            else "warning"
+            if record.levelno >= logging.WARNING
+            else "info"
+            if record.levelno >= logging.INFO
+            else "debug"
+        )
+        for line in text.splitlines():
+            self._gate.line("logging", level, line)
+
+
+class CapturedOutput(contextlib.AbstractContextManager["CapturedOutput"]):
+    """While entered: output becomes events, `input()` and `breakpoint()` explain themselves instead of waiting.
+
+    `report` must be thread-safe. Leaving puts everything back and passes on what was still in the pipes.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._gate = LineGate(report)
+        self._pipes: list[_Pipe] = []
+        self._handler = LogHandler(self._gate)
+        self._saved: tuple[Any, Any] | None = None
+        self._streams: tuple[TextIO, TextIO] = (sys.stdout, sys.stderr)
+        self._told: set[str] = set()
+
+    def __enter__(self) -> CapturedOutput:
+        _flush()
+        self._pipes = [_Pipe(1, "stdout", self._gate), _Pipe(2, "stderr", self._gate)]
+        self._streams = (sys.stdout, sys.stderr)
+        sys.stdout, sys.stderr = _line_stream(1), _line_stream(2)
+        logging.getLogger().addHandler(self._handler)
+        self._saved = (builtins.input, sys.breakpointhook)
+        builtins.input = self._input
+        sys.breakpointhook = self._breakpoint
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._saved is not None:
+            builtins.input, sys.breakpointhook = self._saved
+        logging.getLogger().removeHandler(self._handler)
+        _flush()
+        sys.stdout, sys.stderr = self._streams
+        for pipe in self._pipes:
+            pipe.restore()
+        self._gate.settle()
+
+    @property
+    def original_stderr(self) -> int:
+        """The descriptor that standard error had before; open while entered."""
+        return self._pipes[1].original
+
+    def _input(self, prompt: object = "") -> str:
+        self._explain("input()")
+        raise EOFError("input() has no terminal in the engine: run the agent with `gemini-live-tui talk --plain`")
+
+    def _breakpoint(self, *args: object, **kwargs: object) -> None:
+        self._explain("breakpoint()")
+
+    def _explain(self, what: str) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            self._report(
+                ev.Notice(
+                    level="warning",
+                    code="no-terminal",
+                    text=f"The agent called {what}, but the engine has no terminal.",
+                    remedy="Run the agent with gemini-live-tui talk --plain, or attach debugpy",
+                )
+            )
+
+
+def _line_stream(fd: int) -> TextIO:
+    # A new one each: the old stream may believe that it writes to a file, and would hold lines back.
+    return open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()

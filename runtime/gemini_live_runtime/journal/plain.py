@@ -1,0 +1,89 @@
+"""A session as lines of text, append-only: for `talk --plain`, `replay FILE --plain` and screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.view import Block, Dirty, SessionView
+
+_CONTINUED = "\n    "
+
+
+class PlainWriter:
+    """Turns events into finished lines.
+
+    A paragraph of the transcript becomes a line when it is complete, so that what is printed never changes. Lines
+    begin with `user:`, `model:`, `thought:`, `tool:`, `notice:`, `state:`, `session:` or `log:`; further lines of the
+    same paragraph are indented, so no text can pass for a line of its own. With `times` each starts with its session
+    time, `mm:ss.t`.
+    """
+
+    def __init__(self, *, times: bool = False) -> None:
+        self.view = SessionView()
+        self._times = times
+        self._unprinted: dict[int, Block] = {}
+        self._seen = 0
+
+    def feed(self, event: ev.Event) -> list[str]:
+        """The lines that became final with `event`, without newlines at their ends."""
+        view, before = self.view, self.view.word
+        dirty = apply(view, event)
+        lines: list[str] = []
+        payload = event.payload
+        if isinstance(payload, ev.SessionStarted):
+            model = f", model {view.model}" if view.model else ""
+            record = {"off": "not recorded", "text": "recording text", "audio": "recording sound"}[view.record]
+            lines.append(f"session: {view.session_id}, agent {view.agent}, {view.backend}{model}, {record}")
+        if dirty & (Dirty.TRANSCRIPT | Dirty.NOTICES):
+            lines += self._finished()
+        if isinstance(payload, ev.SessionState) and view.word != before:
+            lines.append(f"state: {view.word}" + (f" ({view.word_reason})" if view.word_reason else ""))
+        elif isinstance(payload, ev.Log):
+            lines.append(f"log: {view.log[-1]}")
+        elif isinstance(payload, ev.SessionEnded):
+            lines += self.rest()
+            lines.append(f"session: ended, {view.ended}")
+        return [self._stamped(event.t, line) for line in lines]
+
+    def rest(self) -> list[str]:
+        """Lines of paragraphs that are still incomplete: for a session that broke off."""
+        lines = [line for block in self._unprinted.values() for line in _block_lines(block, cut_off=True)]
+        self._unprinted.clear()
+        return lines
+
+    def _finished(self) -> Iterator[str]:
+        for block in reversed(self.view.blocks):
+            if block.id <= self._seen:
+                break
+            self._unprinted[block.id] = block
+        self._seen = self.view.next_block - 1
+        for ident in sorted(self._unprinted):
+            block = self._unprinted[ident]
+            if block.done:
+                del self._unprinted[ident]
+                yield from _block_lines(block)
+
+    def _stamped(self, t: float, line: str) -> str:
+        return f"{int(t) // 60:02d}:{t % 60:04.1f} {line}" if self._times else line
+
+
+def _block_lines(block: Block, *, cut_off: bool = False) -> Iterator[str]:
+    text = block.text.strip()
+    if block.kind == "tool":
+        status = "no answer" if cut_off else block.status
+        took = "" if block.ms is None else f", {block.ms:.0f} ms"
+        yield _line("tool", f"{text} -> {status}{took}" + (f" {block.detail}" if block.detail else ""))
+    elif block.kind == "notice":
+        yield _line("notice", f"{block.status}: {text}" + (f" {block.detail}" if block.detail else ""))
+    elif block.interrupted and block.heard is not None:
+        heard, unheard = block.text[: block.heard].strip(), block.text[block.heard :].strip()
+        lost = f" [interrupted, not heard: {unheard}]" if unheard else " [interrupted]"
+        yield _line(block.kind, f"{heard}{lost}")
+    elif text:
+        yield _line(block.kind, text + (" [broken off]" if cut_off else ""))
+
+
+def _line(label: str, text: str) -> str:
+    return f"{label}: {text.strip()}".replace("\n", _CONTINUED)

@@ -1,0 +1,146 @@
+"""Audio tracks: 16-bit mono WAV files that can be read at any moment, also after their writer was killed.
+
+The header is brought up to date about once a second and on closing. A reader therefore trusts the file's size, not the
+header's: whatever follows the 44-byte header is sound.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemini_live_runtime.errors import AudioFileError
+from gemini_live_runtime.events import Side
+from gemini_live_runtime.journal.disk import Disk, write_all
+
+HEADER_BYTES = 44
+SAMPLE_BYTES = 2
+RATES: dict[Side, int] = {"user": 16_000, "model": 24_000}
+"""Sample rate (Hz) of each track: what is sent up, and what comes down."""
+
+FILES: dict[Side, str] = {"user": "user.wav", "model": "model.wav"}
+_RIFF_LIMIT = 0xFFFFFFFF - HEADER_BYTES
+
+
+def wav_header(rate: int, data_bytes: int) -> bytes:
+    """The canonical 44-byte header of 16-bit mono PCM (RIFF WAVE, format tag 1)."""
+    size = min(data_bytes, _RIFF_LIMIT)
+    return struct.pack(
+        "<4sI4s4sIHHIIHH4sI",
+        b"RIFF",
+        size + HEADER_BYTES - 8,
+        b"WAVE",
+        b"fmt ",
+        16,
+        1,
+        1,
+        rate,
+        rate * SAMPLE_BYTES,
+        SAMPLE_BYTES,
+        8 * SAMPLE_BYTES,
+        b"data",
+        size,
+    )
+
+
+class TrackFile:
+    """One growing WAV file; every method but the properties may raise `OSError`."""
+
+    __slots__ = ("_disk", "_fd", "_rate", "_stated", "data_bytes", "path")
+
+    def __init__(self, path: Path, rate: int, disk: Disk) -> None:
+        self.path = path
+        self.data_bytes = 0
+        self._rate = rate
+        self._disk = disk
+        self._stated = 0
+        self._fd = disk.create(path)
+        try:
+            write_all(disk, self._fd, wav_header(rate, 0))
+        except OSError:
+            # Without a header there is nothing to read: an empty file would only puzzle.
+            with contextlib.suppress(OSError):
+                self._let_go()
+            with contextlib.suppress(OSError):
+                disk.unlink(path)
+            raise
+
+    @property
+    def dirty(self) -> bool:
+        """Whether samples were added since the last checkpoint."""
+        return self._stated != self.data_bytes
+
+    def append(self, pcm: bytes) -> None:
+        """Add samples (s16le). After an error the file still holds everything added before."""
+        view = memoryview(pcm)
+        while view:
+            taken = self._disk.write(self._fd, view)
+            self.data_bytes += taken
+            view = view[taken:]
+
+    def checkpoint(self) -> None:
+        """State the present length in the header and bring the file to the device."""
+        if self.dirty:
+            self._state_length()
+            self._disk.sync(self._fd)
+
+    def close(self) -> None:
+        """State the length and close; the descriptor is released even when that fails."""
+        try:
+            self._state_length()
+        finally:
+            self._let_go()
+
+    def _state_length(self) -> None:
+        whole = self.data_bytes - self.data_bytes % SAMPLE_BYTES
+        self._disk.seek(self._fd, 0)
+        try:
+            write_all(self._disk, self._fd, wav_header(self._rate, whole))
+            self._stated = self.data_bytes
+        finally:
+            self._disk.seek(self._fd, HEADER_BYTES + self.data_bytes)
+
+    def _let_go(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            self._disk.close(fd)
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A recorded track: `pcm` is s16le mono at `rate` Hz."""
+
+    rate: int
+    pcm: bytes
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are."""
+        return len(self.pcm) // SAMPLE_BYTES
+
+
+def read_track(path: Path, *, first: int = 0, count: int | None = None) -> Track:
+    """Samples [`first`, `first` + `count`) of a track (None: to its end); raises `AudioFileError`.
+
+    Reads what `TrackFile` writes, finished or not.
+    """
+    try:
+        with path.open("rb") as file:
+            info = os.fstat(file.fileno())
+            if not stat.S_ISREG(info.st_mode):
+                raise AudioFileError(f"{path} is not a file", field="path", value=str(path))
+            head = file.read(HEADER_BYTES)
+            if len(head) < HEADER_BYTES or head[:4] != b"RIFF" or head[8:16] != b"WAVEfmt " or head[36:40] != b"data":
+                raise AudioFileError(
+                    f"{path} is not a recorded track", remedy="Give user.wav or model.wav of a session", field="path"
+                )
+            rate = int.from_bytes(head[24:28], "little")
+            file.seek(HEADER_BYTES + first * SAMPLE_BYTES)
+            pcm = file.read() if count is None else file.read(count * SAMPLE_BYTES)
+    except OSError as error:
+        raise AudioFileError(f"{path} cannot be read: {error.strerror}", field="path", value=str(path)) from None
+    return Track(rate, pcm[: len(pcm) - len(pcm) % SAMPLE_BYTES])

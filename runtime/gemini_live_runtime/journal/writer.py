@@ -1,0 +1,366 @@
+"""Writing a session to disk without ever making the session wait.
+
+One thread owns the files of a session. Lines and samples handed to `JournalWriter` reach the kernel within about
+`GATHER_S`, from where they survive the death of the process; about once a second they are brought to the device.
+When the disk fails the conversation goes on: lines are kept in memory (up to `MAX_UNWRITTEN`) and tried again, sound is
+no longer recorded, and each such change is reported once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.journal.disk import Disk, lock
+from gemini_live_runtime.journal.retention import trim_audio
+from gemini_live_runtime.journal.tracks import FILES, RATES, TrackFile
+
+EVENTS_FILE = "events.jsonl"
+GATHER_S = 0.02
+"""Seconds that lines may wait for company before they are written together."""
+
+SYNC_S = 1.0
+"""Seconds between two syncs while something is written, and between two attempts after a failure."""
+
+MAX_UNWRITTEN = 16 * 1024 * 1024
+"""Bytes of lines kept in memory while the disk refuses them."""
+
+MAX_QUEUED_AUDIO = 16 * 1024 * 1024
+"""Bytes of samples that may wait for a slow disk (about three minutes of both tracks)."""
+
+CHECK_BYTES = 8 * 1024 * 1024
+"""Bytes of sound recorded between two looks at the cap."""
+
+Report = Callable[[ev.Payload], None]
+
+
+class EventsFile:
+    """`events.jsonl`: the header, then one event a line. What the disk refuses waits in `unwritten`."""
+
+    __slots__ = ("_disk", "_fd", "_torn", "dirty", "path", "unwritten", "written")
+
+    def __init__(self, folder: Path, session_id: str, disk: Disk) -> None:
+        self.path = folder / EVENTS_FILE
+        self.written = 0
+        self.dirty = False
+        self._disk = disk
+        self._torn = False
+        header = {"format": ev.FORMAT, "version": ev.VERSION, "session_id": session_id}
+        self.unwritten = bytearray(json.dumps(header).encode() + b"\n")
+        self._fd = disk.create(self.path)
+        lock(self._fd)
+
+    def append(self, lines: bytes) -> None:
+        """Add whole lines, after whatever still waits; raises `OSError`, then they wait too."""
+        self.unwritten += lines
+        self.retry()
+
+    def retry(self) -> None:
+        """Write what waits; raises `OSError`."""
+        if self.unwritten and self._torn:
+            self._disk.seek(self._fd, self.written)
+            self._torn = False
+        while self.unwritten:
+            try:
+                taken = self._disk.write(self._fd, bytes(self.unwritten[: 1 << 20]))
+            except OSError:
+                self._torn = True
+                raise
+            self.written += taken
+            self.dirty = True
+            del self.unwritten[:taken]
+
+    def sync(self) -> None:
+        """Bring what is written to the device; raises `OSError`."""
+        if self.dirty:
+            self.dirty = False
+            self._disk.sync(self._fd)
+
+    def close(self) -> None:
+        """Release the file."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            self._disk.close(fd)
+
+
+class JournalWriter:
+    """The journal of one session: `sessions_root`/`session_id`/ with `events.jsonl` and, if `audio`, two tracks.
+
+    `report` receives `Notice` and `RecordingTrimmed` payloads from the writer's thread and must be thread-safe. Raises
+    `JournalError` when the folder cannot be made or already holds a session.
+    """
+
+    def __init__(
+        self,
+        sessions_root: Path,
+        session_id: str,
+        *,
+        audio: bool,
+        report: Report,
+        cap_bytes: int = 2_000_000_000,
+        disk: Disk | None = None,
+    ) -> None:
+        self.folder = sessions_root / paths.safe_name(session_id, field="session_id")
+        self.lost_events = 0
+        self.lost_audio_bytes = 0
+        self._root, self._id, self._cap = sessions_root, session_id, cap_bytes
+        self._disk = disk or Disk()
+        self._report = report
+        self._wanted_audio = self._audio = audio
+        self._tracks: dict[ev.Side, TrackFile] = {}
+        self._unchecked = 0
+        self._failing = False
+        self._stopped = False
+        self._said: set[str] = set()
+        try:
+            self._disk.folder(self.folder)
+            self._events = EventsFile(self.folder, session_id, self._disk)
+        except FileExistsError:
+            raise JournalError(f"A session {session_id} is already recorded", field="session_id") from None
+        except OSError as error:
+            raise JournalError(
+                f"The session folder {self.folder} cannot be written: {error.strerror or error}",
+                remedy="Free some space, or choose another data folder, or set record to off",
+                field="data_dir",
+                value=str(self.folder),
+            ) from None
+        self._wake = threading.Condition()
+        self._lines: deque[str] = deque()
+        self._pcm: deque[tuple[ev.Side, bytes]] = deque()
+        self._queued_lines = 0
+        self._queued_audio = 0
+        self._busy = False
+        self._closing = False
+        self._urgent = False
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+        self._thread.start()
+
+    # -- the session's side -----------------------------------------------------------------------------------------
+
+    def append(self, line: str) -> None:
+        """Add the line of one event (no newline). Never blocks on the disk."""
+        with self._wake:
+            if self._stopped or self._closing:
+                self.lost_events += 1
+                return
+            self._lines.append(line)
+            self._queued_lines += len(line)
+            if self._queued_lines > MAX_UNWRITTEN:
+                self._give_up()
+            self._wake.notify()
+
+    def audio(self, track: ev.Side, pcm: bytes) -> None:
+        """Add samples (s16le at the track's rate) to a track; does nothing when sound is not recorded."""
+        with self._wake:
+            if not self._audio or self._closing:
+                self.lost_audio_bytes += len(pcm) if self._wanted_audio else 0
+                return
+            if self._queued_audio + len(pcm) > MAX_QUEUED_AUDIO:
+                self._stop_audio("The disk is too slow to record sound")
+                return
+            self._pcm.append((track, pcm))
+            self._queued_audio += len(pcm)
+            self._wake.notify()
+
+    def flush(self) -> None:
+        """Block until everything handed over so far was written or refused; for tests and exports."""
+        with self._wake:
+            self._urgent = True
+            self._wake.notify()
+            while self._lines or self._pcm or self._busy:
+                self._wake.wait(0.5)
+
+    def close(self) -> None:
+        """Write what waits, bring it to the device, close. Blocks: call it from a worker thread. Idempotent."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        self._thread.join()
+
+    # -- the thread -------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        self._keep_under_cap()
+        next_sync = time.monotonic() + SYNC_S
+        while True:
+            with self._wake:
+                while not (self._lines or self._pcm or self._closing):
+                    self._urgent = False
+                    idle = not (self._events.dirty or self._events.unwritten or self._any_dirty())
+                    left = None if idle else next_sync - time.monotonic()
+                    if left is not None and left <= 0:
+                        break
+                    self._wake.wait(left)
+                if (self._lines or self._pcm) and not self._closing:
+                    self._wake.wait_for(lambda: self._closing or self._urgent, GATHER_S)
+                lines, pcm = self._take()
+                closing = self._closing
+            self._write_lines(lines)
+            for track, samples in pcm:
+                self._write_audio(track, samples)
+            if closing or time.monotonic() >= next_sync:
+                self._sync()
+                next_sync = time.monotonic() + SYNC_S
+            with self._wake:
+                self._busy = False
+                self._wake.notify_all()
+                if closing and not self._lines and not self._pcm:
+                    break
+        self._close_files()
+
+    def _take(self) -> tuple[list[str], list[tuple[ev.Side, bytes]]]:
+        lines, pcm = list(self._lines), list(self._pcm)
+        self._lines.clear()
+        self._pcm.clear()
+        self._queued_lines = self._queued_audio = 0
+        self._busy = True
+        return lines, pcm
+
+    def _any_dirty(self) -> bool:
+        return any(track.dirty for track in self._tracks.values())
+
+    def _write_lines(self, lines: list[str]) -> None:
+        if self._stopped:
+            self.lost_events += len(lines) + self._events.unwritten.count(b"\n")
+            self._events.unwritten.clear()
+            return
+        data = "".join(f"{line}\n" for line in lines).encode("ascii", "backslashreplace")
+        if self._failing:
+            # The next attempt comes with the next sync: a full disk is not asked fifty times a second.
+            self._events.unwritten += data
+        elif data or self._events.unwritten:
+            self._attempt(lambda: self._events.append(data))
+        if len(self._events.unwritten) > MAX_UNWRITTEN:
+            self._give_up()
+
+    def _attempt(self, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except OSError as error:
+            self._failing = True
+            self._say(
+                "error",
+                "journal-failed",
+                f"The session file cannot be written: {error.strerror or error}. The conversation goes on",
+                f"Free some space on the disk of {self.folder}; events are kept in memory and tried again",
+            )
+        else:
+            if self._failing:
+                self._failing = False
+                self._say("info", "journal-recovered", "The session file is written again, no event was lost")
+
+    def _give_up(self) -> None:
+        self._stopped = True
+        self._say("error", "journal-stopped", "The session file could not be written for too long: it ends here")
+
+    def _sync(self) -> None:
+        if not self._stopped:
+            if self._failing or self._events.unwritten:
+                self._attempt(self._events.retry)
+            try:
+                self._events.sync()
+            except OSError as error:
+                self._say(
+                    "warning",
+                    "journal-sync-failed",
+                    f"The disk does not confirm the session file: {error.strerror or error}",
+                    "A power cut could lose the last events",
+                )
+        for track in list(self._tracks.values()):
+            try:
+                track.checkpoint()
+            except OSError as error:
+                self._fail_audio(error)
+                break
+
+    # -- sound ------------------------------------------------------------------------------------------------------
+
+    def _write_audio(self, side: ev.Side, pcm: bytes) -> None:
+        if not self._audio:
+            self.lost_audio_bytes += len(pcm)
+            return
+        own = sum(track.data_bytes for track in self._tracks.values())
+        if own + len(pcm) > self._cap:
+            self._stop_at_cap(own)
+            self.lost_audio_bytes += len(pcm)
+            return
+        try:
+            track = self._tracks.get(side)
+            if track is None:
+                track = self._tracks[side] = TrackFile(self.folder / FILES[side], RATES[side], self._disk)
+            track.append(pcm)
+        except OSError as error:
+            self._fail_audio(error)
+            return
+        self._unchecked += len(pcm)
+        if self._unchecked >= min(CHECK_BYTES, self._cap // 16):
+            self._keep_under_cap()
+
+    def _keep_under_cap(self) -> None:
+        self._unchecked = 0
+        if not self._audio:
+            return
+        try:
+            trimmed = trim_audio(self._root, self._cap, keep={self._id}, disk=self._disk)
+        except OSError as error:
+            self._say("warning", "retention-failed", f"Old recordings cannot be looked at: {error.strerror or error}")
+            return
+        if trimmed.session_ids:
+            sessions = "session" if len(trimmed.session_ids) == 1 else f"{len(trimmed.session_ids)} sessions"
+            self._report(
+                ev.RecordingTrimmed(
+                    session_ids=trimmed.session_ids,
+                    bytes_freed=trimmed.bytes_freed,
+                    reason=f"The sound of the oldest {sessions} was deleted to stay under {_size(self._cap)}.",
+                )
+            )
+        if trimmed.bytes_left > self._cap:
+            self._stop_at_cap(trimmed.bytes_left)
+
+    def _stop_at_cap(self, held: int) -> None:
+        if not self._audio:
+            return
+        self._stop_audio("")
+        self._report(
+            ev.RecordingTrimmed(
+                session_ids=(self._id,),
+                bytes_freed=0,
+                reason=f"Sound is no longer recorded: running sessions alone hold {_size(held)} of {_size(self._cap)}.",
+            )
+        )
+
+    def _fail_audio(self, error: OSError) -> None:
+        self._stop_audio(f"Sound can no longer be recorded: {error.strerror or error}")
+
+    def _stop_audio(self, text: str) -> None:
+        self._audio = False
+        if text:
+            self._say("error", "audio-recording-stopped", f"{text}. What was recorded is kept")
+
+    def _close_files(self) -> None:
+        for track in self._tracks.values():
+            try:
+                track.close()
+            except OSError as error:
+                self._fail_audio(error)
+        if self._events.unwritten:
+            self.lost_events += self._events.unwritten.count(b"\n")
+        with contextlib.suppress(OSError):
+            self._events.close()
+
+    def _say(self, level: str, code: str, text: str, remedy: str = "") -> None:
+        if code not in self._said:
+            self._said.add(code)
+            self._report(ev.Notice(level=level, code=code, text=f"{text}.", remedy=remedy))  # type: ignore[arg-type]
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"

@@ -1,0 +1,15 @@
+"""An engine process around a scripted session: `python scripted_engine.py [tcp] SPEC_FILE`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from scripted_session import make_session
+
+from gemini_live_runtime.engine.process import main
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[-1]), make_session, door="tcp" if "tcp" in sys.argv[1:-1] else None))

@@ -1,0 +1,373 @@
+"""One contract for every way of attaching to an engine: in process, Unix socket, loopback TCP with a token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import stat
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from scripted_session import ScriptedSession, make_session
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophone
+from gemini_live_runtime.engine import door as door_module
+from gemini_live_runtime.engine import host as host_module
+from gemini_live_runtime.engine import hub as hub_module
+from gemini_live_runtime.engine.door import Door
+from gemini_live_runtime.engine.host import Host
+from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
+from gemini_live_runtime.engine.queue_link import QueueLink
+from gemini_live_runtime.engine.socket_link import SocketLink
+from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.samples import MeterSample
+
+Attach = Callable[[], Awaitable[Link]]
+WAIT = 10.0
+
+
+class Engine:
+    """A running host and a way to attach to it."""
+
+    def __init__(
+        self, host: Host, folder: Path, attach: Attach, session: list[ScriptedSession], task: asyncio.Task[int]
+    ) -> None:
+        self.host, self.folder, self.attach, self.task = host, folder, attach, task
+        self._session = session
+
+    @property
+    def session(self) -> ScriptedSession:
+        return self._session[0]
+
+
+@asynccontextmanager
+async def engine(kind: str, **fields: object) -> AsyncIterator[Engine]:
+    sessions: list[ScriptedSession] = []
+    began = asyncio.Event()
+
+    def factory(spec, hub, clock):
+        sessions.append(make_session(spec, hub, clock))
+        return sessions[-1]
+
+    with tempfile.TemporaryDirectory(prefix="glt") as name:
+        folder = Path(name) / "engine"
+        spec = EngineSpec(session_id="s1", **{"record": "off", **fields})
+        host = Host(spec, factory)
+        door = Door(host.hub, folder, host.submit, kind=kind) if kind != "queue" else None
+
+        async def attach() -> Link:
+            if door is None:
+                return QueueLink(host.hub, host.submit)
+            return await SocketLink.connect(folder)
+
+        async def live() -> int:
+            code = await host.run(started=began.set)
+            if door is not None:
+                await door.close()
+            await host.close()
+            return code
+
+        if door is not None:
+            await door.open()
+        task = asyncio.create_task(live())
+        try:
+            await began.wait()
+            await asyncio.sleep(0)
+            yield Engine(host, folder, attach, sessions, task)
+        finally:
+            host.hang_up("the test is over")
+            async with asyncio.timeout(WAIT):
+                await task
+
+
+@pytest.fixture(autouse=True)
+def _brief_farewell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_module, "FIRST_CONSOLE_S", 0.01)
+
+
+@pytest.fixture(params=["queue", "unix", "tcp"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+async def receive(link: Link) -> LinkMessage:
+    async with asyncio.timeout(WAIT):
+        return await link.receive()
+
+
+async def until(link: Link, wanted: Callable[[LinkMessage], bool]) -> list[LinkMessage]:
+    messages = [await receive(link)]
+    while not wanted(messages[-1]):
+        messages.append(await receive(link))
+    return messages
+
+
+async def join(running: Engine) -> tuple[Link, list[LinkMessage]]:
+    """A link, and what it has said when its console is up to date."""
+    link = await running.attach()
+    return link, [await receive(link), await receive(link)]
+
+
+def is_event(payload: type[ev.Payload]) -> Callable[[LinkMessage], bool]:
+    return lambda message: isinstance(message, ev.Event) and isinstance(message.payload, payload)
+
+
+def folded(messages: list[LinkMessage]) -> SessionView:
+    view = SessionView()
+    for message in messages:
+        if isinstance(message, Snapshot):
+            view = message.view
+        elif isinstance(message, ev.Event):
+            assert message.seq == view.seq + 1
+            apply(view, message)
+    return view
+
+
+async def test_an_engine_says_hello_and_then_gives_the_fold_so_far(kind):
+    async with engine(kind) as running:
+        link = await running.attach()
+        hello, snapshot = await receive(link), await receive(link)
+        assert isinstance(hello, Hello)
+        assert (hello.session_id, hello.pid) == ("s1", os.getpid())
+        assert isinstance(snapshot, Snapshot)
+
+
+async def test_events_after_the_snapshot_are_dense_and_in_order(kind):
+    async with engine(kind) as running:
+        link, messages = await join(running)
+        await link.send(Command("c1", SendText(text="many 500")))
+        messages += await until(link, is_event(ev.TurnCompleted))
+        view = folded(messages)
+        assert [block.text for block in view.blocks] == ["many 500", "You typed many 500"]
+
+
+async def test_a_command_reaches_the_session_as_it_was_sent(kind):
+    async with engine(kind) as running:
+        link = await running.attach()
+        command = Command("c1", SendText(text='quotes " and \n lines and \U0001f600 and é'))
+        await link.send(command)
+        await until(link, is_event(ev.TurnCompleted))
+        assert running.session.commands == [command]
+
+
+async def test_a_refused_command_is_answered_by_its_id(kind):
+    async with engine(kind) as running:
+        link = await running.attach()
+        await link.send(Command("c7", SetMicrophone(on=True)))
+        refusal = (await until(link, is_event(ev.CommandRefused)))[-1].payload
+        assert (refusal.command_id, refusal.command) == ("c7", "microphone.set")
+        assert "no microphone" in refusal.reason
+
+
+async def test_a_command_that_breaks_the_session_code_is_refused_and_the_session_goes_on(kind):
+    async with engine(kind) as running:
+        link = await running.attach()
+        await link.send(Command("c1", SendText(text="raise")))
+        await link.send(Command("c2", SendText(text="hello")))
+        messages = await until(link, is_event(ev.TurnCompleted))
+        refused = [m.payload.command_id for m in messages if is_event(ev.CommandRefused)(m)]
+        assert refused == ["c1"]
+
+
+async def test_two_consoles_agree(kind):
+    async with engine(kind) as running:
+        first, seen = await join(running)
+        second, seen_too = await join(running)
+        await first.send(Command("c1", SendText(text="one")))
+        seen += await until(first, is_event(ev.TurnCompleted))
+        seen_too += await until(second, is_event(ev.TurnCompleted))
+        assert folded(seen).to_json() == folded(seen_too).to_json()
+
+
+async def test_a_console_that_comes_later_sees_the_whole_transcript(kind):
+    async with engine(kind) as running:
+        first, messages = await join(running)
+        await first.send(Command("c1", SendText(text="before")))
+        early = folded(messages + await until(first, is_event(ev.TurnCompleted)))
+        await first.close()
+        second = await running.attach()
+        await receive(second)
+        snapshot = await receive(second)
+        assert [block.text for block in snapshot.view.blocks] == ["before", "You typed before"]
+        assert snapshot.view.to_json() == early.to_json()
+
+
+async def test_letting_go_ends_the_link_and_not_the_engine(kind):
+    async with engine(kind) as running:
+        link = await running.attach()
+        await receive(link)
+        await link.close()
+        with pytest.raises(LinkClosed):
+            await link.send(Command("c1", SendText(text="late")))
+        with pytest.raises(LinkClosed):
+            await link.receive()
+        assert not running.task.done()
+        assert isinstance(await receive(await running.attach()), Hello)
+
+
+async def test_hanging_up_ends_with_session_ended_then_bye_then_a_closed_link(kind):
+    async with engine(kind) as running:
+        (link, _), (watcher, _) = await join(running), await join(running)
+        await link.send(Command("c1", HangUp(reason="enough")))
+        for end in (link, watcher):
+            messages = await until(end, lambda message: isinstance(message, Bye))
+            assert [m.payload.reason for m in messages if is_event(ev.SessionEnded)(m)] == ["enough"]
+            assert messages[-1] == Bye("enough", 0)
+            with pytest.raises(LinkClosed):
+                await receive(end)
+        assert await running.task == 0
+
+
+async def test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_again(kind, monkeypatch):
+    monkeypatch.setattr(hub_module, "MAX_OUTBOX_LINES", 2000)
+    async with engine(kind) as running:
+        (slow, _), (quick, _) = await join(running), await join(running)
+        # More than the outbox and every buffer of a socket hold, without a pause for anybody to read.
+        for number in range(20_000):
+            running.host.hub.tell(ev.Log(source="engine", level="info", text=f"{number} " + "x" * 500))
+        with pytest.raises(LinkClosed, match="behind"):
+            await until(slow, lambda message: False)
+        await quick.close()
+        again = await running.attach()
+        await receive(again)
+        assert (await receive(again)).view.seq == running.host.hub.view.seq
+
+
+async def test_events_are_not_dropped_for_a_console_that_reads_slowly_within_the_bound(kind):
+    async with engine(kind) as running:
+        link, messages = await join(running)
+        for number in range(5000):
+            running.host.hub.tell(ev.Log(source="engine", level="info", text=f"{number} " + "x" * 500))
+        await asyncio.sleep(0)
+        messages += await until(link, lambda m: is_event(ev.Log)(m) and m.payload.text.startswith("4999 "))
+        assert folded(messages).seq == running.host.hub.view.seq
+
+
+async def test_samples_come_while_a_console_is_attached_and_the_last_one_wins(kind):
+    async with engine(kind) as running:
+        link = await running.attach()
+        await until(link, lambda message: isinstance(message, MeterSample))
+        running.session.mic_db = -12.5
+        sample = (await until(link, lambda m: isinstance(m, MeterSample)))[-1]
+        assert sample.mic_db == -12.5
+
+
+async def test_a_line_that_is_no_command_is_refused_and_the_link_goes_on(kind):
+    async with engine(kind) as running:
+        link = await running.attach()
+        for line in (b"garbage\n", b'{"id": "c1", "command": "fly"}\n', b'{"id": "c2", "command": "text.send"}\n'):
+            if isinstance(link, SocketLink):
+                link._writer.write(line)
+            else:
+                running.host.submit(line)
+        await link.send(Command("c3", SendText(text="fine")))
+        messages = await until(link, is_event(ev.TurnCompleted))
+        refusals = [m.payload for m in messages if is_event(ev.CommandRefused)(m)]
+        assert [(r.command_id, r.command) for r in refusals] == [("", ""), ("c1", "fly"), ("c2", "text.send")]
+        assert "JSON" in refusals[0].reason
+        assert "text.send" in refusals[1].reason
+        assert "text" in refusals[2].reason
+
+
+# -- sockets only -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["unix", "tcp"])
+def socket_kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+async def test_a_line_that_is_too_long_ends_that_link_only(socket_kind):
+    async with engine(socket_kind) as running:
+        bad, good = await running.attach(), await running.attach()
+        await receive(bad)
+
+        async def flood() -> None:
+            bad._writer.write(b"x" * (2 * 1024 * 1024))
+            await bad._writer.drain()
+
+        flooding = asyncio.create_task(flood())
+        with pytest.raises(LinkClosed):
+            await until(bad, lambda message: False)
+        flooding.cancel()
+        await asyncio.gather(flooding, return_exceptions=True)
+        await good.send(Command("c1", SendText(text="still here")))
+        await until(good, is_event(ev.TurnCompleted))
+
+
+async def test_a_console_that_only_sends_nonsense_is_let_go(socket_kind):
+    async with engine(socket_kind) as running:
+        link = await running.attach()
+        link._writer.write(b"nonsense\n" * 100)
+        with pytest.raises(LinkClosed, match="no commands"):
+            await until(link, lambda message: False)
+
+
+async def test_a_newer_console_is_refused_by_name(socket_kind, monkeypatch):
+    async with engine(socket_kind) as running:
+        with monkeypatch.context() as newer:
+            newer.setattr("gemini_live_runtime.engine.socket_link.ev.VERSION", 99)
+            link = await running.attach()
+        with pytest.raises(LinkClosed, match="version 99"):
+            await receive(link)
+
+
+async def test_a_caller_that_says_nothing_is_sent_away(socket_kind, monkeypatch):
+    monkeypatch.setattr(door_module, "HELLO_S", 0.05)
+    async with engine(socket_kind) as running:
+        link = await running.attach()
+        reader, writer = await _raw(link)
+        line = await asyncio.wait_for(reader.readline(), WAIT)
+        assert "No hello came" in json.loads(line)["closed"]["reason"]
+        writer.close()
+
+
+async def _raw(link: SocketLink) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    peer = link._writer.get_extra_info("peername")
+    if isinstance(peer, tuple):
+        return await asyncio.open_connection(*peer[:2])
+    return await asyncio.open_unix_connection(peer)
+
+
+async def test_a_caller_with_a_wrong_token_learns_nothing():
+    async with engine("tcp") as running:
+        reader, writer = await _raw(await running.attach())
+        hello = {"format": ev.FORMAT, "version": ev.VERSION, "token": "0" * 64}
+        writer.write(json.dumps({"hello": hello}).encode() + b"\n")
+        answer = json.loads(await asyncio.wait_for(reader.read(), WAIT))
+        assert answer == {"closed": {"reason": "The token is wrong"}}
+        writer.close()
+
+
+async def test_a_caller_of_another_user_is_refused(monkeypatch):
+    monkeypatch.setattr(door_module, "peer_uid", lambda connection: os.getuid() + 1)
+    async with engine("unix") as running:
+        with pytest.raises(LinkClosed, match="another user"):
+            await receive(await running.attach())
+
+
+@pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="the system does not tell who calls")
+async def test_the_user_at_the_other_end_is_known():
+    here, there = socket.socketpair(socket.AF_UNIX)
+    with here, there:
+        assert door_module.peer_uid(here) == os.getuid()
+
+
+@pytest.mark.parametrize(("kind", "name"), [("unix", "door"), ("tcp", "door.json")])
+async def test_the_door_is_private_even_under_an_open_umask(kind, name):
+    before = os.umask(0)
+    try:
+        async with engine(kind) as running:
+            folder = running.folder
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
+    finally:
+        os.umask(before)

@@ -1,0 +1,288 @@
+"""Real engine processes: started, watched, killed, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import Command, HangUp, SendText
+from gemini_live_runtime.engine import registry
+from gemini_live_runtime.engine.launch import EngineProcess, connect, start_engine
+from gemini_live_runtime.engine.link import Bye, LinkClosed, LinkMessage, Snapshot
+from gemini_live_runtime.engine.registry import list_engines, stop_engine
+from gemini_live_runtime.engine.socket_link import SocketLink
+from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.errors import EngineError, UsageError
+from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_runtime.journal.retention import list_sessions
+from gemini_live_runtime.journal.tracks import read_track
+
+SCRIPT = Path(__file__).with_name("scripted_engine.py")
+WAIT = 20.0
+
+
+class Place:
+    """A runtime folder and a data folder for engines of one test."""
+
+    def __init__(self, base: Path) -> None:
+        self.root, self.data = base / "run", base / "data"
+        self.started: list[EngineProcess] = []
+
+    def start(self, session_id: str = "s1", *options: str, **fields: object) -> EngineProcess:
+        spec = EngineSpec(session_id=session_id, data_dir=str(self.data), **fields)
+        engine = start_engine(spec, root=self.root, program=(sys.executable, str(SCRIPT), *options))
+        self.started.append(engine)
+        return engine
+
+    @property
+    def session(self) -> Path:
+        return self.data / "sessions" / "s1"
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    with tempfile.TemporaryDirectory(prefix="glt") as name:
+        place = Place(Path(name))
+        yield place
+        for engine in place.started:
+            if engine.process.poll() is None:
+                engine.process.kill()
+            engine.process.wait()
+
+
+@asynccontextmanager
+async def linked(place: Place, engine: EngineProcess) -> AsyncIterator[SocketLink]:
+    link = await connect(engine.session_id, engine=engine, root=place.root)
+    try:
+        yield link
+    finally:
+        await link.close()
+
+
+async def until(link: SocketLink, wanted: Callable[[LinkMessage], bool]) -> list[LinkMessage]:
+    messages: list[LinkMessage] = []
+    async with asyncio.timeout(WAIT):
+        while not messages or not wanted(messages[-1]):
+            messages.append(await link.receive())
+    return messages
+
+
+def is_event(*payloads: type[ev.Payload]) -> Callable[[LinkMessage], bool]:
+    return lambda message: isinstance(message, ev.Event) and isinstance(message.payload, payloads)
+
+
+def is_bye(message: LinkMessage) -> bool:
+    return isinstance(message, Bye)
+
+
+def is_listening(message: LinkMessage) -> bool:
+    if isinstance(message, Snapshot):
+        return message.view.word == "listening"
+    return is_event(ev.SessionState)(message)
+
+
+async def exit_code(engine: EngineProcess) -> int:
+    return await asyncio.to_thread(engine.process.wait, WAIT)
+
+
+async def test_an_engine_starts_talks_is_listed_hangs_up_and_leaves_nothing_behind(place):
+    engine = place.start(agent="concierge", backend="local")
+    async with linked(place, engine) as link:
+        await link.send(Command("c1", SendText(text="hello")))
+        await until(link, is_event(ev.TurnCompleted))
+        (info,) = list_engines(place.root)
+        assert (info.session_id, info.pid, info.agent, info.backend) == (
+            "s1",
+            engine.process.pid,
+            "concierge",
+            "local",
+        )
+        assert stat.S_IMODE((engine.folder / "engine.json").stat().st_mode) == 0o600
+        assert stat.S_IMODE((engine.folder / "spec.json").stat().st_mode) == 0o600
+        assert os.getpgid(engine.process.pid) == engine.process.pid
+        await link.send(Command("c2", HangUp(reason="done")))
+        assert (await until(link, is_bye))[-1] == Bye("done", 0)
+    assert await exit_code(engine) == 0
+    assert not engine.folder.exists()
+    assert list_engines(place.root) == []
+    assert [(item.id, item.ended, item.turns) for item in list_sessions(place.data / "sessions")] == [("s1", "done", 1)]
+
+
+async def test_a_killed_engine_leaves_a_journal_and_sound_that_replay(place):
+    engine = place.start(record="audio")
+    async with linked(place, engine) as link:
+        await link.send(Command("c1", SendText(text="sound 12000")))
+        seen = [m for m in await until(link, is_event(ev.TurnCompleted)) if isinstance(m, ev.Event)]
+        await _until_sound(place.session, 12000)
+        engine.process.kill()
+        with pytest.raises(LinkClosed, match="gone"):
+            await until(link, lambda message: False)
+    journal = read_journal(place.session)
+    events = list(journal)
+    assert journal.problems == []
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert set(map(ev.Event.to_line, seen)) <= set(map(ev.Event.to_line, events))
+    assert read_track(place.session / "user.wav").pcm == b"\x01\x02" * 12000
+    assert read_track(place.session / "model.wav").pcm == b"\x03\x04" * 12000
+    assert list_sessions(place.data / "sessions")[0].ended == "broken off"
+    assert list_engines(place.root) == []
+    assert not engine.folder.exists()
+
+
+async def _until_sound(folder: Path, samples: int) -> None:
+    # Another process writes the file: there is nothing to wait on but its size.
+    deadline = time.monotonic() + WAIT
+    while not all(
+        (folder / name).exists() and read_track(folder / name).samples == samples for name in ("user.wav", "model.wav")
+    ):
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.005)
+
+
+async def test_an_engine_whose_console_was_killed_lingers_and_then_hangs_up(place):
+    engine = place.start(linger_s=0.2)
+    console = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from gemini_live_runtime.engine.socket_link import SocketLink\n"
+        "async def main():\n"
+        "    link = await SocketLink.connect(Path(sys.argv[1]))\n"
+        "    await link.receive()\n"
+        "    print('in', flush=True)\n"
+        "    await asyncio.sleep(3600)\n"
+        "asyncio.run(main())\n",
+        str(engine.folder),
+        env={**os.environ, "PYTHONPATH": str(Path(ev.__file__).parents[1])},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    async with linked(place, engine):
+        assert await asyncio.wait_for(console.stdout.readline(), WAIT) == b"in\n"
+        console.kill()
+        await console.wait()
+    assert await exit_code(engine) == 0
+    assert list(read_journal(place.session))[-1].payload == ev.SessionEnded(reason="no console for 0 s", exit_code=0)
+
+
+async def test_stop_ends_an_engine_in_an_orderly_way(place):
+    engine = place.start()
+    async with linked(place, engine) as link:
+        await until(link, is_listening)
+        stopping = asyncio.create_task(stop_engine("s1", root=place.root))
+        assert (await until(link, is_bye))[-1].exit_code == 0
+    assert await stopping == "ended"
+    assert await exit_code(engine) == 0
+
+
+async def test_stop_forces_an_engine_whose_loop_is_blocked(place, monkeypatch):
+    monkeypatch.setattr(registry, "GRACE_S", 0.3)
+    engine = place.start()
+    async with linked(place, engine) as link:
+        await link.send(Command("c1", SendText(text="block")))
+        assert await stop_engine("s1", root=place.root, patience_s=0.2) in ("terminated", "killed")
+    assert await exit_code(engine) != 0
+
+
+async def test_stopping_an_engine_that_is_not_there_says_so(place):
+    with pytest.raises(EngineError, match="There is no engine s9"):
+        await stop_engine("s9", root=place.root)
+    with pytest.raises(UsageError):
+        await stop_engine("../s9", root=place.root)
+
+
+async def test_a_signal_hangs_up_and_a_second_one_ends_at_once(place):
+    engine = place.start(agent="clings")
+    async with linked(place, engine) as link:
+        await until(link, is_listening)
+        engine.process.send_signal(signal.SIGTERM)
+        await link.send(Command("c1", SendText(text="still alive")))
+        await until(link, is_event(ev.TurnCompleted))
+        engine.process.send_signal(signal.SIGTERM)
+        bye = (await until(link, is_bye))[-1]
+    assert "SIGTERM came twice" in bye.reason
+    assert await exit_code(engine) == 1
+
+
+async def test_what_python_and_c_code_print_becomes_log_events(place):
+    engine = place.start()
+    async with linked(place, engine) as link:
+        await link.send(Command("c1", SendText(text="print")))
+        logs: set[tuple[str, str]] = set()
+        while len(logs) < 3:
+            payload = (await until(link, is_event(ev.Log)))[-1].payload
+            logs.add((payload.source, payload.text))
+        assert logs == {("stdout", "printed by Python"), ("stdout", "written by C"), ("stderr", "warned by C")}
+
+
+async def test_input_and_breakpoint_say_what_to_do_instead_of_waiting(place):
+    engine = place.start()
+    async with linked(place, engine) as link:
+        await link.send(Command("c1", SendText(text="input")))
+        messages = await until(link, is_event(ev.TurnCompleted))
+        notices = [m.payload for m in messages if is_event(ev.Notice)(m)]
+        while len(notices) < 2:
+            notices.append((await until(link, is_event(ev.Notice)))[-1].payload)
+        assert ["input()" in notices[0].text, "breakpoint()" in notices[1].text] == [True, True]
+        assert "talk --plain" in notices[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("agent", "code", "sentence"),
+    [("unknown", 2, "There is no agent 'unknown'"), ("crashes", 1, "divides by zero"), ("breaks", 1, "script breaks")],
+)
+async def test_an_agent_that_cannot_start_ends_the_engine_with_a_sentence(place, agent, code, sentence):
+    engine = place.start(agent=agent)
+    async with linked(place, engine) as link:
+        messages = await until(link, is_bye)
+    snapshot = messages[1].view
+    texts = [block.text for block in snapshot.blocks] + [m.payload.text for m in messages if is_event(ev.Notice)(m)]
+    assert any(sentence in text for text in texts)
+    assert messages[-1].exit_code == code
+    assert await exit_code(engine) == code
+    assert next(iter(read_journal(place.session))).type == "session.started"
+
+
+async def test_an_engine_that_dies_before_its_door_opens_leaves_its_last_words(place):
+    spec = EngineSpec(session_id="s1", data_dir=str(place.data))
+    engine = start_engine(
+        spec, root=place.root, program=(sys.executable, "-c", "import sys; sys.exit('the \\x1b[31mreason')")
+    )
+    place.started.append(engine)
+    with pytest.raises(EngineError, match="the reason"):
+        await connect("s1", engine=engine)
+    assert not engine.folder.exists()
+
+
+async def test_an_engine_on_tcp_needs_the_token_of_its_folder(place):
+    engine = place.start("s1", "tcp")
+    async with linked(place, engine) as link:
+        await until(link, is_listening)
+        token = json.loads((engine.folder / "door.json").read_text())["token"]
+        assert len(bytes.fromhex(token)) * 8 == 256
+        await link.send(Command("c1", HangUp()))
+        await until(link, is_bye)
+
+
+async def test_attaching_to_nothing_says_so(place):
+    with pytest.raises(EngineError, match="There is no engine s1"):
+        await connect("s1", root=place.root)
+
+
+async def test_a_session_id_is_not_taken_twice(place):
+    engine = place.start()
+    async with linked(place, engine):
+        with pytest.raises(EngineError, match="running already"):
+            place.start()
