@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import functools
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +17,7 @@ from gemini_live_runtime.audio.interface import AudioLevels, AudioListener, Audi
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.probe import NO_PORTAUDIO, list_devices
 from gemini_live_runtime.audio.relay import LoopRelay
-from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream
+from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream, closing_hangs
 from gemini_live_runtime.audio.worker import AudioWorker, in_thread, lead_slots
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.text import sanitise_line
@@ -35,7 +37,21 @@ def import_portaudio() -> Any:
         raise DeviceError(NO_PORTAUDIO, field="sound") from None
     except Exception as error:
         raise DeviceError(f"PortAudio cannot start: {sanitise_line(str(error), 120)}", field="sound") from None
+    _end_without_hanging(sounddevice)
     return sounddevice
+
+
+@functools.cache
+def _end_without_hanging(portaudio: Any) -> None:
+    """At the program's end `sounddevice` terminates PortAudio, which waits for ever on a sound server that froze."""
+    terminate = portaudio._exit_handler
+
+    def end() -> None:
+        if not closing_hangs():
+            terminate()
+
+    atexit.unregister(terminate)
+    atexit.register(end)
 
 
 class DeviceAudio:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import atexit
+import weakref
+from typing import Any, Literal
 
 import soxr
 
@@ -18,12 +20,13 @@ class Resampler:
     aligned with input: what is held back comes with later calls, or at once with `last=True`.
     """
 
-    __slots__ = ("_stream",)
+    __slots__ = ("__weakref__", "_stream")
 
     def __init__(self, source: int, target: int, quality: Quality = "LQ") -> None:
-        self._stream = (
-            soxr.ResampleStream(source, target, 1, dtype="float32", quality=quality) if source != target else None
-        )
+        self._stream: Any = None
+        if source != target:
+            self._stream = soxr.ResampleStream(source, target, 1, dtype="float32", quality=quality)
+            _alive.add(self)
 
     def process(self, samples: Float32, *, last: bool = False) -> Float32:
         """The samples that are ready after `samples`."""
@@ -31,3 +34,17 @@ class Resampler:
             return samples
         out: Float32 = self._stream.resample_chunk(samples, last=last)
         return out
+
+    def release(self) -> None:
+        """Let go of the native part; nothing can be processed after it."""
+        self._stream = None
+
+
+_alive: weakref.WeakSet[Resampler] = weakref.WeakSet()
+
+
+@atexit.register
+def _release_all() -> None:
+    """At the end of the program soxr prints about native objects that are still alive, right onto the screen."""
+    for resampler in list(_alive):
+        resampler.release()

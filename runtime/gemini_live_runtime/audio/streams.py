@@ -23,6 +23,14 @@ _UNAVAILABLE = -9985
 _NOUNS = {"input": "microphone", "output": "loudspeaker"}
 
 
+_closing: set[DeviceStream] = set()
+
+
+def closing_hangs() -> bool:
+    """True while a stream is being closed; at the end of the program: when a sound system does not let go of it."""
+    return bool(_closing)
+
+
 class DeviceStream:
     """One open stream: its counters and how to be rid of it."""
 
@@ -92,10 +100,12 @@ class DeviceStream:
         stream, self._stream = self._stream, None
         if stream is None:
             return
+        _closing.add(self)
         with contextlib.suppress(Exception):
             stream.abort()
         with contextlib.suppress(Exception):
             stream.close()
+        _closing.discard(self)
 
     def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None:
         raise NotImplementedError

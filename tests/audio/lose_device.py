@@ -1,0 +1,63 @@
+"""Opens the devices, says so, prints what is lost. A child of the tests, which hurt the sound server meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+
+from gemini_live_runtime.audio.device_audio import DeviceAudio
+from gemini_live_runtime.audio.interface import MicChunk
+
+
+class Listener:
+    """Collects losses and tells when the microphone has begun."""
+
+    def __init__(self) -> None:
+        self.lost: list[tuple[str, str]] = []
+        self.capturing = asyncio.Event()
+        self.both_lost = asyncio.Event()
+
+    def mic_chunk(self, chunk: MicChunk) -> None:
+        self.capturing.set()
+
+    def device_lost(self, direction: str, reason: str) -> None:
+        self.lost.append((direction, reason))
+        if len(self.lost) == 2:
+            self.both_lost.set()
+
+    def playback_started(self, gen: int) -> None: ...
+
+    def playback_heard(self, gen: int, first: int, count: int) -> None: ...
+
+    def playback_drained(self, gen: int) -> None: ...
+
+    def voice(self, speaking: bool) -> None: ...
+
+    def echo_warning(self, leaking: bool) -> None: ...
+
+
+async def main() -> None:
+    """Open, wait for the loss, close."""
+    listener = Listener()
+    audio = DeviceAudio()
+    opened = await audio.open(listener)
+    print(json.dumps({"problems": opened.problems}), flush=True)
+    if opened.problems:
+        return
+    async with asyncio.timeout(10):
+        await listener.capturing.wait()
+    print(json.dumps({"capturing": True}), flush=True)
+    async with asyncio.timeout(10):
+        await listener.both_lost.wait()
+    audio.play(1, b"\x01\x00" * 2400)
+    audio.end_of_turn(1)
+    start = time.monotonic()
+    await audio.close()
+    print(json.dumps({"lost": listener.lost, "closed_in": time.monotonic() - start}), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+    sys.exit(0)

@@ -1,0 +1,254 @@
+"""Real PortAudio streams on the PulseAudio loop: hearing oneself, cancelling, being interrupted, losing the device.
+
+These tests take real time: a device has its own clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.unit.audio.audio_support import Recorder, correlation
+
+from gemini_live_runtime.audio.device_audio import DeviceAudio
+from gemini_live_runtime.audio.probe import list_devices
+from gemini_live_runtime.audio.resample import Resampler
+from gemini_live_runtime.audio.samples import to_int16
+from gemini_live_runtime.audio.wav import WavReader
+
+pytestmark = [pytest.mark.pulse]
+
+HERE = Path(__file__).parent
+SOUNDS = HERE.parent / "data" / "audio"
+MODEL, PERSON = SOUNDS / "model_speech.wav", SOUNDS / "barge_in.wav"
+SPOKEN = "wait stop please what is the weather in london"
+GRAMMAR = """#JSGF V1.0;
+grammar loop;
+public <said> = <phrase>+ ;
+<phrase> = wait | stop please | what is the weather in ( london | paris | berlin | tokyo ) | what can you do
+         | set a timer for ( one | two | five | ten ) minutes | delete the last note | goodbye ;
+"""
+
+
+def load(path: Path, rate: int) -> np.ndarray:
+    reader = WavReader(path)
+    sound = Resampler(reader.rate, rate, "VHQ").process(reader.read(10_000_000), last=True)
+    reader.close()
+    return sound
+
+
+@dataclass
+class Scene:
+    """What happened in one conversation with the loop."""
+
+    recorder: Recorder = field(default_factory=Recorder)
+    canceller: str = ""
+    erle: list[float] = field(default_factory=list)
+    clean_levels: list[float] = field(default_factory=list)
+    marks: dict[str, int] = field(default_factory=dict)
+    """Chunks delivered until then."""
+
+    def mark(self, name: str) -> None:
+        self.marks[name] = len(self.recorder.chunks)
+
+    def microphone(self, start: str, end: str) -> np.ndarray:
+        return np.frombuffer(
+            b"".join(chunk.pcm for chunk in self.recorder.chunks[self.marks[start] : self.marks[end]]), np.int16
+        )
+
+
+@asynccontextmanager
+async def opened(scene: Scene, *, echo: bool = True) -> AsyncIterator[DeviceAudio]:
+    audio = DeviceAudio(echo=echo)
+    result = await audio.open(scene.recorder)
+    assert result.problems == ()
+    scene.canceller = result.echo_canceller
+    try:
+        await chunks(scene, 10)
+        yield audio
+    finally:
+        await audio.close()
+
+
+async def chunks(scene: Scene, count: int) -> None:
+    """Wait until `count` more chunks arrived: time as the microphone counts it."""
+    target = len(scene.recorder.chunks) + count
+    async with asyncio.timeout(10 + count * 0.04):
+        while len(scene.recorder.chunks) < target:  # noqa: ASYNC110 - the recorder has no event
+            await asyncio.sleep(0.02)
+
+
+async def converse(scene: Scene) -> None:
+    """The model speaks for 11 s; after 5 s a second process speaks into the same sink."""
+    async with opened(scene) as audio:
+        pcm = to_int16(load(MODEL, 24_000)).tobytes()
+        scene.mark("start")
+        for at in range(0, len(pcm), 9600):
+            audio.play(1, pcm[at : at + 9600])
+        audio.end_of_turn(1)
+
+        async def watch(count: int) -> None:
+            for _ in range(count // 10):
+                await chunks(scene, 10)
+                levels = audio.levels()
+                if levels.erle_db is not None:
+                    scene.erle.append(levels.erle_db)
+                if levels.clean_rms is not None:
+                    scene.clean_levels.append(levels.clean_rms)
+
+        await watch(100)
+        scene.mark("learned")
+        await watch(140)
+        scene.mark("person")
+        person = await asyncio.create_subprocess_exec("paplay", str(PERSON))
+        await chunks(scene, 190)
+        assert await person.wait() == 0
+        scene.mark("person done")
+        while audio.playing:
+            await chunks(scene, 5)
+        await chunks(scene, 10)
+        scene.mark("end")
+
+
+@pytest.fixture(scope="module")
+def scene(pulse_loop: None) -> Scene:
+    scene = Scene()
+    asyncio.run(converse(scene))
+    return scene
+
+
+def test_the_loop_is_listed_as_a_device_for_both_directions(pulse_loop: None) -> None:
+    found = list_devices()
+    assert found.problem == ""
+    assert any(device.is_default_input and device.input_channels for device in found.devices)
+    assert any(device.is_default_output and device.output_channels for device in found.devices)
+
+
+def test_the_microphone_keeps_sending_all_through_the_models_speech(scene: Scene) -> None:
+    spoken = sum(call[3] for call in scene.recorder.of("heard")) / 24_000
+    sent = scene.marks["end"] - scene.marks["start"]
+    assert spoken == pytest.approx(len(load(MODEL, 24_000)) / 24_000, abs=0.001)
+    assert sent * 0.02 >= spoken
+    times = [chunk.captured_at for chunk in scene.recorder.chunks]
+    assert max(np.diff(times)) < 0.2
+
+
+def test_the_turn_is_drained_once_and_heard_in_full(scene: Scene) -> None:
+    assert scene.recorder.of("started") == [("started", 1)]
+    assert scene.recorder.of("drained") == [("drained", 1)]
+    assert scene.recorder.heard(1) == len(load(MODEL, 24_000))
+
+
+def test_echo_is_reduced_by_far_more_than_ten_decibels(scene: Scene) -> None:
+    assert "AEC3" in scene.canceller
+    assert np.median(scene.erle[-10:]) > 20
+    assert min(scene.erle[-10:]) > 10
+    assert not scene.recorder.of("echo")
+
+
+def test_the_models_own_voice_is_not_taken_for_a_person(scene: Scene) -> None:
+    alone = scene.microphone("learned", "person").astype(float)
+    assert 10 * np.log10((alone**2).mean() / 32_768**2 + 1e-12) < -50
+
+
+def test_a_person_who_speaks_into_the_models_speech_is_still_in_the_cleaned_microphone(scene: Scene) -> None:
+    assert ("voice", True) in scene.recorder.calls
+    heard = scene.microphone("person", "person done").astype(float)
+    person = load(PERSON, 16_000) * 32_768
+    envelope = np.sqrt((heard[: len(heard) // 160 * 160].reshape(-1, 160) ** 2).mean(axis=1))
+    expected = np.sqrt((person[: len(person) // 160 * 160].reshape(-1, 160) ** 2).mean(axis=1))
+    best = max(
+        correlation(envelope[lag : lag + len(expected)], expected) for lag in range(len(envelope) - len(expected))
+    )
+    assert best > 0.8
+
+
+def test_the_words_of_the_person_are_recognised_after_cancelling(scene: Scene, tmp_path: Path) -> None:
+    pocketsphinx = pytest.importorskip("pocketsphinx", reason="the recogniser is not installed (extra: local)")
+    grammar = tmp_path / "loop.gram"
+    grammar.write_text(GRAMMAR)
+    models = Path(pocketsphinx.get_model_path()) / "en-us"
+    decoder = pocketsphinx.Decoder(
+        hmm=str(models / "en-us"),
+        dict=str(models / "cmudict-en-us.dict"),
+        jsgf=str(grammar),
+        logfn=os.devnull,
+    )
+    sound = scene.microphone("person", "person done")
+    dither = np.random.default_rng(0).normal(0, 20, len(sound))
+    decoder.start_utt()
+    decoder.process_raw(np.clip(sound + dither, -32_768, 32_767).astype("<i2").tobytes(), full_utt=True)
+    decoder.end_utt()
+    hypothesis = decoder.hyp()
+    said = hypothesis.hypstr.split() if hypothesis else []
+    assert sum(word in said for word in SPOKEN.split()) >= 8, said
+
+
+async def test_a_cut_silences_the_loop_within_two_hundred_milliseconds_of_samples(pulse_loop: None) -> None:
+    scene = Scene()
+    async with opened(scene, echo=False) as audio:
+        audio.play(1, np.full(24_000 * 5, 8_000, np.int16).tobytes())
+        await chunks(scene, 75)
+        scene.mark("before")
+        audio.cut(2)
+        audio.play(1, np.full(24_000, 8_000, np.int16).tobytes())
+        await chunks(scene, 50)
+        scene.mark("after")
+        assert not audio.playing
+    assert (scene.recorder.microphone[-16_000 - 8_000 : -16_000] > 1000).any()
+    rest = scene.microphone("before", "after")
+    sounding = np.flatnonzero(np.abs(rest.astype(int)) > 100)
+    assert (len(sounding) and sounding[-1]) < 16_000 * 0.2
+    assert 24_000 < scene.recorder.heard(1) < 48_000
+
+
+@pytest.mark.parametrize(
+    ("blow", "words"), [(signal.SIGKILL, "went away"), (signal.SIGSTOP, "stopped responding")], ids=["killed", "frozen"]
+)
+def test_a_sound_server_that_dies_or_freezes_is_noticed_and_closing_does_not_hang(
+    own_loop: dict[str, str], blow: signal.Signals, words: str
+) -> None:
+    server = int(own_loop["PULSE_PID"])
+    child = subprocess.Popen(
+        [sys.executable, str(HERE / "lose_device.py")],
+        env=own_loop,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    try:
+        assert json.loads(child.stdout.readline()) == {"problems": []}
+        assert json.loads(child.stdout.readline()) == {"capturing": True}
+        os.kill(server, blow)
+        out, printed = child.communicate(timeout=15)
+    finally:
+        child.kill()
+        if blow is signal.SIGSTOP:
+            os.kill(server, signal.SIGCONT)
+    report = json.loads(out)
+    assert sorted(direction for direction, _ in report["lost"]) == ["input", "output"]
+    assert all(words in reason for _, reason in report["lost"]), report
+    assert report["closed_in"] < 3
+    assert printed == ""
+    assert child.returncode == 0
+
+
+def test_an_empty_alsa_configuration_is_a_sentence_and_not_an_abort(
+    pulse_loop: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty.conf"
+    empty.write_text("")
+    monkeypatch.setenv("ALSA_CONFIG_PATH", str(empty))
+    assert "aborts" in list_devices().problem
+    assert capfd.readouterr() == ("", "")
