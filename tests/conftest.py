@@ -1,0 +1,62 @@
+"""What holds for every test: nobody's home, key or display is touched, and in CI no skip goes unnoticed."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.toml")
+
+_FOREIGN = (
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GENAI_USE_VERTEXAI",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_LOCATION",
+    "CLOUDSDK_AUTH_ACCESS_TOKEN",
+    "NO_COLOR",
+    "TMUX",
+    "SSH_CONNECTION",
+)
+
+
+@pytest.fixture(autouse=True)
+def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own for every test, without credentials."""
+    home = tmp_path_factory.mktemp("home")
+    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    runtime = home / "run"
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    for name in [*_FOREIGN, *(name for name in os.environ if name.startswith("GEMINI_LIVE_TUI_"))]:
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name every skip that is not on the list."""
+    for nodeid, reason in _unexpected_skips(terminalreporter):
+        terminalreporter.write_line(f"UNLISTED SKIP {nodeid}: {reason}", red=True)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """In CI a skip that is not on the list fails the run."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") and reporter is not None and _unexpected_skips(reporter) and exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _unexpected_skips(reporter: pytest.TerminalReporter) -> list[tuple[str, str]]:
+    allowed = tomllib.loads(ALLOWED_SKIPS.read_text("utf-8")).get("skip", [])
+    prefixes = tuple(entry["test"] for entry in allowed)
+    skipped = [(report.nodeid, _reason(report)) for report in reporter.stats.get("skipped", [])]
+    return [(nodeid, reason) for nodeid, reason in skipped if not prefixes or not nodeid.startswith(prefixes)]
+
+
+def _reason(report: pytest.TestReport) -> str:
+    longrepr = report.longrepr
+    return str(longrepr[2]) if isinstance(longrepr, tuple) else str(longrepr)

@@ -1,0 +1,257 @@
+"""Turns, generations and interruptions: who spoke, what was heard, what is dropped."""
+
+from __future__ import annotations
+
+from tests.unit.session.core_support import MS, Bench
+
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.effects import Cut
+
+
+def a_whole_turn(bench: Bench) -> None:
+    bench.content(inputTranscription={"text": "what time is it"})
+    bench.audio(200)
+    bench.content(outputTranscription={"text": "It is noon."})
+    bench.content(generationComplete=True)
+    gen = bench.core.ledger.number
+    bench.drains(gen)
+    bench.content(turnComplete=True)
+
+
+def test_a_spoken_turn_is_opened_by_its_transcript_and_closed_by_the_server() -> None:
+    bench = Bench().connect()
+    a_whole_turn(bench)
+    assert bench.last(ev.TurnStarted).by == "voice"
+    assert bench.last(ev.TurnCompleted).outcome == "complete"
+    assert [e.turn for e in bench.emits(ev.TurnStarted)] == [1]
+    assert bench.core.quiet
+
+
+def test_turns_and_generations_advance_together_when_nothing_is_cut() -> None:
+    bench = Bench().connect()
+    for _ in range(3):
+        a_whole_turn(bench)
+    assert [e.turn for e in bench.emits(ev.TurnCompleted)] == [1, 2, 3]
+    assert bench.played == [1, 2, 3]
+
+
+def test_a_model_that_speaks_unasked_opens_a_turn_of_its_own() -> None:
+    bench = Bench().connect()
+    bench.audio(100)
+    assert bench.last(ev.TurnStarted).by == "model"
+
+
+def test_typed_text_opens_a_turn_and_is_sent_once() -> None:
+    bench = Bench(mode="text").connect()
+    bench.types("hello")
+    assert bench.last(ev.TurnStarted).by == "typed"
+    assert bench.last(ev.TextSent).text == "hello"
+    assert bench.sent == [
+        {"clientContent": {"turns": [{"role": "user", "parts": [{"text": "hello"}]}], "turnComplete": True}}
+    ]
+
+
+def test_text_for_a_model_that_takes_it_only_as_realtime_input_travels_so() -> None:
+    bench = Bench(mode="text", model="gemini-3.1-flash-live-preview").connect()
+    bench.types("hello")
+    assert bench.sent == [{"realtimeInput": {"text": "hello"}}]
+
+
+def test_text_typed_before_the_connection_is_ready_waits_for_it() -> None:
+    bench = Bench(mode="text")
+    bench.types("early")
+    assert bench.sent == []
+    bench.connect()
+    assert len(bench.sent) == 1
+
+
+def test_text_that_waited_for_a_connection_that_failed_is_reported() -> None:
+    from gemini_live_runtime.errors import UnreachableError
+
+    bench = Bench(mode="text")
+    bench.types("early")
+    bench.do(bench.core.disconnected(bench.now, UnreachableError("no network")))
+    assert "early" in bench.last(ev.CommandRefused).reason
+
+
+def test_the_servers_interruption_cuts_the_answer_and_keeps_what_was_heard() -> None:
+    bench = Bench().connect()
+    bench.content(inputTranscription={"text": "tell me a story"})
+    bench.audio(1000)
+    bench.content(outputTranscription={"text": "Once upon a time there was a fox"})
+    bench.plays(1, 500)
+    bench.content(interrupted=True)
+    cut = bench.last(ev.TurnInterrupted)
+    assert (cut.by, cut.heard_samples, cut.unheard_samples) == ("server", 500 * MS, 500 * MS)
+    assert cut.heard_text + cut.unheard_text == "Once upon a time there was a fox"
+    assert cut.heard_text == "Once upon a time"
+    assert bench.last(ev.TurnCompleted).outcome == "interrupted"
+
+
+def test_the_completion_after_an_interruption_ends_no_second_turn() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    bench.content(interrupted=True)
+    bench.content(inputTranscription={"text": "wait"})
+    bench.content(turnComplete=True)
+    assert [c.outcome for c in bench.all(ev.TurnCompleted)] == ["interrupted"]
+    bench.audio(100)
+    bench.content(turnComplete=True)
+    assert [e.turn for e in bench.emits(ev.TurnCompleted)] == [1, 2]
+
+
+def test_an_answer_that_follows_an_interruption_without_completion_is_played() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    bench.content(interrupted=True)
+    bench.audio(100)
+    bench.content(turnComplete=True)
+    assert bench.played == [1, 2]
+    assert [c.outcome for c in bench.all(ev.TurnCompleted)] == ["interrupted", "complete"]
+
+
+def test_what_still_arrives_of_a_locally_cut_answer_is_never_played() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    bench.order(cmd.Interrupt())
+    bench.audio(1000)
+    bench.audio_message(1000)
+    assert bench.played == [1]
+    bench.content(turnComplete=True)
+    bench.audio(100)
+    assert bench.played == [1, 2]
+
+
+def test_a_local_cut_survives_the_servers_own_interruption_of_the_same_answer() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    bench.order(cmd.Interrupt())
+    bench.content(interrupted=True)
+    bench.content(turnComplete=True)
+    assert len(bench.all(ev.TurnInterrupted)) == 1
+    bench.audio(100)
+    assert bench.played == [1, 2]
+
+
+def test_the_transcript_of_a_cut_answer_that_still_arrives_stays_with_its_turn() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    bench.types("stop, what time is it")
+    bench.content(outputTranscription={"text": " and then"})
+    late = bench.emits(ev.TranscriptDelta)[-1]
+    assert (late.turn, bench.core.turns.number) == (1, 2)
+
+
+def test_typing_while_the_model_speaks_stops_it_and_begins_a_new_turn() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    bench.plays(1, 200)
+    bench.types("stop")
+    bench.content(interrupted=True)
+    bench.content(turnComplete=True)
+    bench.audio(100)
+    bench.content(turnComplete=True)
+    assert [c.by for c in bench.all(ev.TurnInterrupted)] == ["typed"]
+    assert [c.outcome for c in bench.all(ev.TurnCompleted)] == ["interrupted", "complete"]
+    assert bench.played == [1, 2]
+
+
+def test_typing_when_nothing_is_said_does_not_drop_the_answer_to_it() -> None:
+    bench = Bench().connect()
+    a_whole_turn(bench)
+    bench.types("and now?")
+    bench.audio(100)
+    assert bench.played == [1, 2]
+
+
+def test_an_answer_that_is_only_still_playing_is_cut_without_touching_the_next() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    bench.content(generationComplete=True)
+    bench.content(turnComplete=True)
+    bench.plays(1, 100)
+    bench.order(cmd.Interrupt())
+    assert [e.cut_below for e in bench.effects if isinstance(e, Cut)] == [2]
+    bench.types("next")
+    bench.audio(100)
+    assert bench.played == [1, 2]
+
+
+def test_an_interruption_after_the_completion_stops_what_still_plays() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    bench.content(turnComplete=True)
+    bench.plays(1, 100)
+    bench.content(interrupted=True)
+    assert bench.last(ev.TurnInterrupted).heard_samples == 100 * MS
+    bench.content(turnComplete=True)
+    bench.audio(100)
+    assert bench.played == [1, 2]
+
+
+def test_an_interruption_before_anything_was_generated_leaves_the_users_turn_open() -> None:
+    bench = Bench().connect()
+    bench.content(inputTranscription={"text": "I would"})
+    bench.content(interrupted=True)
+    bench.content(turnComplete=True)
+    bench.content(inputTranscription={"text": " like a table"})
+    assert len(bench.all(ev.TurnStarted)) == 1
+    assert bench.all(ev.TurnInterrupted) == []
+
+
+def test_interrupting_silence_is_refused_with_a_reason() -> None:
+    bench = Bench().connect()
+    bench.order(cmd.Interrupt())
+    assert "nothing to interrupt" in bench.last(ev.CommandRefused).reason
+
+
+def test_a_turn_without_any_content_is_marked_empty() -> None:
+    bench = Bench().connect()
+    bench.content(inputTranscription={"text": "hello"})
+    bench.content(turnComplete=True, turnCompleteReason="RESPONSE_REJECTED")
+    completed = bench.last(ev.TurnCompleted)
+    assert (completed.outcome, completed.reason) == ("empty", "RESPONSE_REJECTED")
+
+
+def test_an_interaction_in_progress_is_not_over_at_its_first_completion() -> None:
+    bench = Bench().connect()
+    bench.audio(100)
+    bench.content(turnComplete=True, interactionStatus="IN_PROGRESS")
+    assert bench.all(ev.TurnCompleted) == []
+    bench.audio(100)
+    bench.content(turnComplete=True, interactionStatus="IDLE")
+    assert len(bench.all(ev.TurnCompleted)) == 1
+
+
+def test_one_message_with_content_and_completion_loses_neither() -> None:
+    bench = Bench().connect()
+    bench.content(
+        modelTurn={"role": "model", "parts": [{"text": "a"}, {"text": "b"}]}, generationComplete=True, turnComplete=True
+    )
+    assert [d.text for d in bench.all(ev.TranscriptDelta)] == ["a", "b"]
+    assert bench.last(ev.TurnCompleted).outcome == "complete"
+
+
+def test_latency_runs_from_the_end_of_speech_to_the_first_sample_played() -> None:
+    bench = Bench().connect()
+    bench.voice(True)
+    bench.passes(1.0)
+    bench.voice(False)
+    bench.content(inputTranscription={"text": "hello"})
+    bench.passes(0.4)
+    bench.audio(100)
+    bench.passes(0.1)
+    bench.drains(1)
+    bench.content(turnComplete=True)
+    assert bench.last(ev.TurnCompleted).latency_ms == 500.0
+
+
+def test_latency_of_a_typed_turn_runs_from_its_sending() -> None:
+    bench = Bench().connect()
+    bench.types("hello")
+    bench.passes(0.25)
+    bench.audio(100)
+    bench.drains(1)
+    bench.content(turnComplete=True)
+    assert bench.last(ev.TurnCompleted).latency_ms == 250.0

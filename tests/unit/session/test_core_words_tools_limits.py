@@ -1,0 +1,281 @@
+"""The state word, tools, controls and limits, as the operator sees them."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.session.core_support import Bench
+
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import ConnectionClosedError, UsageError
+from gemini_live_runtime.session.effects import CancelTool, End, Microphone, RunTool
+from gemini_live_runtime.session.limits import Limits
+from gemini_live_runtime.session.state_word import INTERRUPTED_SHOWN_S, WAIT_AFTER_VOICE_S
+from gemini_live_runtime.tools.declaration import tool
+from gemini_live_runtime.tools.dispatch import Outcome
+
+
+def call(bench: Bench, ident: str = "call-1", name: str = "get_time") -> None:
+    bench.says(toolCall={"functionCalls": [{"id": ident, "name": name, "args": {"a_b": 1}}]})
+
+
+def answer(bench: Bench, ident: str = "call-1", status: str = "ok", name: str = "get_time") -> None:
+    outcome = Outcome(ident, name, status, {"output": 1}, 5.0)  # type: ignore[arg-type]
+    bench.do(bench.core.tool_finished(bench.now, outcome))
+
+
+# -- words -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_word_follows_a_spoken_turn() -> None:
+    bench = Bench().connect()
+    bench.voice(True)
+    bench.voice(False)
+    bench.content(inputTranscription={"text": "hello"})
+    bench.audio(100)
+    bench.content(generationComplete=True)
+    bench.drains(1)
+    bench.content(turnComplete=True)
+    assert bench.words == ["connecting", "listening", "hearing", "thinking", "speaking", "listening"]
+
+
+def test_the_word_is_text_in_text_mode_and_when_the_microphone_is_muted() -> None:
+    bench = Bench().connect()
+    bench.order(cmd.SetMicrophone(on=False))
+    assert (bench.word, bench.last(ev.SessionState).reason) == ("text", "microphone muted")
+    bench.order(cmd.SetMicrophone(on=True))
+    bench.order(cmd.SetMode(mode="text"))
+    assert (bench.word, bench.last(ev.SessionState).reason) == ("text", "text mode")
+
+
+def test_interrupted_is_shown_for_a_moment_only() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    bench.order(cmd.Interrupt())
+    assert bench.word == "interrupted"
+    bench.passes(INTERRUPTED_SHOWN_S + 0.1)
+    assert bench.word == "listening"
+
+
+def test_a_sound_that_was_no_speech_does_not_leave_the_model_thinking_for_ever() -> None:
+    bench = Bench().connect()
+    bench.voice(True)
+    bench.voice(False)
+    assert bench.word == "thinking"
+    assert not bench.core.quiet
+    bench.passes(WAIT_AFTER_VOICE_S + 0.1)
+    assert bench.word == "listening"
+    assert bench.core.quiet
+
+
+def test_a_typed_turn_is_thinking_until_something_of_the_answer_comes() -> None:
+    bench = Bench(mode="text").connect()
+    bench.types("hello")
+    assert bench.word == "thinking"
+    bench.content(modelTurn={"parts": [{"text": "hi"}]})
+    assert bench.word == "speaking"
+
+
+def test_a_lost_connection_is_an_error_with_the_servers_reason() -> None:
+    bench = Bench().connect()
+    bench.do(
+        bench.core.disconnected(
+            bench.now, ConnectionClosedError("The quota is used up", close_code=1011, reason="quota", remedy="Wait")
+        )
+    )
+    closed = bench.last(ev.ConnectionClosed)
+    assert (closed.close_code, closed.reason, closed.remedy) == (1011, "quota", "Wait")
+    assert bench.word == "error"
+    bench.types("hello?")
+    assert "no connection" in bench.last(ev.CommandRefused).reason
+
+
+# -- controls --------------------------------------------------------------------------------------------------------
+
+
+def test_text_mode_switches_the_microphone_off_and_voice_mode_restores_it() -> None:
+    bench = Bench().connect()
+    assert bench.core.taking_audio
+    bench.order(cmd.SetMode(mode="text"))
+    assert not bench.core.taking_audio
+    assert [e.on for e in bench.effects if isinstance(e, Microphone)][-1] is False
+    bench.order(cmd.SetMode(mode="voice"))
+    assert bench.core.taking_audio
+
+
+def test_text_mode_leaves_a_muted_microphone_muted_when_it_ends() -> None:
+    bench = Bench().connect()
+    bench.order(cmd.SetMicrophone(on=False))
+    bench.order(cmd.SetMode(mode="text"))
+    bench.order(cmd.SetMode(mode="voice"))
+    assert not bench.core.taking_audio
+
+
+def test_the_end_of_a_stretch_of_audio_is_told_to_the_server_once() -> None:
+    bench = Bench().connect()
+    bench.do(bench.core.audio_flows())
+    bench.order(cmd.SetMicrophone(on=False))
+    bench.order(cmd.SetMode(mode="text"))
+    assert bench.sent == [{"realtimeInput": {"audioStreamEnd": True}}]
+
+
+def test_under_manual_activity_audio_is_bracketed_by_marks() -> None:
+    bench = Bench(manual=True).connect()
+    assert not bench.core.taking_audio
+    bench.order(cmd.SetMicrophone(on=True))
+    bench.do(bench.core.audio_flows())
+    bench.order(cmd.SetMicrophone(on=False))
+    assert bench.sent == [{"realtimeInput": {"activityStart": {}}}, {"realtimeInput": {"activityEnd": {}}}]
+
+
+def test_interrupting_sends_nothing_under_automatic_activity_detection() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    bench.order(cmd.Interrupt())
+    assert bench.sent == []
+
+
+def test_interrupting_marks_activity_under_manual_detection() -> None:
+    bench = Bench(manual=True).connect()
+    bench.audio(1000)
+    bench.order(cmd.Interrupt())
+    assert bench.sent[0] == {"realtimeInput": {"activityStart": {}}}
+
+
+def test_without_a_microphone_a_voice_session_is_in_text_mode_and_says_why() -> None:
+    bench = Bench(microphone="").connect()
+    assert bench.last(ev.ControlChanged).mode == "text"
+    bench.order(cmd.SetMode(mode="voice"))
+    assert "No microphone" in bench.last(ev.CommandRefused).reason
+
+
+def test_a_vanished_microphone_turns_into_text_mode_and_the_call_goes_on() -> None:
+    bench = Bench().connect()
+    bench.do(bench.core.device_lost(bench.now, "input", "The microphone vanished."))
+    assert bench.last(ev.AudioLost).reason == "The microphone vanished."
+    assert (bench.last(ev.ControlChanged).mode, bench.word) == ("text", "text")
+    bench.types("still here")
+    assert bench.sent
+
+
+def test_empty_and_oversized_texts_are_refused() -> None:
+    bench = Bench().connect()
+    bench.types("  \n")
+    assert "empty" in bench.last(ev.CommandRefused).reason
+    bench.types("x" * (cmd.MAX_TEXT + 1))
+    assert str(cmd.MAX_TEXT) in bench.last(ev.CommandRefused).reason
+    assert bench.sent == []
+
+
+# -- tools -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_call_is_run_once_and_answered_once() -> None:
+    bench = Bench().connect()
+    call(bench)
+    assert [(e.name, e.args) for e in bench.effects if isinstance(e, RunTool)] == [("get_time", {"a_b": 1})]
+    answer(bench)
+    assert bench.sent == [
+        {"toolResponse": {"functionResponses": [{"id": "call-1", "name": "get_time", "response": {"output": 1}}]}}
+    ]
+    assert bench.last(ev.ToolFinished).delivered
+
+
+def test_a_call_that_arrives_twice_runs_once() -> None:
+    bench = Bench().connect()
+    call(bench)
+    bench.content(modelTurn={"parts": [{"functionCall": {"id": "call-1", "name": "get_time", "args": {}}}]})
+    answer(bench)
+    call(bench)
+    assert len([e for e in bench.effects if isinstance(e, RunTool)]) == 1
+
+
+def test_a_cancelled_call_is_cancelled_and_not_answered() -> None:
+    bench = Bench().connect()
+    call(bench)
+    bench.says(toolCallCancellation={"ids": ["call-1", "unknown"]})
+    assert [e.call_id for e in bench.effects if isinstance(e, CancelTool)] == ["call-1"]
+    answer(bench, status="cancelled")
+    assert bench.sent == []
+    assert (bench.last(ev.ToolFinished).status, bench.last(ev.ToolFinished).delivered) == ("cancelled", False)
+
+
+def test_a_non_blocking_tool_answers_with_its_scheduling() -> None:
+    @tool(blocking=False, scheduling="SILENT")
+    def watch() -> int:
+        """Watch."""
+        return 1
+
+    bench = Bench(tools=(watch,)).connect()
+    call(bench, name="watch")
+    answer(bench, name="watch")
+    assert bench.sent[0]["toolResponse"]["functionResponses"][0]["scheduling"] == "SILENT"
+
+
+def test_a_running_tool_keeps_the_session_busy_and_thinking() -> None:
+    bench = Bench(mode="text").connect()
+    bench.types("time?")
+    call(bench)
+    assert (bench.word, bench.last(ev.SessionState).reason) == ("thinking", "running a tool")
+    assert not bench.core.quiet
+
+
+def test_when_the_connection_ends_open_calls_are_cancelled() -> None:
+    bench = Bench().connect()
+    call(bench)
+    bench.do(bench.core.disconnected(bench.now, ConnectionClosedError("gone", close_code=1006)))
+    assert [e.call_id for e in bench.effects if isinstance(e, CancelTool)] == ["call-1"]
+
+
+# -- usage and limits ------------------------------------------------------------------------------------------------
+
+
+def usage(bench: Bench, prompt: int, response: int) -> None:
+    bench.says(
+        usageMetadata={
+            "promptTokenCount": prompt,
+            "responseTokenCount": response,
+            "totalTokenCount": str(prompt + response),
+            "promptTokensDetails": [{"modality": "AUDIO", "tokenCount": prompt}],
+        }
+    )
+
+
+def test_usage_is_added_up_and_tokens_without_a_modality_count_as_text() -> None:
+    bench = Bench().connect()
+    usage(bench, 1000, 500)
+    usage(bench, 2000, 500)
+    reported = bench.last(ev.UsageReported)
+    assert (reported.prompt, reported.response) == ({"AUDIO": 2000}, {"TEXT": 500})
+    assert reported.cost_usd == pytest.approx(4000 / 1e6)
+
+
+def test_the_cost_limit_warns_at_eighty_percent_and_then_hangs_up_once() -> None:
+    bench = Bench(max_cost=0.001).connect()
+    usage(bench, 800, 0)
+    usage(bench, 100, 0)
+    usage(bench, 100, 0)
+    usage(bench, 100, 0)
+    assert [(e.kind, e.stage) for e in bench.all(ev.LimitReached)] == [("cost", "warning"), ("cost", "hang-up")]
+    assert [e.exit_code for e in bench.effects if isinstance(e, End)] == [0]
+
+
+def test_the_time_limit_warns_and_hangs_up_by_itself() -> None:
+    bench = Bench(max_minutes=1.0).connect()
+    bench.passes(47.0)
+    assert bench.all(ev.LimitReached) == []
+    bench.passes(2.0)
+    assert [e.stage for e in bench.all(ev.LimitReached)] == ["warning"]
+    bench.passes(12.0)
+    assert [e.stage for e in bench.all(ev.LimitReached)] == ["warning", "hang-up"]
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])
+def test_a_limit_that_is_not_above_zero_is_refused_by_name(value: float) -> None:
+    with pytest.raises(UsageError, match="max_cost"):
+        Limits(max_cost=value)
+
+
+def test_nothing_is_scheduled_while_nothing_happens() -> None:
+    bench = Bench().connect()
+    assert bench.core.deadline(bench.now) is None

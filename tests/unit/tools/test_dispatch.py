@@ -1,0 +1,269 @@
+"""Running tools: each call ends exactly once, whatever the tool does."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.tools.declaration import Tool, ToolContext, tool
+from gemini_live_runtime.tools.dispatch import MAX_CONCURRENT, Outcome, ToolDispatcher
+
+
+class Harness:
+    def __init__(self, *tools: Tool) -> None:
+        self.outcomes: list[Outcome] = []
+        self.notes: list[tuple[str, str]] = []
+        self._arrived = asyncio.Event()
+        self.dispatcher = ToolDispatcher(
+            tools,
+            clock=LoopClock(),
+            on_finished=self._finished,
+            on_notify=lambda name, text: self.notes.append((name, text)),
+        )
+
+    def _finished(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self._arrived.set()
+
+    async def one(self) -> Outcome:
+        while not self.outcomes:
+            self._arrived.clear()
+            await self._arrived.wait()
+        return self.outcomes.pop(0)
+
+
+def virtually(scenario: Callable[[], Awaitable[None]]) -> None:
+    async def main() -> None:
+        await scenario()
+
+    run_virtual(main())
+
+
+@dataclass
+class Pair:
+    a: int
+    b: str
+
+
+@pytest.mark.parametrize(
+    ("value", "result"),
+    [
+        ({"x": 1}, {"x": 1}),
+        (3, {"output": 3}),
+        (None, {"output": None}),
+        ([1, 2], {"output": [1, 2]}),
+        (Pair(1, "x"), {"a": 1, "b": "x"}),
+        ({1: "int keys become texts"}, {"1": "int keys become texts"}),
+    ],
+)
+def test_a_result_is_always_an_object(value: Any, result: dict[str, Any]) -> None:
+    async def scenario() -> None:
+        @tool
+        def give() -> Any:
+            """Give."""
+            return value
+
+        harness = Harness(give)
+        harness.dispatcher.start("c1", "give", {})
+        outcome = await harness.one()
+        assert (outcome.status, outcome.result) == ("ok", result)
+
+    virtually(scenario)
+
+
+def test_a_result_that_cannot_be_written_is_an_error_that_says_so() -> None:
+    async def scenario() -> None:
+        @tool
+        def give() -> Any:
+            """Give."""
+            return object()
+
+        harness = Harness(give)
+        harness.dispatcher.start("c1", "give", {})
+        outcome = await harness.one()
+        assert outcome.status == "error"
+        assert "JSON" in outcome.result["error"]
+
+    virtually(scenario)
+
+
+def test_an_exception_becomes_an_error_result_with_its_cause() -> None:
+    async def scenario() -> None:
+        @tool
+        async def fail() -> None:
+            """Fail."""
+            raise ValueError("no such room")
+
+        harness = Harness(fail)
+        harness.dispatcher.start("c1", "fail", {})
+        outcome = await harness.one()
+        assert (outcome.status, outcome.result) == ("error", {"error": "no such room"})
+        assert outcome.cause == "ValueError: no such room"
+
+    virtually(scenario)
+
+
+def test_a_slow_tool_times_out_after_its_own_time() -> None:
+    async def scenario() -> None:
+        @tool(timeout_s=5)
+        async def slow() -> None:
+            """Slow."""
+            await asyncio.sleep(60)
+
+        harness = Harness(slow)
+        harness.dispatcher.start("c1", "slow", {})
+        outcome = await harness.one()
+        assert (outcome.status, outcome.ms) == ("timeout", 5000)
+
+    virtually(scenario)
+
+
+def test_a_timeout_inside_the_tool_is_the_tools_own_error() -> None:
+    async def scenario() -> None:
+        @tool
+        async def fetch() -> None:
+            """Fetch."""
+            raise TimeoutError("the hotel's server did not answer")
+
+        harness = Harness(fetch)
+        harness.dispatcher.start("c1", "fetch", {})
+        assert (await harness.one()).status == "error"
+
+    virtually(scenario)
+
+
+def test_a_cancellation_reaches_an_async_tool() -> None:
+    async def scenario() -> None:
+        reached = asyncio.Event()
+
+        @tool
+        async def wait() -> None:
+            """Wait."""
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                reached.set()
+                raise
+
+        harness = Harness(wait)
+        harness.dispatcher.start("c1", "wait", {})
+        await asyncio.sleep(1)
+        assert harness.dispatcher.cancel("c1")
+        assert (await harness.one()).status == "cancelled"
+        assert reached.is_set()
+        assert not harness.dispatcher.cancel("c1")
+
+    virtually(scenario)
+
+
+def test_a_call_cancelled_before_it_began_still_ends() -> None:
+    async def scenario() -> None:
+        @tool
+        async def wait() -> None:
+            """Wait."""
+
+        harness = Harness(wait)
+        harness.dispatcher.start("c1", "wait", {})
+        harness.dispatcher.cancel("c1")
+        assert (await harness.one()).status == "cancelled"
+        assert harness.dispatcher.open_calls == 0
+
+    virtually(scenario)
+
+
+def test_tools_run_in_parallel() -> None:
+    async def scenario() -> None:
+        @tool
+        async def nap() -> None:
+            """Nap."""
+            await asyncio.sleep(1)
+
+        harness = Harness(nap)
+        for number in range(5):
+            harness.dispatcher.start(f"c{number}", "nap", {})
+        assert {(await harness.one()).ms for _ in range(5)} == {1000}
+        assert asyncio.get_running_loop().time() == 1
+
+    virtually(scenario)
+
+
+def test_a_plain_function_does_not_block_the_loop() -> None:
+    async def scenario() -> None:
+        main_thread = threading.get_ident()
+
+        @tool
+        def where() -> bool:
+            """Where."""
+            return threading.get_ident() != main_thread
+
+        harness = Harness(where)
+        harness.dispatcher.start("c1", "where", {})
+        assert (await harness.one()).result == {"output": True}
+
+    virtually(scenario)
+
+
+def test_an_unknown_tool_is_refused_with_the_known_ones() -> None:
+    async def scenario() -> None:
+        @tool
+        def known() -> None:
+            """Known."""
+
+        harness = Harness(known)
+        harness.dispatcher.start("c1", "unknown", {})
+        outcome = await harness.one()
+        assert outcome.status == "refused"
+        assert "known" in outcome.result["error"]
+
+    virtually(scenario)
+
+
+def test_too_many_calls_at_once_are_refused() -> None:
+    async def scenario() -> None:
+        @tool
+        async def nap() -> None:
+            """Nap."""
+            await asyncio.sleep(1)
+
+        harness = Harness(nap)
+        for number in range(MAX_CONCURRENT + 1):
+            harness.dispatcher.start(f"c{number}", "nap", {})
+        assert (await harness.one()).status == "refused"
+        await harness.dispatcher.close()
+
+    virtually(scenario)
+
+
+def test_a_tool_can_tell_the_operator_something() -> None:
+    async def scenario() -> None:
+        @tool
+        async def ring(ctx: ToolContext) -> None:
+            """Ring."""
+            ctx.notify("The bell rings.")
+
+        harness = Harness(ring)
+        harness.dispatcher.start("c1", "ring", {})
+        await harness.one()
+        assert harness.notes == [("ring", "The bell rings.")]
+
+    virtually(scenario)
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    @tool(name="same")
+    def a() -> None:
+        """A."""
+
+    @tool(name="same")
+    def b() -> None:
+        """B."""
+
+    with pytest.raises(AgentError, match="same"):
+        ToolDispatcher([a, b], clock=LoopClock(), on_finished=print, on_notify=print)
