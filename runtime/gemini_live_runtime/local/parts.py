@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from gemini_live_runtime.local.grammar import Grammar
+
 RECOGNISER_RATE = 16_000
 SPEECH_RATE = 24_000
 
@@ -75,8 +77,13 @@ class Dialogue(Protocol):
     """A conversation: what to say to what was said. Pure state, no I/O."""
 
     @property
-    def phrases(self) -> Sequence[str]:
-        """Every phrase that can be said, slots filled in: what a recogniser listens for."""
+    def grammar(self) -> Grammar:
+        """What can be said at this point: what a recogniser listens for. Changes with `declare` and with `hear`."""
+        ...
+
+    @property
+    def pronunciations(self) -> Mapping[str, tuple[str, ...]]:
+        """ARPAbet for words that are not to be looked up in a dictionary."""
         ...
 
     @property

@@ -1,0 +1,72 @@
+"""What a recogniser listens for: patterns over lists of words, written as a JSGF grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gemini_live_runtime.local.script import Pattern, Slot, SlotRef
+from gemini_live_runtime.local.words import name_words, split_words, spoken_number, spoken_times
+
+MAX_TOOL_CHOICES = 60
+"""Enum values of one tool that are listened for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """Alternatives of one utterance. Hashable: recognisers keep what they compiled for it.
+
+    `rules` maps a name to word sequences; an alternative is a sequence of words and `<rule>` references.
+    """
+
+    alternatives: tuple[tuple[str, ...], ...]
+    rules: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def jsgf(self) -> str:
+        """The grammar in JSpeech Grammar Format, public rule `utterance`."""
+        lines = ["#JSGF V1.0;", "grammar dialogue;"]
+        lines.append(f"public <utterance> = {' | '.join(' '.join(alternative) for alternative in self.alternatives)};")
+        lines += [f"<{name}> = {' | '.join(values)};" for name, values in self.rules]
+        return "\n".join(lines)
+
+    def words(self) -> set[str]:
+        """Every word in it."""
+        found = {word for alternative in self.alternatives for word in alternative if not word.startswith("<")}
+        return found | {word for _, values in self.rules for value in values for word in value.split()}
+
+
+def spoken_values(slot: Slot) -> tuple[str, ...]:
+    """The ways to say a slot's values, as normalised words."""
+    if slot.kind == "number":
+        return tuple(spoken_number(value) for value in slot.spoken)
+    if slot.kind == "time":
+        return tuple(spoken_times())
+    return tuple(" ".join(split_words(value)) for value in slot.values)
+
+
+def build_grammar(
+    patterns: Iterable[Pattern], slots: Mapping[str, Slot], tools: Mapping[str, tuple[str, ...]]
+) -> Grammar:
+    """A grammar of `patterns` and of the names of `tools`, each with values that may follow its name.
+
+    Patterns over a slot that cannot be spoken are left out.
+    """
+    values = {name: spoken_values(slot) for name, slot in slots.items()}
+    alternatives: dict[tuple[str, ...], None] = {}
+    used: dict[str, tuple[str, ...]] = {}
+    for pattern in patterns:
+        names = [part.slot for part in pattern if isinstance(part, SlotRef)]
+        if all(values[name] for name in names):
+            used |= {f"slot_{name}": values[name] for name in names}
+            alternatives[tuple(p if isinstance(p, str) else f"<slot_{p.slot}>" for p in pattern)] = None
+    for index, (name, choices) in enumerate(tools.items()):
+        words = name_words(name)
+        if not words:
+            continue
+        spoken = [words[0], *(word for part in words[1:] for word in ("[the]", part))]
+        for lead in ((), ("please",), ("call",), ("run",)):
+            alternatives[(*lead, *spoken)] = None
+            if choices:
+                used[f"tool_{index}"] = choices[:MAX_TOOL_CHOICES]
+                alternatives[(*lead, *spoken, f"<tool_{index}>")] = None
+    return Grammar(tuple(alternatives), tuple(sorted(used.items())))

@@ -1,0 +1,164 @@
+"""Finding what a sentence means: patterns with slots against words, forgiving slips of the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from gemini_live_runtime.local.script import Pattern, Slot, SlotRef
+from gemini_live_runtime.local.words import parse_number, parse_time, split_original, split_words, typos
+
+MAX_WORDS = 60
+"""Words of an utterance that are looked at; a longer one is not understood."""
+
+SlotValue = str | int
+
+_ARTICLES = frozenset({"a", "an", "the", "my", "me"})
+_CONTRACTIONS = {
+    "what's": "what is",
+    "whats": "what is",
+    "how's": "how is",
+    "who's": "who is",
+    "it's": "it is",
+    "i'd": "i would",
+    "i'm": "i am",
+    "that's": "that is",
+}
+_EDIT, _ARTICLE, _FILLER, _FREE = 0.5, 0.3, 0.05, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How a pattern fits: `cost` 0 is word for word; `slots` are what was filled in."""
+
+    cost: float
+    slots: Mapping[str, SlotValue] = field(default_factory=dict)
+
+
+class Words:
+    """An utterance: its words as compared, and as they were written."""
+
+    __slots__ = ("original", "plain")
+
+    def __init__(self, text: str) -> None:
+        self.plain: list[str] = []
+        self.original: list[str] = []
+        for written in split_original(text):
+            plain = split_words(written)
+            if len(plain) != 1:
+                continue
+            meant = _CONTRACTIONS.get(plain[0], plain[0]).split()
+            self.plain += meant
+            self.original += [written, *[""] * (len(meant) - 1)]
+
+    def __len__(self) -> int:
+        return len(self.plain)
+
+
+class Matcher:
+    """Matches patterns over a set of slots; `filler` word groups may surround any pattern."""
+
+    def __init__(self, slots: Mapping[str, Slot], filler: tuple[tuple[str, ...], ...] = ()) -> None:
+        self._slots = slots
+        self._filler = tuple(group for group in filler if group)
+        self._values = {
+            name: tuple((split_words(value), value) for value in slot.values) for name, slot in slots.items()
+        }
+
+    def match(self, pattern: Pattern, words: Words) -> Match | None:
+        """The cheapest way in which all of `words` are `pattern`, None when none is cheap enough."""
+        count = len(words)
+        if not 0 < count <= MAX_WORDS:
+            return None
+        limit = 0.3 + 0.25 * count
+        best: Match | None = None
+        for start, lead_cost in self._leads(words.plain):
+            found = self._from(pattern, 0, words, start, {}, limit - lead_cost)
+            if found is not None and (best is None or found.cost + lead_cost < best.cost):
+                best = Match(found.cost + lead_cost, found.slots)
+        return best
+
+    def _leads(self, plain: list[str]) -> Iterator[tuple[int, float]]:
+        """Where a pattern may begin: after nothing, or after up to three groups of filler."""
+        starts = {0: 0.0}
+        frontier = [0]
+        for _ in range(3):
+            following = []
+            for start in frontier:
+                for group in self._filler:
+                    end = start + len(group)
+                    if tuple(plain[start:end]) == group and end < len(plain) and end not in starts:
+                        starts[end] = starts[start] + _FILLER
+                        following.append(end)
+            frontier = following
+        yield from starts.items()
+
+    def _from(
+        self, pattern: Pattern, at: int, words: Words, start: int, slots: dict[str, SlotValue], budget: float
+    ) -> Match | None:
+        if budget < 0:
+            return None
+        if at == len(pattern):
+            cost = self._tail(words.plain, start)
+            return None if cost is None or cost > budget else Match(cost, slots)
+        best: Match | None = None
+        for length, cost, filled in self._steps(pattern[at], words, start, budget):
+            rest = self._from(pattern, at + 1, words, start + length, slots | filled, budget - cost)
+            if rest is not None and (best is None or rest.cost + cost < best.cost):
+                best = Match(rest.cost + cost, rest.slots)
+        # An article too many or too few changes nothing.
+        if start < len(words) and words.plain[start] in _ARTICLES:
+            rest = self._from(pattern, at, words, start + 1, slots, budget - _ARTICLE)
+            if rest is not None and (best is None or rest.cost + _ARTICLE < best.cost):
+                best = Match(rest.cost + _ARTICLE, rest.slots)
+        return best
+
+    def _steps(
+        self, part: str | SlotRef, words: Words, start: int, budget: float
+    ) -> Iterator[tuple[int, float, dict[str, SlotValue]]]:
+        if isinstance(part, SlotRef):
+            for length, cost, value in self._fillings(self._slots[part.slot], words, start, budget):
+                yield length, cost, {part.slot: value}
+            return
+        if start < len(words):
+            edits = typos(words.plain[start], part)
+            if edits is not None:
+                yield 1, edits * _EDIT, {}
+        if part in _ARTICLES:
+            yield 0, _ARTICLE, {}
+
+    def _fillings(self, slot: Slot, words: Words, start: int, budget: float) -> Iterator[tuple[int, float, SlotValue]]:
+        plain = words.plain
+        if slot.kind == "number":
+            number = parse_number(plain, start)
+            if number is not None and slot.minimum <= number[0] <= slot.maximum:
+                yield number[1], 0.0, number[0]
+        elif slot.kind == "time":
+            time = parse_time(plain, start)
+            if time is not None:
+                yield time[1], 0.0, time[0]
+        for value_words, value in self._values[slot.name]:
+            cost = 0.0
+            for offset, meant in enumerate(value_words):
+                edits = typos(plain[start + offset], meant) if start + offset < len(plain) else None
+                if edits is None:
+                    break
+                cost += edits * _EDIT
+            else:
+                if cost <= budget:
+                    yield len(value_words), cost, value
+        if slot.kind == "text" and start < len(plain):
+            for length in range(1, len(plain) - start + 1):
+                text = " ".join(word for word in words.original[start : start + length] if word)
+                yield length, _FREE, text
+
+    def _tail(self, plain: list[str], start: int) -> float | None:
+        """The cost of what is left over: nothing, or filler."""
+        cost = 0.0
+        while start < len(plain):
+            group = next((g for g in self._filler if tuple(plain[start : start + len(g)]) == g), None)
+            if group is None:
+                return None
+            start += len(group)
+            cost += _FILLER
+        return cost

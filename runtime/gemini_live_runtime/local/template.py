@@ -1,0 +1,125 @@
+"""Templates of a dialogue's lines, filled from slots and from what a tool answered.
+
+`{city}` is a slot, `{result.sky}` a field of the tool's response, `{result.a|result.b}` the first of them that is
+there, `{result.notes.count}` the length of a list. A line whose placeholders cannot all be filled does not fit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_PATH = re.compile(r"[A-Za-z_][\w]*(\.[A-Za-z_]\w*)*")
+_COMPARISON = re.compile(r"(\S+)\s*(==|>=|<=)\s*(.+)")
+_MAX_DESCRIBED = 12
+
+
+def check_template(text: str) -> str:
+    """What is wrong with a template, "" when nothing is."""
+    for inner in _PLACEHOLDER.findall(text):
+        for path in inner.split("|"):
+            if not _PATH.fullmatch(path.strip()):
+                return f"has an unreadable placeholder {{{inner}}}"
+    rest = _PLACEHOLDER.sub("", text)
+    return "has a stray brace" if "{" in rest or "}" in rest else ""
+
+
+def fill(text: str, facts: Mapping[str, Any]) -> str | None:
+    """`text` with its placeholders filled from `facts`; None when one cannot be."""
+    missing = False
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal missing
+        for path in match[1].split("|"):
+            value = look_up(path.strip(), facts)
+            if value not in (None, "", [], {}):
+                return describe(value)
+        missing = True
+        return ""
+
+    filled = _PLACEHOLDER.sub(replace, text)
+    return None if missing else _tidy(filled)
+
+
+def look_up(path: str, facts: Mapping[str, Any]) -> Any:
+    """The value at a dotted path, None when it is not there. `.count` of a list is its length."""
+    value: Any = facts
+    for name in path.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(name)
+        elif name == "count" and isinstance(value, Sequence) and not isinstance(value, str):
+            value = len(value)
+        else:
+            return None
+    return value
+
+
+def describe(value: Any) -> str:
+    """A JSON value as one would say it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "nothing"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, Mapping):
+        shown = [f"{_spaced(str(key))} {describe(item)}" for key, item in list(value.items())[:_MAX_DESCRIBED]]
+        return ", ".join(shown) or "nothing"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        items = [describe(item) for item in value[:_MAX_DESCRIBED]]
+        if len(value) > _MAX_DESCRIBED:
+            items.append(f"{len(value) - _MAX_DESCRIBED} more")
+        return f"{'; '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else (items[0] if items else "nothing")
+    return str(value).strip()
+
+
+def _spaced(name: str) -> str:
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).replace("_", " ").lower()
+
+
+def _tidy(text: str) -> str:
+    # A filled value may bring its own full stop.
+    return re.sub(r"([.!?])\.(?=\s|$)", r"\1", text).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One possible reply: said when its condition holds and its placeholders can be filled."""
+
+    when: str
+    say: str
+
+    def problem(self) -> str:
+        """What is wrong with the condition, "" when nothing is."""
+        condition = self.when.removeprefix("not ").removeprefix("has ").strip()
+        if not condition:
+            return "" if not self.when else f"{self.when!r} names nothing"
+        comparison = _COMPARISON.fullmatch(condition)
+        path = comparison[1] if comparison else condition
+        return "" if _PATH.fullmatch(path) else f"{self.when!r} cannot be read"
+
+    def fits(self, facts: Mapping[str, Any]) -> str | None:
+        """The filled line, None when it does not fit."""
+        return fill(self.say, facts) if _holds(self.when, facts) else None
+
+
+def _holds(condition: str, facts: Mapping[str, Any]) -> bool:
+    condition = condition.strip()
+    if not condition:
+        return True
+    if condition.startswith("not "):
+        return not _holds(condition[4:], facts)
+    if condition == "error":
+        return bool(look_up("result.error", facts))
+    comparison = _COMPARISON.fullmatch(condition)
+    if comparison is None:
+        return bool(look_up(condition.removeprefix("has ").strip(), facts))
+    value, sign, wanted = look_up(comparison[1], facts), comparison[2], comparison[3].strip().strip("'\"")
+    try:
+        left, right = float(value), float(wanted)
+    except (TypeError, ValueError):
+        return sign == "==" and str(value) == wanted
+    return left == right if sign == "==" else left >= right if sign == ">=" else left <= right

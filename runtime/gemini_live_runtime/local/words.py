@@ -1,0 +1,163 @@
+"""Words as people say and type them: normalising, spelling distance, numbers, times of day."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_TO_NINETEEN = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_ONES = _TO_NINETEEN.split()
+_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS = dict(zip(range(20, 100, 10), _TENS_WORDS.split(), strict=True))
+_VALUES = {word: value for value, word in enumerate(_ONES)} | {word: value for value, word in _TENS.items()}
+_CLOCK = re.compile(r"(\d{1,2})(?:[:.](\d{2}))?(am|pm)?")
+_WORD = re.compile(r"\d+[:.]\d+(?:am|pm)?|[^\W_]+(?:'[^\W_]+)*")
+
+MAX_SPOKEN = 999
+
+
+def spoken_number(value: int) -> str:
+    """`value` (0 to 999) in words."""
+    if not 0 <= value <= MAX_SPOKEN:
+        raise ValueError(f"value must be 0 to {MAX_SPOKEN}, not {value}")
+    if value >= 100:
+        rest = f" {spoken_number(value % 100)}" if value % 100 else ""
+        return f"{_ONES[value // 100]} hundred{rest}"
+    if value < 20:
+        return _ONES[value]
+    return _TENS[value - value % 10] + (f" {_ONES[value % 10]}" if value % 10 else "")
+
+
+def split_words(text: str) -> list[str]:
+    """Lower-case words without punctuation or accents; `7:30`, `7pm` and `don't` stay one word each."""
+    plain = unicodedata.normalize("NFKD", text.lower()).replace("\u2019", "'")
+    return _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
+
+
+def split_original(text: str) -> list[str]:
+    """The same words as `split_words`, spelled as in `text`; used to keep free text as typed."""
+    pieces = []
+    for piece in text.split():
+        count = len(split_words(piece))
+        if count == 1:
+            pieces.append(piece.strip('.,;:!?"()[]'))
+        elif count > 1:
+            pieces.extend(split_words(piece))
+    return pieces
+
+
+def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
+    """The number at `words[start:]` and how many words it takes; digits or words, up to 999."""
+    if start >= len(words):
+        return None
+    first = words[start]
+    if first.isascii() and first.isdigit() and len(first) <= 6:
+        return int(first), 1
+    if first == "hundred":
+        return 100, 1
+    if first not in _VALUES:
+        return None
+    value, used = _VALUES[first], 1
+    following = _VALUES.get(words[start + 1], 0) if start + 1 < len(words) else 0
+    if value >= 20 and 1 <= following <= 9:
+        value, used = value + following, 2
+    if 1 <= value <= 9 and start + used < len(words) and words[start + used] == "hundred":
+        value, used = value * 100, used + 1
+        rest = parse_number(words, start + used + (words[start + used : start + used + 1] == ["and"]))
+        if rest is not None and rest[0] < 100:
+            used += rest[1] + (words[start + used] == "and")
+            value += rest[0]
+    return value, used
+
+
+def parse_time(words: list[str], start: int) -> tuple[str, int] | None:
+    """The time of day at `words[start:]` as `HH:MM`, and how many words it takes.
+
+    `7`, `seven`, `seven thirty`, `half past seven`, `quarter to eight`, `7:30`, `7pm`, `seven p m`, `noon`. Hours 1 to
+    11 without am or pm mean the afternoon or evening: a table is booked for then.
+    """
+    if start >= len(words):
+        return None
+    if words[start] in ("noon", "midday"):
+        return "12:00", 1
+    if words[start] == "midnight":
+        return "00:00", 1
+    shift, used = 0, 0
+    if words[start : start + 2] == ["half", "past"]:
+        shift, used = 30, 2
+    elif words[start : start + 2] == ["quarter", "past"]:
+        shift, used = 15, 2
+    elif words[start : start + 2] == ["quarter", "to"]:
+        shift, used = -15, 2
+    clock = _CLOCK.fullmatch(words[start + used]) if start + used < len(words) else None
+    if clock is not None:
+        hour, minute, half, used = int(clock[1]), int(clock[2] or 0), clock[3] or "", used + 1
+    else:
+        found = parse_number(words, start + used)
+        if found is None or not 0 <= found[0] <= 24:
+            return None
+        # "twenty three" is an hour, "eleven thirty" an hour and minutes.
+        hour, minute, half = found[0], 0, ""
+        used += found[1]
+        minutes = parse_number(words, start + used) if not shift else None
+        if minutes is not None and minutes[0] in range(5, 60, 5):
+            minute, used = minutes[0], used + minutes[1]
+    exact = clock is not None and clock[2] is not None and len(clock[1]) == 2
+    if words[start + used : start + used + 1] in (["o'clock"], ["oclock"]):
+        used += 1
+    if words[start + used : start + used + 2] in (["p", "m"], ["a", "m"]):
+        half, used = words[start + used] + "m", used + 2
+    elif words[start + used : start + used + 1] in (["pm"], ["am"]):
+        half, used = words[start + used], used + 1
+    if hour > 24 or minute > 59 or (half and not 1 <= hour <= 12):
+        return None
+    if half:
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    elif 1 <= hour <= 11 and not exact:
+        hour += 12
+    total = (hour * 60 + minute + shift) % (24 * 60)
+    return f"{total // 60:02d}:{total % 60:02d}", used
+
+
+def spoken_times() -> list[str]:
+    """The times a recogniser listens for: full and half hours of the clock, and noon."""
+    hours = [spoken_number(hour) for hour in range(1, 13)]
+    forms = ("{}", "{} o'clock", "{} thirty", "half past {}", "{} p m")
+    return [form.format(hour) for hour in hours for form in forms] + ["noon"]
+
+
+def edit_distance(one: str, other: str, limit: int) -> int:
+    """Edits between two words, a swap of neighbours counting one (optimal string alignment); `limit + 1` when above."""
+    if abs(len(one) - len(other)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        current = [i]
+        for j, b in enumerate(other, 1):
+            cost = min(row[j] + 1, current[j - 1] + 1, row[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                cost = min(cost, before[j - 2] + 1)
+            current.append(cost)
+        before, row = row, current
+    return min(row[-1], limit + 1)
+
+
+def typos(word: str, meant: str) -> int | None:
+    """Edits that turn `word` into `meant`, None when there are too many for a slip: none under 4 letters, 2 from 8."""
+    if word == meant:
+        return 0
+    allowed = 0 if len(meant) < 4 else 1 if len(meant) < 8 else 2
+    if word.isdigit() or meant.isdigit() or not allowed:
+        return None
+    edits = edit_distance(word, meant, allowed)
+    return edits if edits <= allowed else None
+
+
+def name_words(name: str) -> list[str]:
+    """The words of a tool name: snake_case, kebab-case, dotted and camelCase are split."""
+    spaced = re.sub(r"([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
+    return split_words(re.sub(r"[^A-Za-z0-9]+", " ", spaced))
