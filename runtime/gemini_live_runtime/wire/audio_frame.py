@@ -76,50 +76,61 @@ def make_chunk_encoder(encode_base64: Callable[[bytes], str] = b64.encode) -> Ch
 encode_audio_chunk: ChunkEncoder = make_chunk_encoder()
 """One `realtimeInput.audio` frame from 16 kHz s16le mono PCM; raises `ProtocolError` for an odd number of bytes."""
 
-encode_model_audio: ChunkEncoder = make_encoder(
+_MODEL_MIME_TYPE = f"audio/pcm;rate={MODEL_PCM_RATE}"
+_MODEL_HEAD = (
     '{"serverContent":{"modelTurn":{"role":"model","parts":[{"inlineData":'
-    f'{{"mimeType":"audio/pcm;rate={MODEL_PCM_RATE}","data":"',
-    '"}}]}}}',
-    b64.encode,
+    f'{{"mimeType":"{_MODEL_MIME_TYPE}","data":"'
 )
+_MODEL_TAIL = '"}}]}}}'
+
+encode_model_audio: ChunkEncoder = make_encoder(_MODEL_HEAD, _MODEL_TAIL, b64.encode)
 """One server frame of model speech from 24 kHz s16le mono PCM; raises `ProtocolError` for an odd number of bytes."""
 
 
 def make_decoder(decode_base64: Callable[[bytes, None, bool], bytes] = b64.validated) -> FrameDecoder:
     """A decoder of server frames with its own forms, over a given strict base64 function."""
-    forms: list[Form] = []
+    forms = [OWN_FORM]
+    # The form in use lies in plain variables: unpacking it for every frame would be a tenth of the cost.
+    head, tail, start, stop, rate, mime_type = OWN_FORM
     lessons = MAX_LESSONS
 
     def decode(frame: str | bytes) -> ServerMessage | AudioFrame:
-        if isinstance(frame, str):
-            # A lone surrogate cannot be encoded; the full parse knows what to do with it.
+        if type(frame) is bytes and frame.startswith(head) and frame.endswith(tail):
             try:
-                frame = frame.encode()
+                data = decode_base64(frame[start:stop], None, True)
+            except ValueError:
+                return decode_fully(frame)
+            # Nothing between head and tail may mean that they overlap.
+            size = len(data)
+            if size & 1 or not 0 < size <= MAX_SPLICED:
+                return decode_fully(frame)
+            return AudioFrame(data, rate, mime_type)
+        return decode_otherwise(frame)
+
+    def decode_otherwise(frame: str | bytes) -> ServerMessage | AudioFrame:
+        nonlocal lessons
+        if isinstance(frame, str):
+            try:
+                return decode(frame.encode())
             except UnicodeEncodeError:
                 return decode_fully(frame)
-        for head, tail, start, stop, rate, mime_type in forms:
-            if frame.startswith(head) and frame.endswith(tail):
-                try:
-                    data = decode_base64(frame[start:stop], None, True)
-                except ValueError:
-                    break
-                # Nothing between the two may mean that they overlap.
-                size = len(data)
-                if size & 1 or not 0 < size <= MAX_SPLICED:
-                    break
-                return AudioFrame(data, rate, mime_type)
-        return decode_and_learn(frame)
-
-    def decode_and_learn(frame: bytes) -> ServerMessage | AudioFrame:
-        nonlocal lessons
+        for form in forms:
+            if frame.startswith(form.head) and frame.endswith(form.tail) and (form.head, form.tail) != (head, tail):
+                use(form)
+                return decode(frame)
         result = decode_fully(frame)
         if lessons and isinstance(result, AudioFrame):
             lessons -= 1
-            form = learn(frame)
-            if form is not None and form not in forms:
-                forms.insert(0, form)
+            form_of_frame = learn(frame)
+            if form_of_frame is not None and form_of_frame not in forms:
+                forms.insert(0, form_of_frame)
                 del forms[MAX_FORMS:]
+                use(form_of_frame)
         return result
+
+    def use(form: Form) -> None:
+        nonlocal head, tail, start, stop, rate, mime_type
+        head, tail, start, stop, rate, mime_type = form
 
     return decode
 
@@ -141,6 +152,11 @@ def learn(frame: bytes) -> Form | None:
         return None
     return Form(head, tail, len(head), -len(tail), result.rate, result.mime_type)
 
+
+OWN_FORM = Form(
+    _MODEL_HEAD.encode(), _MODEL_TAIL.encode(), len(_MODEL_HEAD), -len(_MODEL_TAIL), MODEL_PCM_RATE, _MODEL_MIME_TYPE
+)
+"""The form of `encode_model_audio`, known to every decoder from the start."""
 
 decode_server: FrameDecoder = make_decoder()
 """The server message in a frame, or an `AudioFrame`; raises `ProtocolError` or `FrameTooLargeError`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import json
 import random
 from typing import Any
@@ -16,6 +17,8 @@ from gemini_live_runtime.wire import b64, codec, compose
 from gemini_live_runtime.wire.audio_frame import (
     MAX_FORMS,
     MAX_LESSONS,
+    OWN_FORM,
+    Form,
     encode_audio_chunk,
     encode_model_audio,
     learn,
@@ -112,6 +115,12 @@ def mutate(text: str, random_: random.Random) -> str:
     return text
 
 
+def forms_of(decode: Any) -> list[Form]:
+    """What `decode` remembers: the list in the closure of its slow path."""
+    slow = inspect.getclosurevars(decode).nonlocals["decode_otherwise"]
+    return inspect.getclosurevars(slow).nonlocals["forms"]
+
+
 class TestReading:
     @pytest.mark.parametrize("text", TRAPS)
     @pytest.mark.parametrize("as_bytes", [True, False])
@@ -159,6 +168,19 @@ class TestReading:
         text = whole.replace(SPAN + '"', "")
         assert outcome(decode, text) == outcome(codec.decode_server, text)
 
+    def test_forms_that_take_turns_are_all_remembered(self) -> None:
+        decode = make_decoder()
+        texts = [json.dumps(frame(), indent=indent) for indent in (None, 1, 2)]
+        for text in texts:
+            decode(text)
+        forms = list(forms_of(decode))
+        for text in texts * 2:
+            assert decode(text) == AudioFrame(PCM, 24_000, "audio/pcm;rate=24000")
+        assert forms_of(decode) == forms
+
+    def test_the_form_of_our_own_server_is_known_from_the_start(self) -> None:
+        assert learn(encode_model_audio(PCM).encode()) == OWN_FORM
+
     def test_the_plain_library_reads_the_same(self) -> None:
         decode = make_decoder(b64.stdlib_validated)
         for text in TRAPS:
@@ -166,7 +188,7 @@ class TestReading:
 
     def test_what_is_remembered_is_bounded(self) -> None:
         decode = make_decoder()
-        forms = next(cell.cell_contents for cell in decode.__closure__ or () if isinstance(cell.cell_contents, list))
+        forms = forms_of(decode)
         for number in range(MAX_LESSONS + 50):
             decode(json.dumps(frame()).replace('"role"', " " * number + '"role"'))
         assert len(forms) == MAX_FORMS
