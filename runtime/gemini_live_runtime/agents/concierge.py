@@ -19,12 +19,17 @@ MAX_NOTES = 100
 
 PHRASES = (
     "what is the weather in Lisbon",
+    "how warm is it in Cairo",
+    "do I need an umbrella in London",
     "set a timer for ten minutes",
+    "set a tea timer for five minutes",
     "which timers are running",
     "take a note buy milk",
+    "remind me to water the plants",
     "read my notes",
     "delete the last note",
     "book a table for four people at seven",
+    "make a reservation please",
     "cancel my booking",
     "what time is it",
     "tell me a story",
@@ -33,10 +38,15 @@ PHRASES = (
     "what did I say before",
     "say that again",
     "what can I say",
-    "hello",
+    "who are you",
+    "how are you",
+    "please stop talking",
+    "never mind",
+    "thank you",
+    "good morning",
     "goodbye",
 )
-"""Some of what one can say; on the embedded server the dialogue script knows more."""
+"""What one can say, in the words that the embedded server's script understands; Gemini understands more."""
 
 _TIME = re.compile(r"^\s*(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm)?\s*$", re.IGNORECASE)
 

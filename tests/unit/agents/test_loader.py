@@ -1,0 +1,93 @@
+"""Finding agents: what is found, and the sentence for what is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gemini_live_runtime.agents.loader import load_agent
+from gemini_live_runtime.errors import AgentError
+
+AGENT = """
+from gemini_live_runtime import Agent, tool
+
+@tool
+def add(a: int, b: int) -> int:
+    "Add."
+    return a + b
+
+agent = Agent(name="adder", instruction="Add numbers.", tools=[add])
+
+def make():
+    return Agent(name="made", instruction="x")
+
+number = 3
+"""
+
+
+@pytest.fixture
+def agent_file(tmp_path: Path) -> Path:
+    path = tmp_path / "my_agent.py"
+    path.write_text(AGENT)
+    return path
+
+
+def test_a_bundled_agent_is_found_by_name() -> None:
+    assert load_agent("concierge").name == "concierge"
+
+
+def test_an_agent_in_a_file_is_found(agent_file: Path) -> None:
+    agent = load_agent(f"{agent_file}:agent")
+    assert [declared.name for declared in agent.declared] == ["add"]
+
+
+def test_a_function_that_makes_an_agent_is_called(agent_file: Path) -> None:
+    assert load_agent(f"{agent_file}:make").name == "made"
+
+
+def test_an_agent_in_a_module_is_found(agent_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(agent_file.parent))
+    assert load_agent("my_agent:agent").name == "adder"
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ("concirge", ["Did you mean concierge"]),
+        ("nowhere.py:agent", ["There is no file nowhere.py"]),
+        ("no_such_module:agent", ["There is no module no_such_module"]),
+        ("{file}:missing", ["missing", "agent"]),
+        ("{file}:number", ["int", "not an Agent"]),
+    ],
+)
+def test_what_cannot_be_found_is_said_with_a_remedy(agent_file: Path, reference: str, words: list[str]) -> None:
+    with pytest.raises(AgentError) as caught:
+        load_agent(reference.replace("{file}", str(agent_file)))
+    assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("1/0", ["line 1", "ZeroDivisionError"]),
+        ("x = (", ["SyntaxError"]),
+        ("import not_installed_anywhere", ["not_installed_anywhere"]),
+        ("raise SystemExit(3)", ["SystemExit"]),
+        ("from gemini_live_runtime import Agent\nagent = Agent(name='', instruction='x')", ["needs a name"]),
+    ],
+)
+def test_a_file_that_fails_is_said_in_one_sentence(tmp_path: Path, source: str, words: list[str]) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text(source)
+    with pytest.raises(AgentError) as caught:
+        load_agent(f"{path}:agent")
+    assert all(word in str(caught.value) for word in words)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_agent_with_something_that_is_no_tool_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text("from gemini_live_runtime import Agent\nagent = Agent(name='a', instruction='x', tools=[3])")
+    with pytest.raises(AgentError, match="not a tool"):
+        load_agent(f"{path}:agent")
