@@ -1,0 +1,183 @@
+"""A whole session in virtual time against a server that the test scripts frame by frame."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.interface import AudioIO
+from gemini_live_runtime.audio.no_audio import NoAudio
+from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.session.agent import Agent
+from gemini_live_runtime.session.capabilities import capabilities_of
+from gemini_live_runtime.session.core import SessionCore
+from gemini_live_runtime.session.declare import setup_of
+from gemini_live_runtime.session.limits import Limits
+from gemini_live_runtime.session.runner import LiveSession, Opening
+from gemini_live_runtime.wire.codec import encode_server, from_json
+from gemini_live_runtime.wire.connection import Connection, connect
+from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
+from gemini_live_runtime.wire.messages import ServerMessage
+from gemini_live_runtime.wire.transport import MemoryTransport, Transport, TransportClosed
+
+P = TypeVar("P", bound=ev.Payload)
+
+
+class Sink:
+    """Keeps events and track samples."""
+
+    def __init__(self) -> None:
+        self.events: list[ev.Event] = []
+        self.tracks: dict[str, bytes] = {"user": b"", "model": b""}
+        self._arrived = asyncio.Event()
+
+    def emit(self, payload: ev.Payload, *, turn: int, gen: int) -> ev.Event:
+        event = ev.Event(len(self.events) + 1, 0.0, turn, gen, payload)
+        self.events.append(event)
+        self._arrived.set()
+        return event
+
+    def audio(self, track: ev.Side, pcm: bytes) -> None:
+        self.tracks[track] += pcm
+
+    def all(self, kind: type[P]) -> list[P]:
+        return [event.payload for event in self.events if isinstance(event.payload, kind)]
+
+    async def until(self, kind: type[P], count: int = 1) -> P:
+        while len(self.all(kind)) < count:
+            self._arrived.clear()
+            await self._arrived.wait()
+        return self.all(kind)[count - 1]
+
+
+class ScriptedServer:
+    """The server's end of the wire."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.frames: list[dict[str, Any]] = []
+
+    async def hears(self) -> dict[str, Any]:
+        frame: dict[str, Any] = json.loads(await self._transport.recv())
+        self.frames.append(frame)
+        return frame
+
+    async def hears_a(self, kind: str) -> dict[str, Any]:
+        """The next frame with top-level key `kind`; others are passed over."""
+        while kind not in (frame := await self.hears()):
+            pass
+        value: dict[str, Any] = frame[kind]
+        return value
+
+    async def accepts(self) -> dict[str, Any]:
+        setup = await self.hears_a("setup")
+        await self.says(setupComplete={"sessionId": "s-1"})
+        return setup
+
+    async def says(self, **fields: Any) -> None:
+        message, _ = from_json(ServerMessage, fields)
+        await self._transport.send(encode_server(message).encode())
+
+    async def sends(self, frame: str | bytes) -> None:
+        await self._transport.send(frame)
+
+    async def closes(self, code: int, reason: str = "") -> None:
+        await self._transport.close(code, reason)
+
+    async def drinks(self) -> None:
+        """Read on until the client closes."""
+        try:
+            while True:
+                await self.hears()
+        except TransportClosed:
+            return
+
+
+class Stage:
+    """One session under test: `session`, what it emitted (`sink`), and the server's end (`server`)."""
+
+    def __init__(self, agent: Agent, audio: AudioIO, mode: ev.Mode, max_minutes: float | None) -> None:
+        self.sink = Sink()
+        client, server = MemoryTransport.pair()
+        self.server = ScriptedServer(server)
+        clock = LoopClock()
+        self.core = SessionCore(
+            mode=mode,
+            capabilities=capabilities_of(agent.model, agent.declared),
+            limits=Limits(None, max_minutes),
+            price=None,
+            started_at=clock.now(),
+            manual_activity=agent.manual_activity,
+        )
+
+        async def transport(_: Endpoint) -> Transport:
+            return client
+
+        async def opening() -> Opening:
+            async def connected(recorder: WireRecorder) -> Connection:
+                setup = setup_of(agent, agent.model, capabilities=capabilities_of(agent.model, agent.declared))
+                return await connect(
+                    local_endpoint("ws://localhost"),
+                    setup,
+                    clock=clock,
+                    observer=recorder,
+                    transport_factory=transport,
+                )
+
+            return Opening(url="ws://localhost", connect=connected)
+
+        self.closed = False
+
+        async def closing() -> None:
+            self.closed = True
+
+        self.session = LiveSession(
+            started=ev.SessionStarted(
+                session_id="s",
+                agent=agent.name,
+                model=agent.model,
+                backend="local",
+                wall=0.0,
+                record="off",
+                mode=mode,
+                program="test",
+            ),
+            agent=agent,
+            core=self.core,
+            sink=self.sink,
+            audio=audio,
+            opening=opening,
+            closing=closing,
+            clock=clock,
+        )
+
+    async def types(self, text: str) -> None:
+        await self.session.command(cmd.Command("c", cmd.SendText(text=text)))
+
+
+def stage(
+    scenario: Callable[[Stage], Awaitable[None]],
+    *,
+    agent: Agent | None = None,
+    audio: Callable[[], AudioIO] = NoAudio,
+    mode: ev.Mode = "voice",
+    max_minutes: float | None = None,
+    hang_up: bool = True,
+) -> tuple[Stage, int]:
+    """Run `scenario` beside a session; afterwards the session is hung up. The stage and the session's exit code."""
+
+    async def main() -> tuple[Stage, int]:
+        one = Stage(agent or Agent(name="test", instruction="Test."), audio(), mode, max_minutes)
+        running = asyncio.create_task(one.session.run())
+        async with asyncio.timeout(600):
+            await scenario(one)
+            if hang_up:
+                one.session.hang_up("the test is over")
+            return one, await running
+
+    return run_virtual(main())
