@@ -1,0 +1,172 @@
+"""Voice activity on the server: where speech begins and ends in a stream of 16 kHz audio. Pure: time is the audio's.
+
+A 20 ms frame counts as voice when WebRTC's detector says so and its level stands out of the noise floor. What the
+protocol calls `prefixPaddingMs` has two official definitions; both hold here: that much voice is needed before a start
+is committed, and at least that much audio from before it belongs to the utterance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from gemini_live_runtime.wire.messages import EndSensitivity, StartSensitivity
+
+RATE = 16_000
+FRAME_MS = 20
+FRAME_BYTES = RATE * FRAME_MS // 1000 * 2
+
+MAX_UTTERANCE_S = 60.0
+"""Longest utterance; at this length it ends as if the speaker had paused, and another may begin."""
+
+MIN_VOICED_MS = 160
+"""Voice below which an utterance is a noise: no answer."""
+
+MAX_PADDING_MS = 10_000
+"""Largest `prefixPaddingMs` and `silenceDurationMs`."""
+
+PREFIX_MS = {StartSensitivity.HIGH: 100, StartSensitivity.LOW: 200}
+"""Voice needed for a start when the client does not say. Google's own numbers are not published."""
+
+SILENCE_MS = {EndSensitivity.HIGH: 500, EndSensitivity.LOW: 900}
+"""Silence that ends an utterance when the client does not say; likewise."""
+
+_DETECTOR_MODE = {StartSensitivity.HIGH: 2, StartSensitivity.LOW: 3}
+_ABOVE_FLOOR_DB = {StartSensitivity.HIGH: 6.0, StartSensitivity.LOW: 12.0}
+_LEAST_DBFS = -60.0
+_FIRST_FLOOR_DBFS = -50.0
+_FLOOR_RISE_DB_S = 3.0
+_FLOOR_RISE_IN_SPEECH_DB_S = 0.5
+_LEAD_IN_MS = 300
+_LEAD_OUT_MS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ActivitySettings:
+    """What a client may choose. Times in ms, 0 to `MAX_PADDING_MS`; None is the default of the sensitivity."""
+
+    start: StartSensitivity = StartSensitivity.HIGH
+    end: EndSensitivity = EndSensitivity.HIGH
+    prefix_ms: int | None = None
+    silence_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Speech began; `offset_s` counts from the beginning of the stream."""
+
+    offset_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Speech ended. `pcm` is the whole utterance (s16le mono 16 kHz), `voiced_ms` how much of it is voice."""
+
+    offset_s: float
+    pcm: bytes
+    voiced_ms: int
+
+
+Edge: TypeAlias = Started | Ended
+
+
+class ActivityDetector:
+    """Finds utterances in audio as it arrives, in pieces of any length."""
+
+    def __init__(self, settings: ActivitySettings | None = None) -> None:
+        import webrtcvad
+
+        settings = settings or ActivitySettings()
+        prefix_ms = PREFIX_MS[settings.start] if settings.prefix_ms is None else settings.prefix_ms
+        silence_ms = SILENCE_MS[settings.end] if settings.silence_ms is None else settings.silence_ms
+        self._needed = max(1, math.ceil(prefix_ms / FRAME_MS))
+        self._patience = max(1, math.ceil(silence_ms / FRAME_MS))
+        self._gate_db = _ABOVE_FLOOR_DB[settings.start]
+        # A low sensitivity for the end also lets level alone keep an utterance going.
+        self._level_holds = settings.end is EndSensitivity.LOW
+        self._detector: Any = webrtcvad.Vad(_DETECTOR_MODE[settings.start])
+        self._rest = bytearray()
+        self._frames = 0
+        self._floor = _FIRST_FLOOR_DBFS
+        # A quarter of the frames may miss without starting the count anew.
+        window = self._needed + max(1, self._needed // 4)
+        self._hits: deque[bool] = deque(maxlen=window)
+        self._before: deque[bytes] = deque(maxlen=window + (_LEAD_IN_MS + prefix_ms) // FRAME_MS)
+        self._utterance = bytearray()
+        self._voiced = 0
+        self._silent = 0
+        self.speaking = False
+
+    @property
+    def offset_s(self) -> float:
+        """Seconds of audio judged so far."""
+        return self._frames * FRAME_MS / 1000
+
+    def add(self, pcm: bytes) -> list[Edge]:
+        """Judge more audio (s16le mono 16 kHz); return the edges in it."""
+        self._rest += pcm
+        edges: list[Edge] = []
+        whole = len(self._rest) - len(self._rest) % FRAME_BYTES
+        for start in range(0, whole, FRAME_BYTES):
+            edge = self._frame(bytes(self._rest[start : start + FRAME_BYTES]))
+            if edge is not None:
+                edges.append(edge)
+        del self._rest[:whole]
+        return edges
+
+    def flush(self) -> list[Edge]:
+        """The stream pauses: an utterance under way ends here."""
+        self._rest.clear()
+        self._hits.clear()
+        edges: list[Edge] = [self._end()] if self.speaking else []
+        self._before.clear()
+        return edges
+
+    def _frame(self, frame: bytes) -> Edge | None:
+        self._frames += 1
+        level = level_dbfs(frame)
+        rise = _FLOOR_RISE_IN_SPEECH_DB_S if self.speaking else _FLOOR_RISE_DB_S
+        self._floor = min(level, self._floor + rise * FRAME_MS / 1000)
+        loud = level >= max(_LEAST_DBFS, self._floor + self._gate_db)
+        voice = loud and self._detector.is_speech(frame, RATE)
+        return self._in_speech(frame, loud, voice) if self.speaking else self._outside_speech(frame, voice)
+
+    def _outside_speech(self, frame: bytes, voice: bool) -> Started | None:
+        self._before.append(frame)
+        self._hits.append(voice)
+        if sum(self._hits) < self._needed:
+            return None
+        self.speaking = True
+        self._voiced = sum(self._hits)
+        self._silent = 0
+        self._utterance = bytearray(b"".join(self._before))
+        offset = self.offset_s - len(self._hits) * FRAME_MS / 1000
+        self._hits.clear()
+        self._before.clear()
+        return Started(max(0.0, offset))
+
+    def _in_speech(self, frame: bytes, loud: bool, voice: bool) -> Ended | None:
+        self._utterance += frame
+        self._voiced += voice
+        self._silent = 0 if voice or (loud and self._level_holds) else self._silent + 1
+        if self._silent < self._patience and len(self._utterance) < MAX_UTTERANCE_S * RATE * 2:
+            return None
+        return self._end()
+
+    def _end(self) -> Ended:
+        spare = (self._silent * FRAME_MS - _LEAD_OUT_MS) // FRAME_MS
+        pcm = bytes(self._utterance[: -spare * FRAME_BYTES] if spare > 0 else self._utterance)
+        self.speaking = False
+        self._utterance = bytearray()
+        return Ended(self.offset_s - self._silent * FRAME_MS / 1000, pcm, self._voiced * FRAME_MS)
+
+
+def level_dbfs(pcm: bytes) -> float:
+    """RMS level of s16le samples in dB of full scale; -100 for silence."""
+    import numpy as np
+
+    samples = np.frombuffer(pcm, dtype="<i2").astype(np.float32)
+    power = float(np.dot(samples, samples)) / (len(samples) * 32768.0**2) if len(samples) else 0.0
+    return 10 * math.log10(power) if power > 1e-10 else -100.0

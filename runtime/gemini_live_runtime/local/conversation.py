@@ -1,0 +1,134 @@
+"""What one session remembers and is made of: instruction, tools, counted history, and the model's parts.
+
+The dialogue decides; recogniser and speech are made when they are first needed, because a typed session needs neither.
+Where one cannot be had, the session goes on without it and says so once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.local.context import Context
+from gemini_live_runtime.local.live_config import DeclaredTool, LiveConfig
+from gemini_live_runtime.local.parts import Dialogue, Heard, Parts, Recogniser, Speech
+from gemini_live_runtime.local.refusal import VIOLATION, Refusal
+
+log = logging.getLogger("gemini_live_runtime.local")
+
+_NOT_FOUND = "models/{model} is not found for API version v1beta, or is not supported for bidiGenerateContent."
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a resumption handle brings back. Configuration is not in it: that comes with the new setup."""
+
+    session_id: str
+    model: str
+    history: list[list[Any]]
+    dialogue: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Conversation:
+    """One session's model side. Raises `Refusal` for a model that does not exist."""
+
+    def __init__(self, config: LiveConfig, parts: Parts) -> None:
+        self._config = config
+        self._parts = parts
+        self.context = Context(config.compress_at, config.compress_to)
+        self.instruction = config.instruction
+        self.tools: Mapping[str, DeclaredTool] = config.tools
+        try:
+            self.dialogue: Dialogue = parts.dialogue(config.model)
+        except KeyError:
+            raise Refusal(VIOLATION, _NOT_FOUND.format(model=config.model[:40])) from None
+        self._recogniser: Recogniser | None = None
+        self._speech: Speech | None = None
+        self.no_recogniser = ""
+        """Why there is none; "" while there is one, or nobody has asked."""
+        self.no_speech = ""
+        self._declare()
+
+    def update(self, *, instruction: str | None = None, tools: Mapping[str, DeclaredTool] | None = None) -> None:
+        """Replace instruction or tools from now on."""
+        if instruction is not None:
+            self.instruction = instruction
+        if tools is not None:
+            self.tools = tools
+        self._declare()
+
+    def _declare(self) -> None:
+        self.dialogue.declare({name: tool.parameters for name, tool in self.tools.items()})
+        self.context.set_fixed(self.instruction, *(tool.text for tool in self.tools.values()))
+        self._listening_for: frozenset[str] = frozenset(self.tools)
+
+    def blocking(self, name: str) -> bool:
+        """Whether the model waits for the function `name`."""
+        tool = self.tools.get(name)
+        return tool is None or tool.blocking
+
+    def remember(self, session_id: str) -> Memory:
+        """What a handle made now brings back."""
+        return Memory(session_id, self._config.model, self.context.snapshot(), self.dialogue.snapshot())
+
+    def restore(self, memory: Memory) -> None:
+        """Continue the conversation of `memory`."""
+        self.context.restore(memory.history)
+        self.dialogue.restore(memory.dialogue)
+
+    async def recognise(self, pcm: bytes) -> Heard | None:
+        """What was said; None when there is no recogniser (see `no_recogniser`)."""
+        if self.no_recogniser:
+            return None
+        try:
+            if self._recogniser is None or self._recogniser_tools != self._listening_for:
+                await self._close_recogniser()
+                self._recogniser_tools = self._listening_for
+                self._recogniser = self._parts.recogniser(self.dialogue, self._listening_for)
+            return await self._recogniser.recognise(pcm)
+        except Exception as error:
+            self.no_recogniser = _why(error, "recogniser")
+            return None
+
+    _recogniser_tools: frozenset[str] = frozenset()
+
+    def speech(self) -> Speech | None:
+        """The voice; None when there is none (see `no_speech`)."""
+        if self._speech is None and not self.no_speech:
+            try:
+                self._speech = self._parts.speech()
+            except Exception as error:
+                self.speech_failed(error)
+        return None if self.no_speech else self._speech
+
+    def speech_failed(self, error: Exception) -> None:
+        """The voice broke: this session goes on without."""
+        self.no_speech = _why(error, "speech")
+
+    async def close(self) -> None:
+        """Let go of the parts."""
+        await self._close_recogniser()
+        if self._speech is not None:
+            speech, self._speech = self._speech, None
+            try:
+                await speech.close()
+            except Exception:
+                log.exception("The speech did not close")
+
+    async def _close_recogniser(self) -> None:
+        if self._recogniser is not None:
+            recogniser, self._recogniser = self._recogniser, None
+            try:
+                await recogniser.close()
+            except Exception:
+                log.exception("The recogniser did not close")
+
+
+def _why(error: Exception, part: str) -> str:
+    if isinstance(error, GeminiLiveError):
+        return str(error)
+    log.error("The %s failed", part, exc_info=error)
+    return f"The {part} failed: {error or type(error).__name__}."

@@ -1,0 +1,268 @@
+"""The user's side of a session: streamed audio, images and activity marks become turns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from gemini_live_runtime.local.activity import MAX_UTTERANCE_S, MIN_VOICED_MS, RATE, ActivityDetector, Ended, Started
+from gemini_live_runtime.local.context import IMAGE_TOKENS, Context, Entry, audio_tokens
+from gemini_live_runtime.local.conversation import log
+from gemini_live_runtime.local.live_config import LiveConfig
+from gemini_live_runtime.local.refusal import Refusal, invalid
+from gemini_live_runtime.local.turns import Said
+from gemini_live_runtime.wire.codec import PCM_RATES
+from gemini_live_runtime.wire.messages import (
+    Blob,
+    Content,
+    Modality,
+    RealtimeInput,
+    Role,
+    TurnCoverage,
+    VoiceActivityType,
+)
+
+STALLED_S = 1.5
+"""Silence on the wire after which speech that was under way counts as ended: the client stopped sending."""
+
+MAX_MARKED_TEXT = 100_000
+"""Characters of text between two activity marks; more is refused."""
+
+_MAX_UTTERANCE_BYTES = int(MAX_UTTERANCE_S * RATE) * 2
+
+
+class Hearing:
+    """Finds the user's turns in realtime input, by voice activity or by the client's own marks.
+
+    `on_start`: the user begins to speak. `on_end`: a turn, or None for what was only a noise. `on_activity`: an edge
+    of speech and its place in the stream in seconds, automatic detection only.
+    """
+
+    def __init__(
+        self,
+        config: LiveConfig,
+        context: Callable[[], Context],
+        *,
+        on_start: Callable[[], Awaitable[None]],
+        on_end: Callable[[Said | None], Awaitable[None]],
+        on_activity: Callable[[VoiceActivityType, float], Awaitable[None]],
+    ) -> None:
+        self._config = config
+        self._context = context
+        self._on_start = on_start
+        self._on_end = on_end
+        self._on_activity = on_activity
+        self._detector: ActivityDetector | None = None
+        self._resampler = Resampler()
+        self._marked: bytearray | None = None
+        self._marked_text: list[str] = []
+        self._stalled: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._silence_s = 0.0
+        self.dropped_bytes = 0
+        """Marked audio above `MAX_UTTERANCE_S`."""
+
+    @property
+    def manual(self) -> bool:
+        """Whether the client marks activity itself."""
+        return self._config.activity is None
+
+    @property
+    def marked(self) -> bool:
+        """Whether the client's activity is under way."""
+        return self._marked is not None
+
+    async def take(self, message: RealtimeInput) -> None:
+        """Everything of a message but text outside marked activity; raises `Refusal`."""
+        if message.activity_start is not None:
+            await self._mark_start()
+        for blob in (message.audio, message.video, *message.media_chunks):
+            if blob is not None:
+                await self._blob(blob)
+        if message.activity_end is not None:
+            await self._mark_end()
+        if message.audio_stream_end:
+            if self.manual:
+                raise invalid("audioStreamEnd needs automatic activity detection")
+            await self._flush()
+
+    def add_text(self, text: str) -> None:
+        """Text within marked activity."""
+        self._marked_text.append(text)
+        if sum(map(len, self._marked_text)) > MAX_MARKED_TEXT:
+            raise invalid(f"more than {MAX_MARKED_TEXT} characters of text in one activity")
+
+    def close(self) -> None:
+        """Stop the timer."""
+        if self._stalled is not None:
+            self._stalled.cancel()
+        for task in self._tasks:
+            task.cancel()
+
+    async def _mark_start(self) -> None:
+        if not self.manual:
+            raise Refusal(
+                1007, "Explicit activity control is not supported when automatic activity detection is enabled."
+            )
+        if self._marked is not None:
+            raise invalid("activityStart came twice")
+        self._marked = bytearray()
+        self._marked_text.clear()
+        await self._on_start()
+
+    async def _mark_end(self) -> None:
+        if not self.manual:
+            raise Refusal(
+                1007, "Explicit activity control is not supported when automatic activity detection is enabled."
+            )
+        if self._marked is None:
+            raise invalid("activityEnd came without activityStart")
+        self._marked += self._resampler.flush()
+        said = Said(" ".join(self._marked_text), bytes(self._marked))
+        self._marked = None
+        await self._on_end(said if said.text or said.pcm else None)
+
+    async def _blob(self, blob: Blob) -> None:
+        mime_type = (blob.mime_type or "audio/pcm").lower().replace(" ", "")
+        if mime_type.startswith("image/"):
+            self._image()
+            return
+        rate = input_rate(mime_type)
+        if rate is None:
+            raise invalid(f"media of type {mime_type[:40]!r} is not supported, send audio/pcm;rate=16000 or image/jpeg")
+        await self._audio(self._resampler.process(blob.data, rate))
+
+    def _image(self) -> None:
+        speaking = self._marked is not None or (self._detector is not None and self._detector.speaking)
+        if speaking or self._config.coverage is not TurnCoverage.ONLY_ACTIVITY:
+            self._context().add(Entry("user", Modality.IMAGE, IMAGE_TOKENS))
+
+    async def _audio(self, pcm: bytes) -> None:
+        if self._config.activity is None:
+            self._marked_audio(pcm)
+            return
+        if self._detector is None:
+            self._detector = ActivityDetector(self._config.activity)
+        before = self._detector.speaking
+        edges = self._detector.add(pcm)
+        if not before and not edges:
+            self._count_silence(len(pcm))
+        await self._edges(edges)
+        self._watch()
+
+    def _marked_audio(self, pcm: bytes) -> None:
+        if self._marked is None:
+            self._count_silence(len(pcm))
+            return
+        room = _MAX_UTTERANCE_BYTES - len(self._marked)
+        self._marked += pcm[:room]
+        if len(pcm) > room:
+            if not self.dropped_bytes:
+                log.warning("A marked activity is longer than %g s: the rest is dropped", MAX_UTTERANCE_S)
+            self.dropped_bytes += len(pcm) - room
+
+    def _count_silence(self, size: int) -> None:
+        # Audio outside speech is the model's business, and costs, only when the client wants all input.
+        if self._config.coverage is TurnCoverage.ALL_INPUT:
+            self._silence_s += size / (RATE * 2)
+            if self._silence_s >= 1:
+                self._context().add(Entry("user", Modality.AUDIO, audio_tokens(self._silence_s)))
+                self._silence_s = 0.0
+
+    async def _flush(self) -> None:
+        if self._detector is not None:
+            rest = self._resampler.flush()
+            await self._edges([*self._detector.add(rest), *self._detector.flush()])
+            self._watch()
+
+    def _watch(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+        if self._detector is not None and self._detector.speaking:
+            self._stalled = asyncio.get_running_loop().call_later(STALLED_S, self._give_up)
+
+    def _give_up(self) -> None:
+        task = asyncio.ensure_future(self._flush())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _edges(self, edges: list[Started | Ended]) -> None:
+        for edge in edges:
+            if isinstance(edge, Started):
+                await self._on_activity(VoiceActivityType.ACTIVITY_START, edge.offset_s)
+                await self._on_start()
+            else:
+                await self._on_activity(VoiceActivityType.ACTIVITY_END, edge.offset_s)
+                noise = edge.voiced_ms < MIN_VOICED_MS
+                await self._on_end(None if noise else Said(pcm=edge.pcm))
+
+
+def content_said(content: Content) -> Said:
+    """Text and audio of client content; raises `Refusal` for roles that there are not, and for other audio."""
+    if content.role is not None and not isinstance(content.role, Role):
+        raise Refusal(1007, "Please use a valid role: user, model.")
+    texts: list[str] = []
+    pcm = b""
+    for part in content.parts:
+        if part.text and not part.thought:
+            texts.append(part.text)
+        blob = part.inline_data
+        if blob is not None and not is_image(blob.mime_type):
+            rate = input_rate((blob.mime_type or "").lower().replace(" ", ""))
+            if rate is None:
+                raise invalid(f"media of type {(blob.mime_type or '')[:40]!r} is not supported in client content")
+            resampler = Resampler()
+            pcm += resampler.process(blob.data, rate) + resampler.flush()
+    return Said(" ".join(texts), pcm[:_MAX_UTTERANCE_BYTES])
+
+
+def is_image(mime_type: str | None) -> bool:
+    """Whether a blob is a picture."""
+    return (mime_type or "").lower().startswith("image/")
+
+
+def input_rate(mime_type: str) -> int | None:
+    """Hz of an `audio/pcm` type, 16 kHz when it names none; None for other types and senseless rates."""
+    kind, *parameters = mime_type.split(";")
+    if kind not in ("audio/pcm", "audio/l16"):
+        return None
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name == "rate":
+            rate = int(value) if value.isascii() and value.isdigit() and len(value) < 7 else 0
+            return rate if rate in PCM_RATES else None
+    return RATE
+
+
+class Resampler:
+    """s16le mono of any rate to 16 kHz, as a stream; nothing is loaded while the rate is right."""
+
+    def __init__(self) -> None:
+        self._rate = RATE
+        self._stream: Any = None
+
+    def process(self, pcm: bytes, rate: int) -> bytes:
+        """The 16 kHz audio that is ready after `pcm`; another rate than before begins a new stream."""
+        if rate != self._rate:
+            self._rate = rate
+            self._stream = None
+        if rate == RATE:
+            return pcm
+        import numpy as np
+
+        if self._stream is None:
+            import soxr
+
+            self._stream = soxr.ResampleStream(rate, RATE, 1, dtype="int16", quality="LQ")
+        return bytes(self._stream.resample_chunk(np.frombuffer(pcm, dtype="<i2")).astype("<i2").tobytes())
+
+    def flush(self) -> bytes:
+        """What is held back; the next audio begins a new stream."""
+        if self._stream is None:
+            return b""
+        import numpy as np
+
+        stream, self._stream = self._stream, None
+        return bytes(stream.resample_chunk(np.zeros(0, dtype=np.int16), last=True).astype("<i2").tobytes())

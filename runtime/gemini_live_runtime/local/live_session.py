@@ -1,0 +1,350 @@
+"""One connection of a Live client, from its setup to its close: what each message does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Coroutine
+from typing import Any, Protocol
+
+from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
+from gemini_live_runtime.local.activity import RATE
+from gemini_live_runtime.local.calls import Batch, CallIds, Calls, News
+from gemini_live_runtime.local.context import IMAGE_TOKENS, Context, Entry, audio_tokens, text_tokens
+from gemini_live_runtime.local.conversation import Conversation, Memory, log
+from gemini_live_runtime.local.handles import Handles
+from gemini_live_runtime.local.hearing import Hearing, content_said, is_image
+from gemini_live_runtime.local.live_config import LiveConfig, check_setup, declared_tools, instruction_text
+from gemini_live_runtime.local.options import Fault, ServerOptions
+from gemini_live_runtime.local.outlet import Outlet
+from gemini_live_runtime.local.parts import Parts
+from gemini_live_runtime.local.refusal import (
+    DEADLINE,
+    FAILURE,
+    INTERNAL,
+    INVALID,
+    INVALID_ARGUMENT,
+    UNAVAILABLE,
+    VIOLATION,
+    Refusal,
+    check_form,
+    invalid,
+    invalid_json,
+)
+from gemini_live_runtime.local.turns import Begin, Said, Turns
+from gemini_live_runtime.wire.codec import decode_client
+from gemini_live_runtime.wire.messages import (
+    ClientContent,
+    ClientMessage,
+    Content,
+    ContextUpdate,
+    GoAway,
+    Modality,
+    RealtimeInput,
+    Role,
+    Scheduling,
+    ServerMessage,
+    SessionResumptionUpdate,
+    SetupComplete,
+    ToolCallCancellation,
+    ToolResponse,
+    VoiceActivity,
+    VoiceActivityType,
+)
+from gemini_live_runtime.wire.transport import Transport, TransportClosed
+
+SETUP_TIMEOUT_S = 10.0
+"""How long a connection may say nothing before its setup."""
+
+OLD_CONNECTION_GRACE_S = 1.0
+"""How long a resumption waits for the session's older connection to finish closing."""
+
+_SETUP_FIRST = "setup must be the first message and only the first."
+
+
+class House(Protocol):
+    """What a session shares with the others of its server."""
+
+    options: ServerOptions
+    parts: Parts
+    handles: Handles
+    call_ids: CallIds
+    open_sessions: dict[str, LiveSession]
+
+    def take_fault(self, fault: Fault) -> bool:
+        """Whether `fault` is due; uses it up."""
+        ...
+
+
+class LiveSession:
+    """Serves one connection. `run` returns when it is over."""
+
+    def __init__(self, transport: Transport, house: House) -> None:
+        self._transport = transport
+        self._house = house
+        self._outlet = Outlet(transport, house.take_fault)
+        self._consumed = 0
+        self._background: set[asyncio.Task[None]] = set()
+        self.ended = asyncio.Event()
+        """Set when the connection is over."""
+
+    config: LiveConfig
+    session_id: str
+    _conversation: Conversation
+    _turns: Turns
+    _calls: Calls
+    _hearing: Hearing
+    _seeding: bool
+    _unasked: list[Said]
+
+    async def run(self) -> None:
+        """Serve until either side closes; never raises."""
+        try:
+            await self._serve()
+        except TransportClosed:
+            pass
+        except Refusal as refusal:
+            await self._outlet.close(refusal.code, refusal.reason)
+        except Exception:
+            log.exception("A session failed")
+            await self._outlet.close(FAILURE, INTERNAL)
+        finally:
+            self.ended.set()
+
+    async def shut(self, code: int, reason: str) -> None:
+        """End the connection from the server's side."""
+        await self._outlet.close(code, reason)
+
+    async def _serve(self) -> None:
+        try:
+            async with asyncio.timeout(SETUP_TIMEOUT_S):
+                message = await self._receive()
+        except TimeoutError:
+            raise Refusal(VIOLATION, f"No setup within {SETUP_TIMEOUT_S:g} s: {_SETUP_FIRST}") from None
+        if message.setup is None:
+            raise Refusal(INVALID, _SETUP_FIRST)
+        self.config = check_setup(message.setup)
+        if self._house.take_fault(Fault.SILENT_SETUP):
+            while True:
+                await self._transport.recv()
+        self._conversation = Conversation(self.config, self._house.parts)
+        memory = await self._resumed()
+        self.session_id = memory.session_id if memory else secrets.token_hex(16)
+        if memory is not None:
+            self._conversation.restore(memory)
+        self._house.open_sessions[self.session_id] = self
+        try:
+            await self._converse()
+        finally:
+            if self._house.open_sessions.get(self.session_id) is self:
+                del self._house.open_sessions[self.session_id]
+
+    async def _resumed(self) -> Memory | None:
+        if not self.config.handle:
+            return None
+        memory = self._house.handles.find(self.config.handle, asyncio.get_running_loop().time())
+        if memory is None:
+            raise Refusal(INVALID, f"{INVALID_ARGUMENT}: the session resumption handle is unknown or expired.")
+        if memory.model != self.config.model:
+            raise invalid(f"the handle belongs to model {memory.model[:40]}")
+        older = self._house.open_sessions.get(memory.session_id)
+        if older is not None:
+            if not self._house.options.refuse_open_resume:
+                await older.shut(VIOLATION, "The operation was aborted: the session was resumed elsewhere.")
+            try:
+                async with asyncio.timeout(OLD_CONNECTION_GRACE_S):
+                    await older.ended.wait()
+            except TimeoutError:
+                raise Refusal(FAILURE, UNAVAILABLE) from None
+        return memory
+
+    async def _converse(self) -> None:
+        self._seeding = self.config.initial_history
+        self._unasked = []
+        self._calls = Calls(self._house.call_ids, self._news, self._expired)
+        self._turns = Turns(
+            self.config, self._conversation, self._calls, self._outlet, on_start=self._busy, on_idle=self._offer_handle
+        )
+        self._hearing = Hearing(
+            self.config,
+            self._context,
+            on_start=self._user_starts,
+            on_end=self._user_ends,
+            on_activity=self._report_activity,
+        )
+        failing = asyncio.ensure_future(self._turns.failed)
+        reading = asyncio.create_task(self._read())
+        leaving = asyncio.create_task(self._leave())
+        try:
+            await self._outlet.send(ServerMessage(setup_complete=SetupComplete(session_id=self.session_id)))
+            await self._offer_handle()
+            await asyncio.wait({reading, failing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if failing.done():
+                raise failing.result()
+            await (reading if reading.done() else leaving)
+        finally:
+            for task in (reading, leaving, *self._background):
+                task.cancel()
+            await asyncio.gather(reading, leaving, *self._background, return_exceptions=True)
+            failing.cancel()
+            self._hearing.close()
+            await self._turns.close()
+            self._calls.close()
+            await self._conversation.close()
+
+    async def _leave(self) -> None:
+        options = self._house.options
+        if options.go_away_after is None:
+            await asyncio.Event().wait()
+            return
+        await asyncio.sleep(options.go_away_after)
+        await self._outlet.send(ServerMessage(go_away=GoAway(time_left=f"{options.time_left:g}s")))
+        await asyncio.sleep(options.time_left)
+        raise Refusal(FAILURE, DEADLINE)
+
+    # -- what the client says ----------------------------------------------------------------------------------------
+
+    async def _receive(self) -> ClientMessage:
+        frame = await self._transport.recv()
+        try:
+            message = decode_client(frame)
+        except FrameTooLargeError as error:
+            raise Refusal(1009, str(error)) from None
+        except ProtocolError as error:
+            raise invalid_json(str(error)) from None
+        check_form(message)
+        return message
+
+    async def _read(self) -> None:
+        while True:
+            message = await self._receive()
+            self._consumed += 1
+            if message.setup is not None:
+                raise Refusal(INVALID, _SETUP_FIRST)
+            if message.realtime_input is not None:
+                await self._realtime(message.realtime_input)
+            elif message.client_content is not None:
+                await self._content(message.client_content)
+            elif message.tool_response is not None:
+                await self._tool_response(message.tool_response)
+            elif message.context_update is not None:
+                self._update(message.context_update)
+
+    async def _realtime(self, message: RealtimeInput) -> None:
+        await self._hearing.take(message)
+        text = message.text
+        if not text:
+            return
+        if self._hearing.marked:
+            self._hearing.add_text(text)
+            return
+        if self.config.interrupts:
+            await self._turns.interrupt()
+        self._turns.ask(Said(text))
+
+    async def _content(self, message: ClientContent) -> None:
+        for turn in message.turns:
+            self._seed(turn)
+        if self._seeding:
+            # The initial history wants no answer.
+            self._seeding = not message.turn_complete
+            if message.turn_complete:
+                self._unasked.clear()
+        elif message.turn_complete:
+            await self._turns.interrupt()
+            text = " ".join(said.text for said in self._unasked if said.text)
+            pcm = b"".join(said.pcm for said in self._unasked)
+            self._unasked.clear()
+            self._turns.ask(Said(text, pcm, counted=True) if text or pcm else Begin())
+        if not self._turns.busy:
+            await self._offer_handle()
+
+    def _seed(self, content: Content) -> None:
+        """Append to the history; what the user says last is what the next answer is for."""
+        said = content_said(content)
+        role = "model" if content.role == Role.MODEL else "user"
+        self._context().add(Entry(role, Modality.TEXT, text_tokens(said.text), said.text))
+        self._context().add(Entry(role, Modality.AUDIO, audio_tokens(len(said.pcm) / (2 * RATE))))
+        images = sum(1 for part in content.parts if part.inline_data and is_image(part.inline_data.mime_type))
+        self._context().add(Entry(role, Modality.IMAGE, images * IMAGE_TOKENS))
+        if role == "model":
+            self._unasked.clear()
+        else:
+            self._unasked.append(said)
+
+    async def _tool_response(self, message: ToolResponse) -> None:
+        for response in message.function_responses:
+            self._calls.answer(response)
+        if not self._turns.busy and not self._calls.pending:
+            await self._offer_handle()
+
+    def _update(self, message: ContextUpdate) -> None:
+        self._conversation.update(
+            instruction=None if message.system_instruction is None else instruction_text(message.system_instruction),
+            tools=None if message.tools is None else declared_tools(message.tools.tools, self.config.model),
+        )
+
+    # -- what follows from it ----------------------------------------------------------------------------------------
+
+    def _context(self) -> Context:
+        return self._conversation.context
+
+    async def _user_starts(self) -> None:
+        self._turns.hold(True)
+        if self.config.interrupts:
+            await self._turns.interrupt()
+
+    async def _user_ends(self, said: Said | None) -> None:
+        if said is not None:
+            self._turns.ask(said)
+        self._turns.hold(False)
+
+    async def _report_activity(self, kind: VoiceActivityType, offset_s: float) -> None:
+        if self.config.vad_signal:
+            activity = VoiceActivity(type=kind, audio_offset=f"{offset_s:.3f}s")
+            await self._outlet.send(ServerMessage(voice_activity=activity))
+
+    def _news(self, news: News) -> None:
+        if news.scheduling is Scheduling.SILENT:
+            tokens = sum(text_tokens(str(result)) for _, result in news.results)
+            self._context().add(Entry("tool", Modality.TEXT, tokens))
+            return
+        if news.scheduling is Scheduling.INTERRUPT:
+            self._in_background(self._interrupt_with(news))
+        else:
+            self._turns.ask(news)
+
+    async def _interrupt_with(self, news: News) -> None:
+        await self._turns.interrupt()
+        self._turns.ask(news)
+
+    def _expired(self, batch: Batch) -> None:
+        cancelled = ToolCallCancellation(ids=self._calls.give_up(batch))
+        self._in_background(self._outlet.send(ServerMessage(tool_call_cancellation=cancelled)))
+        self._turns.ask(News(batch.results()))
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        async def run() -> None:
+            with contextlib.suppress(TransportClosed):
+                await work
+
+        task = asyncio.create_task(run())
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def _busy(self) -> None:
+        if self.config.handles:
+            await self._outlet.send(ServerMessage(session_resumption_update=SessionResumptionUpdate()))
+
+    async def _offer_handle(self) -> None:
+        if not self.config.handles or self._calls.pending:
+            return
+        memory = self._conversation.remember(self.session_id)
+        handle = self._house.handles.keep(memory, asyncio.get_running_loop().time())
+        update = SessionResumptionUpdate(
+            new_handle=handle,
+            resumable=True,
+            last_consumed_client_message_index=self._consumed if self.config.transparent else None,
+        )
+        await self._outlet.send(ServerMessage(session_resumption_update=update))

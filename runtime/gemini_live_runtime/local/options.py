@@ -1,0 +1,49 @@
+"""How a server behaves: its script, its limits of time, and the faults it simulates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+DEFAULT_TIME_LEFT_S = 10.0
+"""Seconds between `goAway` and the close."""
+
+
+class Fault(StrEnum):
+    """What real servers do wrong now and then; a client has to survive each."""
+
+    SILENT_SETUP = "silent-setup"
+    """The setup is never answered."""
+    DROP_MID_TURN = "drop-mid-turn"
+    """The connection breaks (1006) after the first stretch of an answer."""
+    GARBAGE_FRAME = "garbage-frame"
+    """A frame that is not JSON precedes an answer."""
+    HUGE_FRAME = "huge-frame"
+    """A frame above the message limit precedes an answer."""
+    LATE_INTERRUPTED = "late-interrupted"
+    """`interrupted` comes after the `turnComplete` of a barge-in."""
+    DUPLICATE_CALL = "duplicate-call"
+    """A tool call is sent twice with the same ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Of one server.
+
+    `script`: dialogue file for every model name that does not say `local-NAME`; None is the concierge.
+    `host`, `port`: where `start` listens; port 0 takes a free one.
+    `go_away_after`: seconds after setup until `goAway`; `time_left` seconds later the connection closes (1011).
+    `faults`: which fault, and how often it still happens, counted over all connections.
+    `refuse_open_resume`: a handle whose session is still connected is refused (1011), as Google's servers do; False
+    takes the session over and closes the older connection.
+    """
+
+    script: Path | None = None
+    host: str = "127.0.0.1"
+    port: int = 0
+    go_away_after: float | None = None
+    time_left: float = DEFAULT_TIME_LEFT_S
+    faults: Mapping[Fault, int] = field(default_factory=dict)
+    refuse_open_resume: bool = True

@@ -1,0 +1,144 @@
+"""The embedded Live server: sockets and in-memory ends in, one `LiveSession` each, and what sessions share."""
+
+from __future__ import annotations
+
+import asyncio
+import http
+import logging
+import re
+from urllib.parse import urlsplit
+
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.http11 import Request, Response
+
+from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.local.calls import CallIds
+from gemini_live_runtime.local.default_parts import DefaultParts
+from gemini_live_runtime.local.handles import Handles
+from gemini_live_runtime.local.live_session import LiveSession
+from gemini_live_runtime.local.options import Fault, ServerOptions
+from gemini_live_runtime.local.parts import Parts
+from gemini_live_runtime.local.refusal import FAILURE, UNAVAILABLE
+from gemini_live_runtime.wire.transport import MemoryTransport, Transport
+from gemini_live_runtime.wire.websocket import SERVER_OPTIONS, WebSocketTransport
+
+__all__ = ["Fault", "LocalServer", "ServerOptions"]
+
+MAX_CONNECTIONS = 64
+"""Connections served at a time; more are turned away (1011)."""
+
+STOP_S = 3.0
+"""How long `stop` waits for sessions to let go of their parts."""
+
+_PATH = re.compile(r"BidiGenerateContent(Constrained)?$")
+
+# Handshakes that fail are the client's affair; the library would print a traceback for each.
+_logger = logging.getLogger("gemini_live_runtime.local.websockets")
+_logger.setLevel(logging.CRITICAL)
+
+
+class LocalServer:
+    """Serves the Live protocol from scripted dialogues.
+
+    `start` listens on a socket; `connect` gives an in-memory end and needs no `start`. All connections share handles,
+    call ids and faults. `parts` defaults to the real ones, with the script of the options.
+    """
+
+    def __init__(self, options: ServerOptions | None = None, parts: Parts | None = None) -> None:
+        self.options = options or ServerOptions()
+        self.parts: Parts = parts if parts is not None else DefaultParts(self.options.script)
+        self.handles = Handles()
+        self.call_ids = CallIds()
+        self.open_sessions: dict[str, LiveSession] = {}
+        self._faults = dict(self.options.faults)
+        self._sessions: dict[asyncio.Task[None], LiveSession | None] = {}
+        self._server: Server | None = None
+
+    def take_fault(self, fault: Fault) -> bool:
+        """Whether `fault` is due; uses it up."""
+        left = self._faults.get(fault, 0)
+        if left > 0:
+            self._faults[fault] = left - 1
+        return left > 0
+
+    @property
+    def connections(self) -> int:
+        """Connections being served."""
+        return len(self._sessions)
+
+    async def start(self) -> str:
+        """Listen; return the address as `ws://HOST:PORT`. Raises `UsageError` where that cannot be."""
+        host, port = self.options.host, self.options.port
+        try:
+            self._server = await serve(
+                self._accept, host, port, process_request=_check_path, logger=_logger, **SERVER_OPTIONS
+            )
+        except OSError as error:
+            raise UsageError(
+                f"The server cannot listen on {host} port {port}: {error.strerror or error}",
+                remedy="Choose another --host or --port; port 0 takes a free one",
+                field="port",
+                value=port,
+            ) from None
+        bound = next(iter(self._server.sockets)).getsockname()
+        name = f"[{host}]" if ":" in host else host
+        return f"ws://{name}:{bound[1]}"
+
+    async def stop(self) -> None:
+        """Close every connection (1001) and the socket; idempotent."""
+        if self._server is not None:
+            self._server.close()
+        sessions = dict(self._sessions)
+        await asyncio.gather(*(s.shut(1001, "The server is shutting down.") for s in sessions.values() if s))
+        if sessions:
+            _, left = await asyncio.wait(sessions, timeout=STOP_S)
+            for task in left:
+                task.cancel()
+        if self._server is not None:
+            server, self._server = self._server, None
+            await server.wait_closed()
+
+    def connect(self) -> Transport:
+        """The client's end of a new in-memory connection."""
+        ours, theirs = MemoryTransport.pair()
+        task = asyncio.create_task(self._serve(ours))
+        self._keep(task)
+        return theirs
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._sessions[task] = None
+        task.add_done_callback(lambda done: self._sessions.pop(done, None))
+
+    async def _accept(self, socket: ServerConnection) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._keep(task)
+        await self._serve(_Socket(socket))
+
+    async def _serve(self, transport: Transport) -> None:
+        if len(self._sessions) > MAX_CONNECTIONS:
+            await transport.close(FAILURE, UNAVAILABLE)
+            return
+        session = LiveSession(transport, self)
+        task = asyncio.current_task()
+        if task is not None:
+            self._sessions[task] = session
+        await session.run()
+
+
+class _Socket(WebSocketTransport):
+    """A server's socket, which can also simply vanish."""
+
+    __slots__ = ()
+
+    def abort(self) -> None:
+        """Break the connection without a close frame."""
+        self._socket.transport.abort()
+
+
+def _check_path(socket: ServerConnection, request: Request) -> Response | None:
+    if _PATH.search(urlsplit(request.path).path):
+        return None
+    return socket.respond(
+        http.HTTPStatus.NOT_FOUND, "This is a Live server: connect to a path that ends in BidiGenerateContent.\n"
+    )

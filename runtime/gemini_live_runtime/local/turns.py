@@ -1,0 +1,318 @@
+"""Turns of the model, one at a time: from what was said to `turnComplete`, or to an interruption.
+
+Order of a turn: input transcription, then speech with its transcript (tool calls before it), `generationComplete`,
+`turnComplete` with usage once playback should have ended. Interrupted: `interrupted`, cancellation of blocking calls,
+`turnComplete` with usage, no `generationComplete`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gemini_live_runtime.local.calls import CALL_TIMEOUT_S, Batch, Calls, News
+from gemini_live_runtime.local.context import Entry, audio_tokens, text_tokens, usage
+from gemini_live_runtime.local.conversation import Conversation, log
+from gemini_live_runtime.local.live_config import LiveConfig
+from gemini_live_runtime.local.options import Fault
+from gemini_live_runtime.local.outlet import Outlet
+from gemini_live_runtime.local.parts import RECOGNISER_RATE, Reply
+from gemini_live_runtime.local.refusal import FAILURE, INTERNAL, INVALID, INVALID_ARGUMENT, Refusal
+from gemini_live_runtime.local.utterance import Utterance, pieces
+from gemini_live_runtime.wire.messages import (
+    Modality,
+    ServerContent,
+    ServerMessage,
+    ToolCall,
+    ToolCallCancellation,
+    Transcription,
+    UsageMetadata,
+)
+from gemini_live_runtime.wire.transport import TransportClosed
+
+MAX_WAITING = 16
+"""Requests that may wait for the current turn to end; then the oldest is dropped, which is logged."""
+
+MAX_ROUNDS = 8
+"""Tool calls in a row within one turn; a dialogue that wants more gets no more."""
+
+NO_RECOGNISER = "I can hear that you speak, but there is no speech recogniser here, so please type. {why}"
+NO_SPEECH = "[There is no voice here, so answers come as text only. {why}] "
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The user's turn: text, or audio (s16le mono 16 kHz), or both under manual activity."""
+
+    text: str = ""
+    pcm: bytes = b""
+    counted: bool = False
+    """Whether the context holds it already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The model shall speak first."""
+
+
+Request: TypeAlias = Said | Begin | News
+
+
+class Turns:
+    """Runs the turns of one session. `on_idle` is called after each turn that leaves nothing waiting."""
+
+    def __init__(
+        self,
+        config: LiveConfig,
+        conversation: Conversation,
+        calls: Calls,
+        outlet: Outlet,
+        *,
+        on_start: Callable[[], Awaitable[None]],
+        on_idle: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._config = config
+        self._conversation = conversation
+        self._calls = calls
+        self._outlet = outlet
+        self._on_start = on_start
+        self._on_idle = on_idle
+        self._waiting: deque[Request] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self._turn: _Turn | None = None
+        self._held = False
+        self._lock = asyncio.Lock()
+        self._told_no_recogniser = self._told_no_speech = False
+        self.failed = asyncio.get_running_loop().create_future()
+        """Gets the `Refusal` that a turn ended the session with."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is under way."""
+        return self._turn is not None
+
+    def ask(self, request: Request) -> None:
+        """Start a turn, or have it wait for the current one."""
+        if len(self._waiting) >= MAX_WAITING:
+            log.warning("More than %d requests wait: dropped the oldest", MAX_WAITING)
+            self._waiting.popleft()
+        self._waiting.append(request)
+        self._next()
+
+    def hold(self, held: bool) -> None:
+        """Start no turn while the user speaks; what waits goes on after."""
+        self._held = held
+        self._next()
+
+    def _next(self) -> None:
+        if self._turn is not None or self._held or self._lock.locked() or not self._waiting:
+            return
+        self._turn = _Turn(Utterance(self._outlet, transcribe=self._config.output_transcription))
+        self._task = asyncio.create_task(self._run(self._turn, self._waiting.popleft()))
+
+    async def interrupt(self) -> None:
+        """Stop the current turn, if there is one, and say so. What waits goes on with the next `ask` or `hold`."""
+        async with self._lock:
+            turn, task = self._turn, self._task
+            if turn is None or task is None:
+                return
+            if turn.over:
+                # Its last word is on its way: there is nothing left to interrupt.
+                await asyncio.wait({task})
+                return
+            await self._stop(turn, task)
+
+    async def _stop(self, turn: _Turn, task: asyncio.Task[None]) -> None:
+        turn.over = True
+        task.cancel()
+        await asyncio.wait({task})
+        self._turn = self._task = None
+        interrupted = ServerMessage(server_content=ServerContent(interrupted=True))
+        late = self._outlet.take_fault(Fault.LATE_INTERRUPTED)
+        if not late:
+            await self._outlet.send(interrupted)
+        cancelled = self._calls.give_up_blocking()
+        if cancelled:
+            await self._outlet.send(ServerMessage(tool_call_cancellation=ToolCallCancellation(ids=cancelled)))
+        await self._complete(turn)
+        if late:
+            await self._outlet.send(interrupted)
+
+    async def close(self) -> None:
+        """Stop without a word."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def _run(self, turn: _Turn, request: Request) -> None:
+        try:
+            await self._on_start()
+            await self._outlet.faults_before_answer()
+            await self._answer(turn, request)
+            await self._outlet.send(ServerMessage(server_content=ServerContent(generation_complete=True)))
+            await turn.utterance.played()
+            turn.over = True
+            await self._complete(turn)
+        except TransportClosed:
+            pass
+        except Refusal as refusal:
+            self._fail(refusal)
+        except Exception:
+            log.exception("A turn failed")
+            self._fail(Refusal(FAILURE, INTERNAL))
+        else:
+            self._turn = self._task = None
+            self._next()
+            if self._turn is None:
+                await self._on_idle()
+
+    def _fail(self, refusal: Refusal) -> None:
+        if not self.failed.done():
+            self.failed.set_result(refusal)
+
+    async def _complete(self, turn: _Turn) -> None:
+        response = turn.response(self._config.modality)
+        for tokens in turn.tool_use:
+            self._conversation.context.add(Entry("tool", Modality.TEXT, tokens))
+        # Only what was played is remembered, as a listener would remember it.
+        for modality, tokens in response.items():
+            unheard = audio_tokens(turn.utterance.unplayed_s) if modality is Modality.AUDIO else 0
+            self._conversation.context.add(Entry("model", modality, tokens - unheard, turn.utterance.text))
+        tool_use = Counter({Modality.TEXT: sum(turn.tool_use)}) if turn.tool_use else Counter()
+        counted: UsageMetadata = usage(turn.prompt, response, tool_use)
+        await self._outlet.send(ServerMessage(server_content=ServerContent(turn_complete=True), usage_metadata=counted))
+
+    # -- what a turn says --------------------------------------------------------------------------------------------
+
+    async def _answer(self, turn: _Turn, request: Request) -> None:
+        reply = await self._first_reply(turn, request)
+        for _ in range(MAX_ROUNDS):
+            if reply.text:
+                await self._say(turn, reply.text)
+            if not reply.calls:
+                return
+            batch = await self._call(reply)
+            if batch is None:
+                reply = self._conversation.dialogue.results(
+                    [(request, {"error": "too many calls are open"}) for request in reply.calls]
+                )
+            elif batch.blocking:
+                await self._wait(batch)
+                reply = self._told(turn, News(batch.results()))
+            else:
+                return
+        log.warning("The dialogue wanted more than %d rounds of calls in a turn", MAX_ROUNDS)
+
+    async def _first_reply(self, turn: _Turn, request: Request) -> Reply:
+        conversation = self._conversation
+        if isinstance(request, News):
+            self._start_count(turn)
+            return self._told(turn, request)
+        if isinstance(request, Begin):
+            self._start_count(turn)
+            return Reply(conversation.dialogue.greeting)
+        text = request.text
+        if request.text and not request.counted:
+            conversation.context.add(Entry("user", Modality.TEXT, text_tokens(request.text), request.text))
+        if request.pcm:
+            spoken = await self._recognise(request)
+            if spoken is None:
+                self._start_count(turn)
+                if self._told_no_recogniser and not text:
+                    return Reply()
+                self._told_no_recogniser = True
+                if not text:
+                    return Reply(NO_RECOGNISER.format(why=conversation.no_recogniser))
+            text = f"{text} {spoken or ''}".strip()
+        self._start_count(turn)
+        if not text and self._config.proactive:
+            return Reply()
+        return conversation.dialogue.hear(text, typed=not request.pcm)
+
+    def _told(self, turn: _Turn, news: News) -> Reply:
+        turn.tool_use += [text_tokens(str(result)) for _, result in news.results]
+        return self._conversation.dialogue.results(news.results)
+
+    def _start_count(self, turn: _Turn) -> None:
+        if self._conversation.context.full:
+            raise Refusal(INVALID, f"{INVALID_ARGUMENT}: the context window is exhausted.")
+        turn.prompt = self._conversation.context.prompt()
+
+    async def _recognise(self, said: Said) -> str | None:
+        heard = await self._conversation.recognise(said.pcm)
+        text = heard.text if heard else ""
+        if not said.counted:
+            seconds = len(said.pcm) / (2 * RECOGNISER_RATE)
+            self._conversation.context.add(Entry("user", Modality.AUDIO, audio_tokens(seconds), text))
+        if self._config.input_transcription:
+            for piece in pieces(text):
+                content = ServerContent(input_transcription=Transcription(text=piece))
+                await self._outlet.send(ServerMessage(server_content=content))
+        return text if heard else None
+
+    async def _say(self, turn: _Turn, text: str) -> None:
+        utterance = turn.utterance
+        # A second sentence of a turn continues the first.
+        text = f" {text}" if utterance.text else text
+        if self._config.modality is Modality.TEXT:
+            await utterance.write(text)
+            return
+        speech = self._conversation.speech()
+        before = len(utterance.text)
+        if speech is not None:
+            try:
+                await utterance.speak(speech, text, self._config.voice)
+            except (TransportClosed, asyncio.CancelledError):
+                raise
+            except Exception as error:
+                self._conversation.speech_failed(error)
+            else:
+                return
+        rest = text[len(utterance.text) - before :]
+        if not self._told_no_speech:
+            self._told_no_speech = True
+            rest = f"{NO_SPEECH.format(why=self._conversation.no_speech)}{rest}"
+        await utterance.transcript_only(rest)
+
+    # -- calls -------------------------------------------------------------------------------------------------------
+
+    async def _call(self, reply: Reply) -> Batch | None:
+        if not self._calls.room(len(reply.calls)):
+            return None
+        blocking = any(self._conversation.blocking(request.name) for request in reply.calls)
+        batch = self._calls.open(reply.calls, blocking=blocking)
+        message = ServerMessage(tool_call=ToolCall(function_calls=batch.calls))
+        await self._outlet.send(message)
+        if self._outlet.take_fault(Fault.DUPLICATE_CALL):
+            await self._outlet.send(message)
+        return batch
+
+    async def _wait(self, batch: Batch) -> None:
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT_S):
+                await batch.done.wait()
+        except TimeoutError:
+            cancelled = self._calls.give_up(batch)
+            await self._outlet.send(ServerMessage(tool_call_cancellation=ToolCallCancellation(ids=cancelled)))
+
+
+class _Turn:
+    """One turn: what it was asked with, what it has said."""
+
+    def __init__(self, utterance: Utterance) -> None:
+        self.utterance = utterance
+        self.prompt: Counter[Modality] = Counter()
+        self.tool_use: list[int] = []
+        self.over = False
+
+    def response(self, modality: Modality) -> Counter[Modality]:
+        """Tokens of what was said, by modality: audio as audio, everything else as text."""
+        counts: Counter[Modality] = Counter()
+        if self.utterance.audio_s:
+            counts[Modality.AUDIO] = audio_tokens(self.utterance.audio_s)
+        elif self.utterance.text:
+            counts[Modality.TEXT] = text_tokens(self.utterance.text)
+        return counts

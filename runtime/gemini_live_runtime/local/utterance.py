@@ -1,0 +1,139 @@
+"""Saying an answer: text to transcript deltas and paced audio, or to text parts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import AsyncIterator, Callable
+
+from gemini_live_runtime.local.outlet import Outlet
+from gemini_live_runtime.local.parts import SPEECH_RATE, Speech, Spoken
+from gemini_live_runtime.wire.messages import (
+    Content,
+    Part,
+    ServerContent,
+    ServerMessage,
+    Transcription,
+)
+
+CHUNK_MS = 80
+"""Audio in a frame."""
+
+SPEED = 4.0
+"""How many times faster than real time audio is sent."""
+
+MAX_LEAD_S = 8.0
+"""Audio that may be ahead of playback; beyond that it goes out in real time."""
+
+TEXT_INTERVAL_S = 0.02
+"""Between two pieces of an answer that is only text."""
+
+WORDS_IN_A_PIECE = 3
+"""Words of a text delta."""
+
+_BYTES_A_SECOND = SPEECH_RATE * 2
+_CHUNK_BYTES = _BYTES_A_SECOND * CHUNK_MS // 1000
+
+
+class Utterance:
+    """What the model says in one turn. `text` and `audio_s` are what has been sent so far."""
+
+    def __init__(self, outlet: Outlet, *, transcribe: bool) -> None:
+        self._outlet = outlet
+        self._transcribe = transcribe
+        self._plays_until = 0.0
+        self.text = ""
+        self.audio_s = 0.0
+
+    async def speak(self, speech: Speech, text: str, voice: str) -> None:
+        """Say `text`: audio, each piece of the transcript just before the audio it belongs to."""
+        stream: AsyncIterator[Spoken] = speech.speak(text, voice)
+        between = " " if self.text else ""
+        rest = bytearray()
+        async with contextlib.AsyncExitStack() as stack:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                stack.push_async_callback(close)
+            async for spoken in stream:
+                words = re.findall(r"\s*\S+", spoken.text)
+                if words and between and not words[0][0].isspace():
+                    words[0] = between + words[0]
+                between = ""
+                await self._clause(words, spoken.pcm, rest)
+        if rest:
+            await self._chunk(bytes(rest))
+
+    async def _clause(self, words: list[str], pcm: bytes, rest: bytearray) -> None:
+        """Send the whole chunks of `rest` and `pcm`, leaving the last piece in `rest`."""
+        letters = max(1, sum(map(len, words)))
+        begins_at = len(rest)
+        done = said = 0
+        rest += pcm
+        sent = 0
+        while done < len(words) or len(rest) >= _CHUNK_BYTES:
+            # A word goes out before the chunk in which, going by its place in the text, it begins.
+            due = ""
+            while done < len(words) and begins_at + said * len(pcm) // letters < sent + _CHUNK_BYTES:
+                due += words[done]
+                said += len(words[done])
+                done += 1
+            await self._delta(due)
+            if len(rest) < _CHUNK_BYTES:
+                await self._delta("".join(words[done:]))
+                return
+            await self._chunk(bytes(rest[:_CHUNK_BYTES]))
+            del rest[:_CHUNK_BYTES]
+            sent += _CHUNK_BYTES
+
+    async def _chunk(self, pcm: bytes) -> None:
+        pcm = pcm[: len(pcm) & ~1]
+        await self._outlet.audio(pcm)
+        loop = asyncio.get_running_loop()
+        seconds = len(pcm) / _BYTES_A_SECOND
+        self.audio_s += seconds
+        self._plays_until = max(loop.time(), self._plays_until) + seconds
+        await self._outlet.fault_in_answer()
+        lead = self._plays_until - loop.time()
+        await asyncio.sleep(max(seconds / SPEED, lead - MAX_LEAD_S))
+
+    async def transcript_only(self, text: str) -> None:
+        """Say `text` without sound, as a transcript that arrives piece by piece."""
+        for piece in pieces(text):
+            await self._delta(piece, always=True)
+            await self._outlet.fault_in_answer()
+            await asyncio.sleep(TEXT_INTERVAL_S)
+
+    async def write(self, text: str) -> None:
+        """Answer in text parts."""
+        for piece in pieces(text):
+            self.text += piece
+            turn = Content(role="model", parts=(Part(text=piece),))
+            await self._outlet.send(ServerMessage(server_content=ServerContent(model_turn=turn)))
+            await self._outlet.fault_in_answer()
+            await asyncio.sleep(TEXT_INTERVAL_S)
+
+    async def played(self) -> None:
+        """Return when everything sent should have been played."""
+        left = self._plays_until - asyncio.get_running_loop().time()
+        if left > 0:
+            await asyncio.sleep(left)
+
+    @property
+    def unplayed_s(self) -> float:
+        """Seconds of audio that a client which plays at once has not played yet."""
+        return max(0.0, self._plays_until - asyncio.get_running_loop().time())
+
+    async def _delta(self, text: str, *, always: bool = False) -> None:
+        if not text:
+            return
+        self.text += text
+        if self._transcribe or always:
+            content = ServerContent(output_transcription=Transcription(text=text))
+            await self._outlet.send(ServerMessage(server_content=content))
+
+
+def pieces(text: str, separate: Callable[[str], list[str]] = re.compile(r"\s*\S+").findall) -> list[str]:
+    """`text` in deltas of a few words, each with its leading space; joined they are `text` without trailing space."""
+    words = separate(text)
+    return ["".join(words[i : i + WORDS_IN_A_PIECE]) for i in range(0, len(words), WORDS_IN_A_PIECE)]
