@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gemini_live_runtime import __version__, paths
 from gemini_live_runtime import events as ev
-from gemini_live_runtime import paths
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.commands import Command, HangUp
 from gemini_live_runtime.engine.hub import Hub
@@ -41,15 +41,7 @@ FIRST_CONSOLE_S = 5.0
 """Seconds a session that ended waits for its first console, so that the reason can be read."""
 
 
-def program() -> str:
-    """This program's name and version, for hello and `session.started`."""
-    from importlib import metadata
-
-    try:
-        version = metadata.version(paths.APP)
-    except metadata.PackageNotFoundError:
-        version = "(uninstalled)"
-    return f"{paths.APP} {version}"
+PROGRAM = f"{paths.APP} {__version__}"
 
 
 class Host:
@@ -73,7 +65,7 @@ class Host:
         self.hub = Hub(
             paths.safe_name(spec.session_id, field="session_id"),
             self._clock,
-            program=program(),
+            program=PROGRAM,
             pid=os.getpid(),
             on_consoles=self._consoles_changed,
         )
@@ -237,7 +229,7 @@ class Host:
                     wall=self.hub.wall,
                     record=spec.record if self.hub.journal is not None else "off",
                     mode=spec.mode,
-                    program=program(),
+                    program=PROGRAM,
                 )
             )
         if isinstance(error, GeminiLiveError):

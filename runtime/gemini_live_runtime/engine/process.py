@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from gemini_live_runtime.engine.door import Door, DoorKind, write_private
-from gemini_live_runtime.engine.host import Host, SessionFactory, program
+from gemini_live_runtime.engine.host import PROGRAM, Host, SessionFactory
 from gemini_live_runtime.engine.launch import drop_addition
 from gemini_live_runtime.engine.registry import ENGINE_FILE, remove_folder, take_lock
 from gemini_live_runtime.engine.spec import EngineSpec
@@ -88,7 +88,7 @@ def _register(spec: EngineSpec, folder: Path, host: Host) -> None:
             "agent": spec.agent,
             "backend": redactor.text(spec.backend),
             "started": host.hub.wall,
-            "program": program(),
+            "program": PROGRAM,
         },
     )
 

@@ -175,7 +175,7 @@ class JournalWriter:
         with self._wake:
             self._urgent = True
             self._wake.notify()
-            while self._lines or self._pcm or self._busy:
+            while (self._lines or self._pcm or self._busy) and self._thread.is_alive():
                 self._wake.wait(0.5)
 
     def close(self) -> None:

@@ -129,6 +129,7 @@ async def test_a_killed_engine_leaves_a_journal_and_sound_that_replay(place):
         engine.process.kill()
         with pytest.raises(LinkClosed, match="gone"):
             await until(link, lambda message: False)
+    await exit_code(engine)
     journal = read_journal(place.session)
     events = list(journal)
     assert journal.problems == []
@@ -151,28 +152,34 @@ async def _until_sound(folder: Path, samples: int) -> None:
         await asyncio.sleep(0.005)
 
 
+CONSOLE = """
+import asyncio, sys
+from pathlib import Path
+from gemini_live_runtime.engine.socket_link import SocketLink
+
+async def main():
+    link = await SocketLink.connect(Path(sys.argv[1]))
+    await link.receive()
+    print("in", flush=True)
+    await asyncio.sleep(3600)
+
+asyncio.run(main())
+"""
+
+
 async def test_an_engine_whose_console_was_killed_lingers_and_then_hangs_up(place):
-    engine = place.start(linger_s=0.2)
-    console = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        "import asyncio, sys\n"
-        "from pathlib import Path\n"
-        "from gemini_live_runtime.engine.socket_link import SocketLink\n"
-        "async def main():\n"
-        "    link = await SocketLink.connect(Path(sys.argv[1]))\n"
-        "    await link.receive()\n"
-        "    print('in', flush=True)\n"
-        "    await asyncio.sleep(3600)\n"
-        "asyncio.run(main())\n",
-        str(engine.folder),
-        env={**os.environ, "PYTHONPATH": str(Path(ev.__file__).parents[1])},
-        stdout=asyncio.subprocess.PIPE,
-    )
-    async with linked(place, engine):
+    engine = place.start(linger_s=0.3)
+    async with linked(place, engine) as link:
+        console = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", CONSOLE, str(engine.folder)),
+            env={**os.environ, "PYTHONPATH": str(Path(ev.__file__).parents[1])},
+            stdout=asyncio.subprocess.PIPE,
+        )
         assert await asyncio.wait_for(console.stdout.readline(), WAIT) == b"in\n"
+        await link.close()
         console.kill()
         await console.wait()
+        assert list_engines(place.root) != []
     assert await exit_code(engine) == 0
     assert list(read_journal(place.session))[-1].payload == ev.SessionEnded(reason="no console for 0 s", exit_code=0)
 

@@ -1,0 +1,236 @@
+"""Every file-system call of the journal fails in turn, until the operation no longer reaches that call.
+
+What was acknowledged by the disk is still there and readable, the error is told once, and the session goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from faulty_disk import FaultyDisk, Killed
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.journal import writer as writer_module
+from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_runtime.journal.retention import list_sessions, purge, session_folders, trim_audio
+from gemini_live_runtime.journal.tracks import TrackFile, read_track
+from gemini_live_runtime.journal.writer import EventsFile, JournalWriter
+
+EVENTS = 12
+SAMPLES = b"\x07\x00" * 200
+
+
+def event(seq: int) -> ev.Event:
+    return ev.Event(seq, seq / 10, 0, 0, ev.Log(source="engine", level="info", text=f"line {seq}"))
+
+
+def until_it_ends(fault: int | str, **how: bool) -> Iterator[FaultyDisk]:
+    """Disks that fail at call 1, 2, 3, … until an operation ends without reaching the fault."""
+    for at in range(1, 2000):
+        disk = FaultyDisk(at, fault, **how)
+        yield disk
+        if not disk.failed:
+            assert at > 5
+            return
+    raise AssertionError("the operation never ends")
+
+
+def session(root: Path, disk: FaultyDisk, reports: list[ev.Payload]) -> JournalWriter | None:
+    try:
+        journal = JournalWriter(root, "s1", audio=True, report=reports.append, disk=disk)
+    except JournalError:
+        return None
+    for seq in range(1, EVENTS + 1):
+        journal.append(event(seq).to_line())
+        journal.audio("user", SAMPLES)
+        journal.audio("model", SAMPLES)
+        if seq % 4 == 0:
+            journal.flush()
+    journal.close()
+    return journal
+
+
+@pytest.fixture(autouse=True)
+def _sync_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, "SYNC_S", 0.001)
+    monkeypatch.setattr(writer_module, "GATHER_S", 0.0)
+
+
+@pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("half", [False, True])
+def test_one_failing_call_loses_no_event_and_is_told_once(tmp_path, fault, half):
+    for disk in until_it_ends(fault, half=half):
+        root = tmp_path / str(disk.at)
+        reports: list[ev.Payload] = []
+        journal = session(root, disk, reports)
+        if journal is None:
+            continue
+        read = read_journal(root / "s1")
+        assert list(read) == [event(seq) for seq in range(1, EVENTS + 1)]
+        assert (read.problems, read.torn, journal.lost_events) == ([], False, 0)
+        codes = [report.code for report in reports if isinstance(report, ev.Notice)]
+        assert len(codes) == len(set(codes))
+        _check_tracks(root / "s1", complete="audio-recording-stopped" not in codes)
+        told = disk.failed == ["close"] or (half and disk.failed == ["write"]) or bool(reports)
+        assert told or not disk.failed, f"call {disk.at} {disk.failed} failed in silence"
+
+
+def _check_tracks(folder: Path, *, complete: bool) -> None:
+    for name in ("user.wav", "model.wav"):
+        if (folder / name).exists():
+            pcm = read_track(folder / name).pcm
+            assert (SAMPLES * EVENTS).startswith(pcm)
+            assert not complete or pcm == SAMPLES * EVENTS
+        else:
+            assert not complete
+
+
+def test_a_disk_that_stays_full_is_told_once_and_what_was_written_stays(tmp_path):
+    for disk in until_it_ends(errno.ENOSPC, lasting=True):
+        root = tmp_path / str(disk.at)
+        reports: list[ev.Payload] = []
+        journal = session(root, disk, reports)
+        if journal is None:
+            continue
+        codes = [report.code for report in reports if isinstance(report, ev.Notice)]
+        assert len(codes) == len(set(codes))
+        assert codes or disk.failed in ([], ["close"])
+        if (root / "s1" / "events.jsonl").stat().st_size:
+            read = read_journal(root / "s1")
+            kept = list(read)
+            assert kept == [event(seq) for seq in range(1, len(kept) + 1)]
+            assert journal.lost_events == EVENTS - len(kept)
+            assert read.problems == []
+
+
+def test_a_disk_that_gets_room_again_gets_every_event_and_it_is_told(tmp_path):
+    reports: list[ev.Payload] = []
+    disk = FaultyDisk(10**9, errno.ENOSPC)
+    journal = JournalWriter(tmp_path, "s1", audio=False, report=reports.append, disk=disk)
+    journal.append(event(1).to_line())
+    journal.flush()
+    disk.at, disk.lasting = disk.calls + 1, True
+    journal.append(event(2).to_line())
+    journal.flush()
+    disk.at = 10**9
+    for seq in (3, 4):
+        journal.append(event(seq).to_line())
+    journal.close()
+    assert list(read_journal(tmp_path / "s1")) == [event(seq) for seq in (1, 2, 3, 4)]
+    assert [report.code for report in reports] == ["journal-failed", "journal-recovered"]
+
+
+def test_events_that_can_never_be_written_are_counted_and_memory_stays_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer_module, "MAX_UNWRITTEN", 5000)
+    reports: list[ev.Payload] = []
+    disk = FaultyDisk(10**9, errno.ENOSPC, lasting=True)
+    journal = JournalWriter(tmp_path, "s1", audio=False, report=reports.append, disk=disk)
+    journal.append(event(1).to_line())
+    journal.flush()
+    disk.at = 1
+    for seq in range(2, 500):
+        journal.append(event(seq).to_line())
+        if seq % 10 == 0:
+            journal.flush()
+    journal.close()
+    assert list(read_journal(tmp_path / "s1")) == [event(1)]
+    assert journal.lost_events == 498
+    assert sorted(report.code for report in reports) == ["journal-failed", "journal-stopped"]
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_events_written_before_a_kill_at_any_call_are_read_back(tmp_path, half):
+    for disk in until_it_ends("kill", half=half):
+        folder = tmp_path / str(disk.at)
+        acknowledged = 0
+        try:
+            disk.folder(folder)
+            file = EventsFile(folder, "s1", disk)
+            for seq in range(1, EVENTS + 1):
+                file.append(event(seq).to_line().encode() + b"\n")
+                acknowledged = seq
+                file.sync()
+            file.close()
+        except Killed:
+            pass
+        if acknowledged:
+            read = read_journal(folder)
+            kept = list(read)
+            assert kept == [event(seq) for seq in range(1, len(kept) + 1)]
+            assert len(kept) >= acknowledged
+            assert read.problems == []
+
+
+@pytest.mark.parametrize("fault", ["kill", errno.EIO, errno.ENOSPC])
+@pytest.mark.parametrize("half", [False, True])
+def test_a_track_holds_every_acknowledged_sample_whatever_call_fails(tmp_path, fault, half):
+    for disk in until_it_ends(fault, half=half):
+        path = tmp_path / f"{disk.at}.wav"
+        acknowledged = 0
+        try:
+            track = TrackFile(path, 16_000, disk)
+            for _ in range(EVENTS):
+                track.append(SAMPLES)
+                acknowledged += 1
+                track.checkpoint()
+            track.close()
+        except (Killed, OSError):
+            pass
+        if acknowledged:
+            pcm = read_track(path).pcm
+            assert pcm[: len(SAMPLES) * acknowledged] == SAMPLES * acknowledged
+            assert (SAMPLES * EVENTS).startswith(pcm)
+        elif path.exists() and fault != "kill":
+            read_track(path)
+
+
+def _three_sessions(root: Path) -> None:
+    for name in ("a", "b", "c"):
+        journal = JournalWriter(root, name, audio=True, report=[].append)
+        journal.append(event(1).to_line())
+        journal.audio("user", SAMPLES)
+        journal.audio("model", SAMPLES)
+        journal.close()
+
+
+@pytest.mark.parametrize("fault", ["kill", errno.EIO])
+def test_trimming_that_fails_at_any_call_leaves_every_session_readable_and_can_be_repeated(tmp_path, fault):
+    for disk in until_it_ends(fault):
+        root = tmp_path / str(disk.at)
+        _three_sessions(root)
+        with contextlib.suppress(Killed, OSError):
+            trim_audio(root, 0, disk=disk)
+        for folder in session_folders(root):
+            assert list(read_journal(folder)) == [event(1)]
+            for path in folder.glob("*.wav"):
+                assert read_track(path).pcm == SAMPLES
+        trim_audio(root, 0)
+        assert [item.audio_bytes for item in list_sessions(root)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("fault", ["kill", errno.EIO])
+def test_purging_that_fails_at_any_call_leaves_the_rest_whole_and_can_be_repeated(tmp_path, fault):
+    for disk in until_it_ends(fault):
+        root = tmp_path / str(disk.at)
+        _three_sessions(root)
+        with contextlib.suppress(Killed):
+            purge(root, everything=True, disk=disk)
+        for folder in session_folders(root):
+            assert list(read_journal(folder)) == [event(1)]
+        purge(root, everything=True)
+        assert session_folders(root) == []
+
+
+def test_no_thread_is_left_behind(tmp_path):
+    before = threading.active_count()
+    for number in range(5):
+        journal = JournalWriter(tmp_path, f"s{number}", audio=True, report=[].append)
+        journal.append(event(1).to_line())
+        journal.close()
+    assert threading.active_count() == before
