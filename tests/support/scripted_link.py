@@ -33,6 +33,8 @@ class ScriptedLink:
     def __init__(self, *, answering: bool = True) -> None:
         self.sent: list[Command] = []
         self.closed = False
+        self.waiting = False
+        """Whether the console has begun to read."""
         self.broken = ""
         self.answering = answering
         self.refusing = ""
@@ -48,6 +50,7 @@ class ScriptedLink:
     # -- the Link protocol -------------------------------------------------------------------------------------------
 
     async def receive(self) -> LinkMessage:
+        self.waiting = True
         message = await self._messages.get()
         if isinstance(message, LinkClosed):
             raise message
@@ -58,9 +61,7 @@ class ScriptedLink:
             raise LinkClosed(self.broken)
         self.sent.append(command)
         if self.refusing:
-            self.emit(
-                ev.CommandRefused(command_id=command.id, command=command.order.command, reason=self.refusing)
-            )
+            self.emit(ev.CommandRefused(command_id=command.id, command=command.order.command, reason=self.refusing))
         elif self.answering:
             self._answer(command)
 
@@ -156,9 +157,7 @@ class ScriptedLink:
         self.emit(ev.ToolCalled(call_id=f"call-{self._seq}", name=name, args=args))
         if result is not None:
             ident = f"call-{self._seq - 1}"
-            self.emit(
-                ev.ToolFinished(call_id=ident, name=name, status=status, result=result, ms=141.0, delivered=True)
-            )
+            self.emit(ev.ToolFinished(call_id=ident, name=name, status=status, result=result, ms=141.0, delivered=True))
 
     def bye(self, reason: str = "the operator hung up", exit_code: int = 0) -> None:
         self.put(Bye(reason, exit_code))

@@ -25,8 +25,8 @@ GROUPS: tuple[Group, ...] = ("Talk", "Write", "Read", "Console")
 class Action:
     """One thing to do.
 
-    `action` is the method `action_…` of the scope that carries it out. `anywhere`: its keys work while the prompt is
-    being typed in, too. `bar`: when the key bar shows it.
+    `action` is the method `action_…` of the scope that carries it out. `anywhere`: its keys go before the prompt's own
+    while that is focused. `bar`: when the key bar shows it.
     """
 
     id: str
@@ -53,7 +53,9 @@ ACTIONS: tuple[Action, ...] = (
         bar="always",
     ),
     Action("mute", "space,f4", "mute", "Mute", "Mute the microphone, or open it again", "Talk", bar="voice"),
-    Action("mute-speaker", "v,f5", "mute_speaker", "Speaker", "Mute the speaker, or open it again", "Talk", bar="voice"),
+    Action(
+        "mute-speaker", "v,f5", "mute_speaker", "Speaker", "Mute the speaker, or open it again", "Talk", bar="voice"
+    ),
     Action(
         "interrupt",
         "escape",
@@ -72,7 +74,6 @@ ACTIONS: tuple[Action, ...] = (
         "Send what is written, all lines as one message",
         "Write",
         scope="prompt",
-        anywhere=True,
         bar="text",
         palette=False,
     ),
@@ -84,7 +85,6 @@ ACTIONS: tuple[Action, ...] = (
         "Start a new line in the prompt",
         "Write",
         scope="prompt",
-        anywhere=True,
         bar="text",
         palette=False,
     ),
@@ -96,7 +96,6 @@ ACTIONS: tuple[Action, ...] = (
         "Bring back an earlier message (on the prompt's first line)",
         "Write",
         scope="prompt",
-        anywhere=True,
         palette=False,
     ),
     Action(
@@ -107,7 +106,6 @@ ACTIONS: tuple[Action, ...] = (
         "Go to a later message (on the prompt's last line)",
         "Write",
         scope="prompt",
-        anywhere=True,
         palette=False,
     ),
     Action("scroll-up", "up", "scroll('up')", "Line up", "Scroll the transcript up", "Read", palette=False),
@@ -168,7 +166,17 @@ ACTIONS: tuple[Action, ...] = (
         scope="app",
         anywhere=True,
     ),
-    Action("quit", "ctrl+q", "hang_up_and_quit", "Quit", "Hang up and quit", "Console", scope="app", anywhere=True, bar="always"),
+    Action(
+        "quit",
+        "ctrl+q",
+        "hang_up_and_quit",
+        "Quit",
+        "Hang up and quit",
+        "Console",
+        scope="app",
+        anywhere=True,
+        bar="always",
+    ),
 )
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}

@@ -3,26 +3,51 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from collections.abc import Callable
-from typing import ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.binding import BindingType
 
 from gemini_live_runtime.clock import Clock, LoopClock
-from gemini_live_runtime.commands import Command, Order
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, bindings, key_label, keys_of
 from gemini_live_tui.clock import FrameClock
 from gemini_live_tui.screens.console import ConsoleScreen
-from gemini_live_tui.session_link import LinkSource, SessionLink
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
-from gemini_live_tui.store import Store
+from gemini_live_tui.store import NotSent, Store
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.commands import Command, Order
+    from gemini_live_tui.session_link import LinkSource, SessionLink
 
 QUIT_AGAIN_S = 4.0
 """Within this time a second ctrl+c quits."""
+
+
+def run_console(link_source: LinkSource, *, settings: ConsoleSettings) -> ConsoleOutcome:
+    """Run a console to its end; when this returns the terminal is as it was before.
+
+    Starting is quicker with garbage collection off, so a caller may have turned it off before importing this module;
+    it is on again, with what start-up made left out of it for good, after the first paint.
+    """
+    gc.disable()
+    app = ConsoleApp(link_source, settings=settings)
+    app.settled = _collect_again
+    try:
+        return app.run() or ConsoleOutcome(app.return_code or 1, "The console failed.")
+    finally:
+        gc.enable()
+
+
+def _collect_again() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
@@ -33,7 +58,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     """
 
     TITLE = "gemini-live-tui"
-    CSS_PATH = "screens/console.tcss"
+    CSS_PATH = Path(__file__).with_name("screens") / "console.tcss"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
 
@@ -44,19 +69,22 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.settings = settings
         self.time = clock or LoopClock()
         self.theme_choices: list[str] = []
+        self.settled: Callable[[], None] | None = None
+        """Called once, after the first paint."""
         self._source = link_source
+        self.frames = FrameClock(settings.fps, self._draw)
+        self.store = Store(self.time, self.frames.request)
+        self.link: SessionLink | None = None
         self._link_task: asyncio.Task[None] | None = None
         self._quit_armed = float("-inf")
         self._quitting = False
+        self._hanging_up: asyncio.Task[None] | None = None
         self._use_theme(settings.theme)
         self.set_keymap(dict(settings.keymap))
 
     def get_default_screen(self) -> ConsoleScreen:
-        """The console; made here, inside the running loop."""
-        self.frames = FrameClock(self.settings.fps, self._draw)
-        self.store = Store(self.time, self.frames.request)
-        self.link = SessionLink(self._source, self.store, self._not_sent)
-        self.console_screen = ConsoleScreen(self.store, self.link.send, self.settings, self.time)
+        """The console."""
+        self.console_screen = ConsoleScreen(self.store, self._send, self.settings, self.time)
         return self.console_screen
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -70,16 +98,29 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.call_after_refresh(self._after_first_paint)
 
     def _after_first_paint(self) -> None:
+        # Events, commands and the link cost a tenth of a second to import: not before there is something to see.
+        from gemini_live_tui.session_link import SessionLink
+
+        self.link = SessionLink(self._source, self.store, self._not_sent)
+        self.console_screen.attend()
         self._link_task = asyncio.create_task(self.link.run())
         self._load_themes()
+        if self.settled is not None:
+            self.settled()
         for problem in self._problems:
             self.console_screen.say(problem, "warning")
         self.frames.request()
 
     def _draw(self) -> float | None:
-        left = self.store.drain()
+        left = self.store.drain() if self.link is not None else False
         again = self.console_screen.frame()
         return 0.0 if left else again
+
+    def _send(self, order: Order) -> str:
+        """Send an order and return the command's id; raises `NotSent`."""
+        if self.link is None:
+            raise NotSent("The engine is not ready yet.")
+        return self.link.send(order)
 
     def _not_sent(self, command: Command, reason: str) -> None:
         self.console_screen.refused(command.id, reason)
@@ -92,12 +133,14 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._quitting = True
         if not self.settings.replay and not self.settings.detach_on_quit and self.store.live:
             self.console_screen.say("Hanging up.")
-            asyncio.create_task(self._hang_up()).add_done_callback(lambda _: self._leave())
+            self._hanging_up = asyncio.create_task(self._hang_up())
+            self._hanging_up.add_done_callback(lambda _: self._leave())
         else:
             self._leave()
 
     async def _hang_up(self) -> None:
-        await self.link.hang_up(self.settings.bye_timeout_s)
+        if self.link is not None:
+            await self.link.hang_up(self.settings.bye_timeout_s)
         self.frames.flush()
 
     def _leave(self) -> None:
@@ -109,7 +152,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     async def on_unmount(self) -> None:
         """Let go of everything."""
         self.frames.stop()
-        await self.link.close()
+        if self.link is not None:
+            await self.link.close()
 
     def outcome(self) -> ConsoleOutcome:
         """How the session stands, in one sentence for the shell."""
@@ -128,12 +172,19 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             return ConsoleOutcome(1, "The engine did not answer the hang-up.", name)
         return ConsoleOutcome(0, "", name)
 
+    async def on_event(self, event: events.Event) -> None:
+        """Letters meant for the prompt are taken first."""
+        console = self.screen if isinstance(event, events.Key) else None
+        if isinstance(event, events.Key) and isinstance(console, ConsoleScreen) and console.take_letter(event):
+            return
+        await super().on_event(event)
+
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def action_copy_or_quit(self) -> None:
         """Copy what is selected; with nothing selected, the second time within a moment quits."""
         prompt = self.console_screen.prompt
-        selected = prompt.selected_text if prompt.has_focus else ""
+        selected = prompt.selected_text if self.focused is prompt else ""
         selected = selected or self.screen.get_selected_text() or ""
         if selected:
             self.copy_to_clipboard(selected)
@@ -168,12 +219,10 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def action_open_palette(self) -> None:
         """Commands by name."""
-        from textual.command import CommandPalette
+        from gemini_live_tui.screens.palette import CommandsScreen
 
-        from gemini_live_tui.palette import ConsoleCommands
-
-        if not CommandPalette.is_open(self):
-            self.push_screen(CommandPalette(providers=[ConsoleCommands], placeholder="Search for a command"))
+        if not isinstance(self.screen, CommandsScreen):
+            self.push_screen(CommandsScreen())
 
     def action_next_theme(self) -> None:
         """The next theme by name."""
@@ -183,7 +232,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def performer(self, ident: str) -> Callable[[], None]:
         """A callback that carries out an action of the table."""
-        return lambda: self.call_later(self.console_screen.perform, ident) and None
+
+        def perform() -> None:
+            self.call_later(self.console_screen.perform, ident)
+
+        return perform
 
     def theme_setter(self, name: str) -> Callable[[], None]:
         """A callback that changes the theme."""

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gemini_live_runtime.events import StateWord
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import StateWord
+
 
 STATE_LABELS: Mapping[StateWord, str] = {
     "offline": "OFFLINE",

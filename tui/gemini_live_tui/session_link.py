@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from gemini_live_runtime.commands import Command, HangUp, Order
 from gemini_live_runtime.engine.link import Bye, Link, LinkClosed
 from gemini_live_runtime.errors import GeminiLiveError, NewerFormatError, ProtocolError
-from gemini_live_tui.store import Store
+from gemini_live_tui.store import NotSent, Store
 
 LinkSource = Callable[[], Awaitable[Link]]
 """Starts or finds an engine and gives the link to it; raises `GeminiLiveError` with a sentence."""
@@ -20,10 +20,6 @@ MAX_UNSENT = 256
 
 MAX_BAD_LINES = 20
 """Lines in a row that are not understood before the link is given up."""
-
-
-class NotSent(Exception):  # noqa: N818 - reported to the operator, not an error of the program
-    """A command cannot go out; `str` is a sentence."""
 
 
 class SessionLink:

@@ -1,4 +1,7 @@
-"""What the console knows: the fold of what the link brought, and which parts of it changed since the last frame."""
+"""What the console knows: the fold of what the link brought, and which parts of it changed since the last frame.
+
+Events and the fold are imported when the first message is taken in, which is after the first paint.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,27 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.engine.link import Bye, Hello, LinkMessage, Snapshot
-from gemini_live_runtime.events import Event, Payload, StateWord
-from gemini_live_runtime.journal.fold import apply, apply_sample
 from gemini_live_runtime.journal.view import Dirty, SessionView
-from gemini_live_runtime.samples import MeterSample
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.clock import Clock
+    from gemini_live_runtime.engine.link import Bye, Hello, LinkMessage
+    from gemini_live_runtime.events import Event, Payload, StateWord
+    from gemini_live_runtime.samples import MeterSample
 
 MAX_QUEUED = 4096
-"""Messages read but not folded yet; at the limit reading waits, so nothing is lost and the engine feels the pressure."""
+"""Messages read but not folded yet; at the limit reading waits, so nothing is lost and the engine notices."""
 
 FOLD_BUDGET_S = 0.020
 """Longest time one frame spends folding; a backlog is worked off over several frames while keys still answer."""
 
 ALL = Dirty.HEADER | Dirty.METERS | Dirty.TRANSCRIPT | Dirty.CONTROLS | Dirty.NOTICES | Dirty.LOG
+
+
+class NotSent(Exception):  # noqa: N818 - reported to the operator, not an error of the program
+    """A command cannot go out; `str` is a sentence."""
 
 
 class Store:
@@ -47,13 +56,15 @@ class Store:
         self._sample: MeterSample | None = None
         self._room = asyncio.Event()
         self._room.set()
-        self._heard_at = clock.now()
+        self._heard_at = 0.0
         self._listeners: dict[type[Payload], list[Callable[[Event], None]]] = {}
 
     # -- filling -----------------------------------------------------------------------------------------------------
 
     async def put(self, message: LinkMessage) -> None:
         """Take a message; waits while `MAX_QUEUED` are not folded yet. Of samples only the last is kept."""
+        from gemini_live_runtime.samples import MeterSample
+
         if isinstance(message, MeterSample):
             self._sample = message
         else:
@@ -92,11 +103,17 @@ class Store:
         if len(self._queue) < MAX_QUEUED // 2:
             self._room.set()
         if self._sample is not None:
+            from gemini_live_runtime.journal.fold import apply_sample
+
             self.dirty |= apply_sample(self.view, self._sample)
             self._sample, self._heard_at = None, self._clock.now()
         return bool(self._queue)
 
     def _fold(self, message: LinkMessage) -> None:
+        from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
+        from gemini_live_runtime.events import Event
+        from gemini_live_runtime.journal.fold import apply
+
         if isinstance(message, Event):
             expected = self.view.seq + 1
             if message.seq < expected:

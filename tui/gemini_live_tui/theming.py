@@ -10,7 +10,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +76,7 @@ class ThemeFile:
         """Textual's theme."""
         from textual.theme import Theme
 
-        colours = dict(self.colours)
+        colours = self.colours
         variables = {
             **self.variables,
             "block-cursor-background": colours["primary"],
@@ -101,7 +100,8 @@ class ThemeFile:
             names = ("screen-selection-foreground", "input-selection-foreground", "block-cursor-foreground")
             variables.update(dict.fromkeys(names, "ansi_black"))
             variables.update({"ansi-background": "ansi_black", "ansi-foreground": "ansi_white"})
-        return Theme(name=self.name, dark=self.dark, ansi=self.ansi, variables=variables, **colours)
+        base: dict[str, Any] = {**self.colours, "dark": self.dark, "ansi": self.ansi}
+        return Theme(name=self.name, variables=variables, **base)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,9 @@ class ThemeFailure:
 
 def bundled_dir() -> Path:
     """The folder of the themes that come with the program: inside the package when installed, else the checkout's."""
-    inside = Path(str(files("gemini_live_tui"))) / "themes"
-    return inside if inside.is_dir() else Path(__file__).resolve().parents[2] / "themes"
+    here = Path(__file__).resolve()
+    inside = here.with_name("themes")
+    return inside if inside.is_dir() else here.parents[2] / "themes"
 
 
 def theme_names(user_dir: Path | None = None) -> list[str]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
 from enum import IntFlag, auto
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from gemini_live_runtime.events import Mode, Record, StateWord
+if TYPE_CHECKING:
+    # Only for annotations: a console paints a view before it imports the events.
+    from gemini_live_runtime.events import Mode, Record, StateWord
 
 BlockKind = Literal["user", "model", "thought", "tool", "notice"]
 

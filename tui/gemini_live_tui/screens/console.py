@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -12,16 +12,12 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Static
 
-from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.commands import MAX_TEXT, Interrupt, Order, SendText, SetMicrophone, SetMode, SetSpeaker
-from gemini_live_runtime.events import CommandRefused, Event, Notice, TextSent
 from gemini_live_runtime.journal.view import Dirty
 from gemini_live_tui.actions import BY_ID, bindings, key_label, keys_of
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.messages import ActionChosen, FollowChanged, TextSubmitted
-from gemini_live_tui.session_link import NotSent
 from gemini_live_tui.settings import ConsoleSettings
-from gemini_live_tui.store import ALL, Store
+from gemini_live_tui.store import ALL, NotSent, Store
 from gemini_live_tui.widgets.banner import Banner, Level
 from gemini_live_tui.widgets.header import Header
 from gemini_live_tui.widgets.key_bar import KeyBar
@@ -31,10 +27,15 @@ from gemini_live_tui.widgets.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
 from gemini_live_tui.widgets.transcript import Transcript
 from gemini_live_tui.widgets.welcome import Welcome
 
+if TYPE_CHECKING:
+    from gemini_live_runtime.clock import Clock
+    from gemini_live_runtime.commands import Order
+    from gemini_live_runtime.events import Event
+
 HINT_S = 4.0
 """How long a passing hint stays."""
 
-Send = Callable[[Order], str]
+Send = Callable[["Order"], str]
 """Sends a command and returns its id; raises `NotSent` with a sentence."""
 
 
@@ -60,6 +61,7 @@ class ConsoleScreen(Screen[None]):
         self._mode_shown = "voice"
         self._mode_wanted = ""
         self._unconfirmed: dict[str, str] = {}
+        self._limit = 0
         self._end_told = False
         self._missed_told = 0
         self.header = Header(id="header", glyphs=signs, replay=settings.replay)
@@ -68,13 +70,8 @@ class ConsoleScreen(Screen[None]):
         self.banner = Banner(id="banner", glyphs=signs)
         self.transcript = Transcript(id="transcript", glyphs=signs)
         self.welcome = Welcome(id="welcome", glyphs=signs, hint=settings.hint, text_key=key)
-        self.prompt = Prompt(id="prompt")
-        self.key_bar = KeyBar(
-            id="key-bar", keymap=settings.keymap, ascii_only=settings.ascii, tmux=settings.tmux
-        )
-        store.listen(TextSent, self._text_sent)
-        store.listen(CommandRefused, self._command_refused)
-        store.listen(Notice, self._noticed)
+        self.prompt = Prompt(id="prompt", keymap=settings.keymap)
+        self.key_bar = KeyBar(id="key-bar", keymap=settings.keymap, ascii_only=settings.ascii, tmux=settings.tmux)
 
     def compose(self) -> ComposeResult:
         """Top to bottom."""
@@ -102,7 +99,7 @@ class ConsoleScreen(Screen[None]):
         """Below the least size only the strip is left."""
         self.set_class(event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT, "-tiny")
         self._store.dirty |= ALL
-        self.call_after_refresh(self.frame)
+        self._store.wake()
 
     # -- the frame ---------------------------------------------------------------------------------------------------
 
@@ -152,14 +149,16 @@ class ConsoleScreen(Screen[None]):
         if not transcript.following:
             rows = transcript.rows_below
             end = key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0])
-            text = f"{self._signs.down} {rows} line{'s' if rows != 1 else ''} below {self._signs.separator} {end} follows"
+            text = (
+                f"{self._signs.down} {rows} line{'s' if rows != 1 else ''} below {self._signs.separator} {end} follows"
+            )
         elif self._store.view.blocks:
             text = f"{self._signs.down} following"
         if pane.border_subtitle != text:
             pane.border_subtitle = text
 
     def _show_prompt_state(self) -> None:
-        view, typing = self._store.view, self.prompt.has_focus
+        view, typing = self._store.view, self.focused is self.prompt
         over = self._settings.replay or bool(self._store.lost) or self._store.bye is not None
         self.key_bar.show(view.mode, typing=typing, microphone=view.microphone, speaker=view.speaker, over=over)
         if self._settings.replay:
@@ -175,8 +174,8 @@ class ConsoleScreen(Screen[None]):
         if self._unconfirmed:
             parts.append(f"sending {len(self._unconfirmed)}")
         size = len(self.prompt.text)
-        if size > MAX_TEXT * 0.8:
-            parts.append(f"{size:,} of {MAX_TEXT:,} characters")
+        if 0 < self._limit * 0.8 < size:
+            parts.append(f"{size:,} of {self._limit:,} characters")
         note = f" {self._signs.separator} ".join(parts)
         if pane.border_subtitle != note:
             pane.border_subtitle = note
@@ -187,14 +186,14 @@ class ConsoleScreen(Screen[None]):
         if mode == self._mode_shown or self._settings.replay:
             return
         self._mode_shown, self._mode_wanted = mode, ""
-        (self.prompt if mode == "text" else self.transcript).focus()
+        self.set_focus(self.prompt if mode == "text" else self.transcript)
 
     def _tell_end(self) -> None:
         store = self._store
         if store.missed > self._missed_told:
             self._missed_told = store.missed
             self.say(f"{store.missed} events did not arrive, what is shown may be incomplete.", "warning")
-        if self._end_told or self._settings.replay and store.bye is not None:
+        if self._end_told or (self._settings.replay and store.bye is not None):
             return
         quit_key = key_label(keys_of(BY_ID["quit"], self._settings.keymap)[0])
         if store.lost:
@@ -214,25 +213,33 @@ class ConsoleScreen(Screen[None]):
         until = self._clock.now() + HINT_S if passing else None
         self.banner.say(message, level, until=until)
         if passing:
-            self.app.call_later(self._wake)
-
-    def _wake(self) -> None:
-        self._store.wake()
+            self._store.wake()
 
     # -- events that are more than their picture ---------------------------------------------------------------------
 
-    def _text_sent(self, event: Event) -> None:
-        if isinstance(event.payload, TextSent) and self._unconfirmed.pop(event.payload.command_id, None):
-            self._store.dirty |= Dirty.CONTROLS
+    def attend(self) -> None:
+        """Begin to listen for what needs more than being shown in its place."""
+        from gemini_live_runtime.commands import MAX_TEXT
+        from gemini_live_runtime.events import CommandRefused, Notice, TextSent
 
-    def _command_refused(self, event: Event) -> None:
-        if isinstance(event.payload, CommandRefused):
-            self.refused(event.payload.command_id, event.payload.reason)
+        self._limit = MAX_TEXT
 
-    def _noticed(self, event: Event) -> None:
-        payload = event.payload
-        if isinstance(payload, Notice) and payload.level == "error":
-            self.say(f"{payload.text.rstrip('.')}. {payload.remedy}".strip(), "error")
+        def text_sent(event: Event) -> None:
+            if isinstance(event.payload, TextSent) and self._unconfirmed.pop(event.payload.command_id, ""):
+                self._store.dirty |= Dirty.CONTROLS
+
+        def refused(event: Event) -> None:
+            if isinstance(event.payload, CommandRefused):
+                self.refused(event.payload.command_id, event.payload.reason)
+
+        def noticed(event: Event) -> None:
+            payload = event.payload
+            if isinstance(payload, Notice) and payload.level == "error":
+                self.say(f"{payload.text.rstrip('.')}. {payload.remedy}".strip(), "error")
+
+        self._store.listen(TextSent, text_sent)
+        self._store.listen(CommandRefused, refused)
+        self._store.listen(Notice, noticed)
 
     def refused(self, command_id: str, reason: str) -> None:
         """A command was not carried out: say why, and give typed text back."""
@@ -265,13 +272,17 @@ class ConsoleScreen(Screen[None]):
 
     def action_toggle_text_mode(self) -> None:
         """Text mode and back. The focus moves at once, so that what is typed next lands where it is meant to."""
+        from gemini_live_runtime.commands import SetMode
+
         wanted = "voice" if (self._mode_wanted or self._store.view.mode) == "text" else "text"
         if self.order(SetMode(mode="text" if wanted == "text" else "voice")):
             self._mode_wanted = wanted
-            (self.prompt if wanted == "text" else self.transcript).focus()
+            self.set_focus(self.prompt if wanted == "text" else self.transcript)
 
     def action_mute(self) -> None:
         """Microphone off or on; in text mode it is off anyway."""
+        from gemini_live_runtime.commands import SetMicrophone
+
         view = self._store.view
         if view.mode == "text":
             self.say(f"The microphone is off in text mode; {self._text_key} turns it on.", passing=True)
@@ -280,10 +291,14 @@ class ConsoleScreen(Screen[None]):
 
     def action_mute_speaker(self) -> None:
         """Speaker off or on."""
+        from gemini_live_runtime.commands import SetSpeaker
+
         self.order(SetSpeaker(on=not self._store.view.speaker))
 
     def action_interrupt(self) -> None:
         """Stop the model; when it is silent: clear the selection or the message, then leave the prompt."""
+        from gemini_live_runtime.commands import Interrupt
+
         store = self._store
         if not self._settings.replay and store.live and (store.view.playing or store.word in ("speaking", "thinking")):
             self.order(Interrupt())
@@ -291,8 +306,8 @@ class ConsoleScreen(Screen[None]):
             self.clear_selection()
         elif self.banner.clear():
             pass
-        elif self.prompt.has_focus and store.view.mode == "voice":
-            self.transcript.focus()
+        elif self.focused is self.prompt and store.view.mode == "voice":
+            self.set_focus(self.transcript)
 
     def action_scroll(self, step: str) -> None:
         """Scroll the transcript."""
@@ -303,19 +318,23 @@ class ConsoleScreen(Screen[None]):
 
     @on(TextSubmitted)
     def _submit(self, message: TextSubmitted) -> None:
+        from gemini_live_runtime.commands import SendText
+
         text = message.text
-        if len(text) > MAX_TEXT:
+        size = len(text)
+        if size > self._limit > 0:
+            self.prompt.give_back(text)
             self.say(
-                f"The message has {len(text):,} characters, {MAX_TEXT:,} can be sent at once. Shorten or split it.",
-                "warning",
+                f"The message has {size:,} characters, {self._limit:,} can be sent at once. Shorten it.", "warning"
             )
             return
         ident = self.order(SendText(text=text))
-        if ident:
-            self._unconfirmed[ident] = text
-            self.prompt.accepted(text)
-            self.transcript.scroll_by("end")
-            self._show_prompt_state()
+        if not ident:
+            self.prompt.give_back(text)
+            return
+        self._unconfirmed[ident] = text
+        self.transcript.scroll_by("end")
+        self._show_prompt_state()
 
     @on(FollowChanged)
     def _following_changed(self) -> None:
@@ -333,7 +352,7 @@ class ConsoleScreen(Screen[None]):
 
     @on(Prompt.Changed)
     def _prompt_changed(self) -> None:
-        if len(self.prompt.text) > MAX_TEXT * 0.75:
+        if len(self.prompt.text) > self._limit * 0.75 > 0:
             self._show_prompt_state()
 
     def on_descendant_focus(self) -> None:
@@ -341,17 +360,22 @@ class ConsoleScreen(Screen[None]):
         self._store.dirty |= Dirty.CONTROLS
         self._store.wake()
 
-    def on_key(self, event: events.Key) -> None:
-        """A letter typed outside the prompt opens it, unless it is somebody's key."""
-        if self._settings.replay or self.has_class("-tiny") or self.prompt.has_focus:
-            return
-        if event.is_printable and event.character and event.key not in self.active_bindings:
-            event.stop()
-            self.prompt.insert_typed(event.character)
+    def take_letter(self, event: events.Key) -> bool:
+        """A letter typed outside the prompt opens it and lands there, unless it is somebody's key; whether it was one.
+
+        Asked before the key is queued for the focused widget: of letters that arrive together none gets past.
+        """
+        if self._settings.replay or self.has_class("-tiny") or self.focused is self.prompt:
+            return False
+        if not event.is_printable or not event.character or event.key in self.active_bindings:
+            return False
+        self.set_focus(self.prompt)
+        self.prompt.insert(event.character)
+        return True
 
     async def on_paste(self, event: events.Paste) -> None:
         """A paste outside the prompt goes there, too."""
-        if not self._settings.replay and not self.has_class("-tiny") and not self.prompt.has_focus:
+        if not self._settings.replay and not self.has_class("-tiny") and self.focused is not self.prompt:
             event.stop()
-            self.prompt.focus()
+            self.set_focus(self.prompt)
             self.prompt.post_message(events.Paste(event.text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,9 +12,11 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from gemini_live_runtime.events import Mode
 from gemini_live_tui.actions import GROUPS, Action, in_group, key_label, keys_of
 from gemini_live_tui.wrapping import wrap
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import Mode
 
 KEYS_WIDTH = 18
 WIDTH = 68
@@ -62,7 +64,9 @@ class HelpScreen(ModalScreen[None]):
         description = action.description
         if action.id == "text-mode" and self._tmux:
             description += " (tmux keeps ^b: press it twice, or use F2)"
-        return Content.assemble((f"{keys:<{KEYS_WIDTH}}", "bold $key"), (_hang(description, WIDTH - KEYS_WIDTH), "$foreground"))
+        return Content.assemble(
+            (f"{keys:<{KEYS_WIDTH}}", "bold $key"), (_hang(description, WIDTH - KEYS_WIDTH), "$foreground")
+        )
 
     def _situation(self) -> list[str]:
         if self._replay:

@@ -1,4 +1,4 @@
-"""The message row: what went wrong or needs an answer, one sentence, above the transcript; hidden when there is none."""
+"""The message row above the transcript: one sentence about what went wrong or needs an answer, else hidden."""
 
 from __future__ import annotations
 

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from gemini_live_runtime.events import StateWord
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.formatting import clock_text, cost_text
 from gemini_live_tui.glyphs import STATE_LABELS, STATE_WIDTH, UNICODE, Glyphs
 from gemini_live_tui.widgets.row import Row, Run
 from gemini_live_tui.wrapping import fit
 
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import StateWord
+
 
 def state_run(word: StateWord, glyphs: Glyphs) -> Run:
     """The state word with its sign, always equally wide."""
-    return f"{glyphs.states[word]} {STATE_LABELS[word]:<{STATE_WIDTH}}", f"row--{word}"
+    return f"{glyphs.states[word]} {STATE_LABELS[word]:<{STATE_WIDTH}}", f"state-{word}"
 
 
 class Header(Row):
     """State word and sign, agent, backend and model, recording, cost, time."""
-
-    COMPONENT_CLASSES = {f"row--{word}" for word in STATE_LABELS} | {
-        "row--quiet",
-        "row--strong",
-        "row--record",
-        "row--replay",
-    }
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE, replay: bool = False) -> None:
         super().__init__(id=id)
@@ -56,12 +52,12 @@ class Header(Row):
         room = width - used - 3
         if view.agent and room >= 4:
             agent = fit(view.agent, room, self._glyphs.ellipsis)
-            left.append((f" {agent}", "row--strong"))
+            left.append((f" {agent}", "strong"))
             room -= cell_len(agent) + 1
         reason = view.word_reason if self._word in ("error", "connecting") else ""
         if reason and room >= 12:
             sign = f"{self._glyphs.separator} " if view.agent else ""
-            left.append((f" {sign}{fit(reason, room - len(sign) - 1, self._glyphs.ellipsis)}", "row--quiet"))
+            left.append((f" {sign}{fit(reason, room - len(sign) - 1, self._glyphs.ellipsis)}", "quiet"))
         runs = [run for text, style in right for run in (("  ", ""), (text, style))]
         filled = sum(cell_len(text) for text, _ in left) + sum(cell_len(text) for text, _ in runs)
         return [*left, (" " * max(0, width - filled - 1), ""), *runs]
@@ -71,13 +67,13 @@ class Header(Row):
         runs: list[Run] = []
         where = f" {self._glyphs.separator} ".join(part for part in (view.backend, view.model) if part)
         if where:
-            runs.append((fit(where, 44, self._glyphs.ellipsis), "row--quiet"))
+            runs.append((fit(where, 44, self._glyphs.ellipsis), "quiet"))
         if view.cost_usd is not None:
-            runs.append((cost_text(view.cost_usd), "row--quiet"))
+            runs.append((cost_text(view.cost_usd), "quiet"))
         if self._replay:
-            runs.append(("REPLAY", "row--replay"))
+            runs.append(("REPLAY", "replay"))
         elif self._live and view.record != "off":
             word = "REC" if view.record == "audio" else "REC text"
-            runs.append((f"{self._glyphs.record} {word}", "row--record"))
-        runs.append((clock_text(self._elapsed), "row--strong"))
+            runs.append((f"{self._glyphs.record} {word}", "record"))
+        runs.append((clock_text(self._elapsed), "strong"))
         return runs

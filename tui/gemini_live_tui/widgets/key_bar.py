@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
 
-from gemini_live_runtime.events import Mode
 from gemini_live_tui.actions import ACTIONS, Action, key_label, keys_of
 from gemini_live_tui.messages import ActionChosen
 from gemini_live_tui.widgets.row import Row, Run
 
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import Mode
+
 
 class KeyBar(Row):
     """Keys and titles of the actions that matter in the current mode; clicking one does it."""
-
-    COMPONENT_CLASSES = {"row--key", "row--quiet"}
 
     def __init__(self, *, keymap: Mapping[str, str], ascii_only: bool, tmux: bool, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -49,7 +50,7 @@ class KeyBar(Row):
             size = cell_len(keys) + cell_len(title) + 4
             self._places.append((at, at + size, action.id))
             at += size
-            runs.extend(((f" {keys} ", "row--key"), (f"{title}  ", "row--quiet")))
+            runs.extend(((f" {keys} ", "key"), (f"{title}  ", "quiet")))
         return runs
 
     def _offers(self, action: Action) -> bool:

@@ -20,6 +20,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from gemini_live_tui.messages import FollowChanged
+from gemini_live_tui.widgets.paint import Paint
 
 MAX_KEPT = 1024
 """Items whose lines are kept; others are laid out again when they show."""
@@ -70,7 +71,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self._open: set[int] = set()
         self._lines: LRUCache[int, list[Line]] = LRUCache(MAX_KEPT)
         self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(4 * MAX_KEPT)
-        self._styles: dict[str, Style] = {}
+        self._paint = Paint(self)
         self.following = True
 
     # -- keeping up with the items -----------------------------------------------------------------------------------
@@ -165,6 +166,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         if key in self._lines:
             for row in range(len(self._lines[key])):
                 self._strips.discard((key, row))
+            # Textual's cache keeps the old value of a key that it has.
+            self._lines.discard(key)
         self._lines[key] = lines
 
     def _forget(self, count: int) -> None:
@@ -266,32 +269,27 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             return Strip.blank(width, self.rich_style)
         span = None if (selection := self.text_selection) is None else selection.get_span(row)
         if span is not None:
-            return self._paint(lines[within], width, span).apply_offsets(0, row)
+            return self._strip(lines[within], width, span).apply_offsets(0, row)
         key = (self._forgotten + index, within)
         strip = self._strips.get(key)
         if strip is None or strip.cell_length != width:
-            strip = self._strips[key] = self._paint(lines[within], width)
+            strip = self._strip(lines[within], width)
+            self._strips.discard(key)
+            self._strips[key] = strip
         return strip.apply_offsets(0, row)
 
-    def _paint(self, line: Line, width: int, selected: tuple[int, int] | None = None) -> Strip:
-        segments = [Segment(text, self._style(name)) for text, name in line.runs]
+    def _strip(self, line: Line, width: int, selected: tuple[int, int] | None = None) -> Strip:
+        segments = [Segment(text, self._paint.style(name)) for text, name in line.runs]
         if selected is not None:
             start, end = selected
             marked = self.screen.get_component_rich_style("screen--selection")
             segments = _mark(segments, start, end, marked)
         return Strip(segments).adjust_cell_length(width, self.rich_style)
 
-    def _style(self, name: str) -> Style:
-        style = self._styles.get(name)
-        if style is None:
-            style = self.rich_style + self.get_component_rich_style(name, partial=True) if name else self.rich_style
-            self._styles[name] = style
-        return style
-
     def notify_style_update(self) -> None:
         """Forget everything painted in the old colours."""
         super().notify_style_update()
-        self._styles.clear()
+        self._paint.forget()
         self._strips.clear()
 
     # -- selecting ---------------------------------------------------------------------------------------------------
@@ -350,7 +348,11 @@ def _mark(segments: list[Segment], start: int, end: int, style: Style) -> list[S
         if low >= high:
             marked.append(Segment(text, own))
         else:
-            pieces = ((text[: low - at], own), (text[low - at : high - at], (own or Style()) + style), (text[high - at :], own))
+            pieces = (
+                (text[: low - at], own),
+                (text[low - at : high - at], (own or Style()) + style),
+                (text[high - at :], own),
+            )
             marked.extend(Segment(piece, look) for piece, look in pieces if piece)
         at = stop
     return marked

@@ -39,7 +39,9 @@ class MeterMemory:
             self.clip_at = now
         elif self.clip_at is not None and now - self.clip_at > CLIP_HOLD_S:
             self.clip_at = None
-        fresh = (self.mic_readout is None) != (meters.mic_db is None) or (self.out_readout is None) != (meters.out_db is None)
+        fresh = (self.mic_readout is None) != (meters.mic_db is None) or (self.out_readout is None) != (
+            meters.out_db is None
+        )
         if fresh or now - self.readout_at >= READOUT_S:
             self.mic_readout, self.out_readout, self.readout_at = meters.mic_db, meters.out_db, now
 
@@ -57,19 +59,6 @@ class MeterMemory:
 
 class MeterStrip(Row):
     """Microphone, speaker, echo, buffer and latency on one row, the last two left out where there is no room."""
-
-    COMPONENT_CLASSES = {
-        "row--quiet",
-        "row--strong",
-        "meter--low",
-        "meter--mid",
-        "meter--high",
-        "meter--track",
-        "meter--peak",
-        "meter--voice",
-        "meter--alarm",
-        "meter--muted",
-    }
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
@@ -105,42 +94,44 @@ class MeterStrip(Row):
             runs.extend(part)
         return runs
 
-    def _level(self, name: str, level: float | None, readout: float | None, cells: int, peak: float | None) -> list[Run]:
-        runs: list[Run] = [(f"{name} ", "row--quiet")]
-        runs.extend((text, f"meter--{style}") for text, style in bar(level, cells, self._glyphs, peak=peak))
-        return [*runs, (f" {decibel_text(readout)} dB", "row--strong")]
+    def _level(
+        self, name: str, level: float | None, readout: float | None, cells: int, peak: float | None
+    ) -> list[Run]:
+        runs: list[Run] = [(f"{name} ", "quiet")]
+        runs.extend((text, style) for text, style in bar(level, cells, self._glyphs, peak=peak))
+        return [*runs, (f" {decibel_text(readout)} dB", "strong")]
 
     def _word(self, name: str, word: str, style: str, cells: int) -> list[Run]:
         """A word in place of a bar, exactly as wide as the bar with its number."""
-        return [(f"{name} ", "row--quiet"), (f"{word:<{cells + 7}}"[: cells + 7], style)]
+        return [(f"{name} ", "quiet"), (f"{word:<{cells + 7}}"[: cells + 7], style)]
 
     def _microphone(self, cells: int) -> list[Run]:
         view, memory = self._view, self.memory
         mark: Run = ("      ", "")
         if not self._live:
-            part = self._word("MIC", "off", "meter--muted", cells)
+            part = self._word("MIC", "off", "quiet", cells)
         elif view.mode == "text":
-            part = self._word("MIC", "off (text)", "meter--muted", cells)
+            part = self._word("MIC", "off (text)", "quiet", cells)
         elif not view.microphone:
-            part = self._word("MIC", "MUTED", "meter--alarm", cells)
+            part = self._word("MIC", "MUTED", "alarm", cells)
         elif not view.input_device:
-            part = self._word("MIC", "none", "meter--muted", cells)
+            part = self._word("MIC", "none", "quiet", cells)
         else:
             part = self._level("MIC", view.meters.mic_db, memory.mic_readout, cells, memory.peak)
             if memory.clip_at is not None:
-                mark = (" CLIP ", "meter--alarm")
+                mark = (" CLIP ", "alarm")
             elif view.voice or view.meters.speech:
-                mark = (" voice", "meter--voice")
+                mark = (" voice", "voice")
         return [*part, mark]
 
     def _speaker(self, cells: int) -> list[Run]:
         view = self._view
         if not self._live:
-            return self._word("OUT", "off", "meter--muted", cells)
+            return self._word("OUT", "off", "quiet", cells)
         if not view.speaker:
-            return self._word("OUT", "MUTED", "meter--alarm", cells)
+            return self._word("OUT", "MUTED", "alarm", cells)
         if not view.output_device:
-            return self._word("OUT", "none", "meter--muted", cells)
+            return self._word("OUT", "none", "quiet", cells)
         return self._level("OUT", view.meters.out_db, self.memory.out_readout, cells, None)
 
     def _echo(self, width: int) -> list[Run]:
@@ -149,29 +140,29 @@ class MeterStrip(Row):
             return []
         if view.echo_leaking:
             text = "model may hear itself, use headphones" if width >= 110 else "echo: use headphones"
-            return [(text, "meter--alarm")]
+            return [(text, "alarm")]
         if not view.echo_canceller:
-            return [("ECHO ", "row--quiet"), ("not cancelled", "meter--alarm")]
+            return [("ECHO ", "quiet"), ("not cancelled", "alarm")]
         erle = view.meters.erle_db
         value = "  --" if erle is None else f"{-erle:4.0f}"
-        return [("ECHO", "row--quiet"), (f"{value} dB", "row--strong")]
+        return [("ECHO", "quiet"), (f"{value} dB", "strong")]
 
     def _buffer(self, width: int) -> list[Run]:
         view = self._view
         if not self._live or not view.output_device:
             return []
-        runs: list[Run] = [("BUF", "row--quiet"), (f"{view.meters.buffer_ms:4.0f} ms", "row--strong")]
+        runs: list[Run] = [("BUF", "quiet"), (f"{view.meters.buffer_ms:4.0f} ms", "strong")]
         if view.meters.underruns:
             count = view.meters.underruns
             word = f"{count} gap{'s' if count > 1 else ''}" if width >= 110 else f"{count}u"
-            runs.append((f" {word}", "meter--mid"))
+            runs.append((f" {word}", "mid"))
         return runs
 
     def _latency(self) -> list[Run]:
         latencies = self._view.latencies
         if not latencies:
             return []
-        return [("LAT ", "row--quiet"), (duration_text(latencies[-1]), "row--strong")]
+        return [("LAT ", "quiet"), (duration_text(latencies[-1]), "strong")]
 
 
 def _width(part: Sequence[Run]) -> int:

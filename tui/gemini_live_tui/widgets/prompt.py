@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual import events
@@ -9,14 +10,14 @@ from textual.binding import BindingType
 from textual.widgets import TextArea
 
 from gemini_live_runtime.text import sanitise
-from gemini_live_tui.actions import bindings
+from gemini_live_tui.actions import ACTIONS, bindings, keys_of
 from gemini_live_tui.messages import TextSubmitted
 
 MAX_HISTORY = 200
 
 
 class Prompt(TextArea):
-    """The text to send. It is cleared by `accepted`, never by sending alone, so nothing typed is lost."""
+    """The text to send. What cannot be sent is given back, so nothing typed is lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("prompt")]
     DEFAULT_CSS = """
@@ -36,35 +37,32 @@ class Prompt(TextArea):
     }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, keymap: Mapping[str, str], id: str | None = None) -> None:
         super().__init__(id=id, soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False, compact=True)
         # A blinking cursor would repaint an idle console twice a second.
         self.cursor_blink = False
+        own = [action for action in ACTIONS if action.scope == "prompt"]
+        self._own_keys = {key: action.action for action in own for key in keys_of(action, keymap)}
         self.past: list[str] = []
         self._place = 0
         self._draft = ""
 
-    def insert_typed(self, character: str) -> None:
-        """A letter typed while the prompt was not focused: the prompt opens with it."""
-        self.focus()
-        self.insert(character)
-
-    def accepted(self, text: str) -> None:
-        """`text` is on its way: remember it and clear the prompt."""
-        if not self.past or self.past[-1] != text:
-            self.past.append(text)
-            del self.past[:-MAX_HISTORY]
-        self._place, self._draft = len(self.past), ""
-        self.clear()
-
     def give_back(self, text: str) -> bool:
-        """Put back a text that was not sent; False when something else is being written (its history has it)."""
+        """Put back a text that was not sent; False when something else is being written (the history has it)."""
         if self.text.strip():
             return False
         self.text = text
         self.move_cursor(self.document.end)
         self._place = len(self.past)
         return True
+
+    async def _on_key(self, event: events.Key) -> None:
+        """The prompt's own keys take their turn among the letters, so that quick typing is never overtaken by them."""
+        action = self._own_keys.get(event.key)
+        if action is not None:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(action)
 
     async def _on_paste(self, event: events.Paste) -> None:
         """Pasted text may hold anything: what a terminal would obey is taken out before it is shown."""
@@ -75,9 +73,16 @@ class Prompt(TextArea):
         self.focus()
 
     def action_send(self) -> None:
-        """Hand the text to the screen."""
-        if self.text.strip():
-            self.post_message(TextSubmitted(self.text))
+        """Hand the text to the screen and begin anew."""
+        text = self.text
+        if not text.strip():
+            return
+        if not self.past or self.past[-1] != text:
+            self.past.append(text)
+            del self.past[:-MAX_HISTORY]
+        self._place, self._draft = len(self.past), ""
+        self.clear()
+        self.post_message(TextSubmitted(text))
 
     def action_newline(self) -> None:
         """Break the line here."""

@@ -6,27 +6,28 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from gemini_live_tui.widgets.paint import Paint
+
 Run = tuple[str, str]
-"""Text and the name of a component class, "" for the widget's own style."""
+"""Text and the name of a style, see `paint`."""
 
 
 class Row(Widget):
     """One row of text, no border. A subclass says what is on it in `runs`."""
 
     DEFAULT_CSS = """
-    Row { height: 1; width: 1fr; }
+    Row { height: 1; width: 1fr; background: $background; color: $foreground; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._runs: tuple[Run, ...] = ()
         self._strip: Strip | None = None
-        self._styles: dict[str, Style] = {}
+        self._paint = Paint(self)
 
     def runs(self, width: int) -> Sequence[Run]:
         """What is on the row, at most `width` cells."""
@@ -55,7 +56,7 @@ class Row(Widget):
             return Strip.blank(self.size.width, self.rich_style)
         width = self.size.width
         if self._strip is None or self._strip.cell_length != width:
-            segments = [Segment(text, self._style(name)) for text, name in self._runs]
+            segments = [Segment(text, self._paint.style(name)) for text, name in self._runs]
             self._strip = Strip(segments).adjust_cell_length(width, self.rich_style)
         return self._strip
 
@@ -73,17 +74,10 @@ class Row(Widget):
         """The row's characters."""
         return "".join(text for text, _ in self._runs)
 
-    def _style(self, name: str) -> Style:
-        style = self._styles.get(name)
-        if style is None:
-            style = self.rich_style + self.get_component_rich_style(name, partial=True) if name else self.rich_style
-            self._styles[name] = style
-        return style
-
     def notify_style_update(self) -> None:
         """Forget what was painted in the old colours."""
         super().notify_style_update()
-        self._styles.clear()
+        self._paint.forget()
         self._strip = None
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from gemini_live_runtime.events import StateWord
 from gemini_live_tui.glyphs import STATE_LABELS, UNICODE, Glyphs
 from gemini_live_tui.widgets.row import Row, Run
 from gemini_live_tui.wrapping import fit
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import StateWord
 
 MIN_WIDTH = 60
 MIN_HEIGHT = 16
@@ -15,8 +18,6 @@ MIN_HEIGHT = 16
 
 class TooSmall(Row):
     """The state word and what the terminal would need."""
-
-    COMPONENT_CLASSES = {f"row--{word}" for word in STATE_LABELS} | {"row--quiet"}
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
@@ -33,4 +34,4 @@ class TooSmall(Row):
         state = f" {self._glyphs.states[self._word]} {STATE_LABELS[self._word]}"
         advice = f"  terminal too small (need {MIN_WIDTH}x{MIN_HEIGHT})"
         room = width - len(state)
-        return [(fit(state, width, ""), f"row--{self._word}"), (fit(advice, room, self._glyphs.ellipsis), "row--quiet")]
+        return [(fit(state, width, ""), f"state-{self._word}"), (fit(advice, room, self._glyphs.ellipsis), "quiet")]

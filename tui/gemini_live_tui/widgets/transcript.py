@@ -28,39 +28,6 @@ _NOTICE_WORDS = {"info": "note", "warning": "warn", "error": "error"}
 class Transcript(LineList):
     """The transcript of one session view."""
 
-    COMPONENT_CLASSES = {
-        "transcript--time",
-        "transcript--user",
-        "transcript--model",
-        "transcript--tool",
-        "transcript--note",
-        "transcript--warn",
-        "transcript--error",
-        "transcript--said",
-        "transcript--quiet",
-        "transcript--thought",
-        "transcript--unheard",
-        "transcript--cut",
-        "transcript--good",
-    }
-    DEFAULT_CSS = """
-    Transcript {
-        .transcript--time { color: $quiet; }
-        .transcript--user { color: $speaker-user; text-style: bold; }
-        .transcript--model { color: $speaker-model; text-style: bold; }
-        .transcript--tool { color: $speaker-tool; text-style: bold; }
-        .transcript--note { color: $quiet; text-style: bold; }
-        .transcript--warn { color: $caution; text-style: bold; }
-        .transcript--error { color: $failure; text-style: bold; }
-        .transcript--said { color: $foreground; }
-        .transcript--quiet { color: $quiet; }
-        .transcript--thought { color: $quiet; text-style: italic; }
-        .transcript--unheard { color: $quiet; text-style: strike; }
-        .transcript--cut { color: $caution; text-style: bold; }
-        .transcript--good { color: $confirmed; }
-    }
-    """
-
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
@@ -113,50 +80,50 @@ class Transcript(LineList):
     def _speaker(self, block: Block) -> Run:
         if block.kind == "notice":
             word = _NOTICE_WORDS.get(block.status, "note")
-            return word, f"transcript--{word}"
+            return word, word
         kind = "note" if block.kind == "thought" else block.kind
-        return _WORDS[block.kind], f"transcript--{kind}"
+        return _WORDS[block.kind], kind
 
     def _gutter(self, block: Block, width: int) -> list[Run]:
         word, style = self._speaker(block)
         speaker = (f"{word:<{SPEAKER_WIDTH}}  ", style)
         if width < NARROW:
             return [(" ", ""), speaker]
-        return [(f" {clock_text(block.t)}  ", "transcript--time"), speaker]
+        return [(f" {clock_text(block.t)}  ", "quiet"), speaker]
 
     def _body(self, block: Block) -> Iterator[Run]:
         text = block.text.replace("\t", "    ").rstrip()
         if block.kind == "tool":
             yield from self._tool(block, text)
         elif block.kind == "notice":
-            yield text, "transcript--said"
+            yield text, "said"
             if block.detail:
-                yield f" {block.detail}", "transcript--quiet"
+                yield f" {block.detail}", "quiet"
         elif block.kind == "thought":
-            yield text, "transcript--thought"
+            yield text, "thought"
         elif block.interrupted:
             # The heard part is counted in the text as it came; only its end was trimmed here.
             heard = len(block.text) if block.heard is None else block.heard
             heard = len(block.text[:heard].replace("\t", "    "))
-            yield text[:heard], "transcript--said"
-            yield text[heard:], "transcript--unheard"
-            yield f" {self._glyphs.cut} cut", "transcript--cut"
+            yield text[:heard], "said"
+            yield text[heard:], "unheard"
+            yield f" {self._glyphs.cut} cut", "cut"
         else:
-            yield text, "transcript--said"
+            yield text, "said"
         if block.kind == "model" and block.ms is not None:
-            yield f"  {duration_text(block.ms)}", "transcript--quiet"
+            yield f"  {duration_text(block.ms)}", "quiet"
 
     def _tool(self, block: Block, text: str) -> Iterator[Run]:
-        yield text, "transcript--said"
+        yield text, "said"
         if not block.done:
-            yield f" {self._glyphs.arrow} running", "transcript--quiet"
+            yield f" {self._glyphs.arrow} running", "quiet"
             return
-        style = "transcript--good" if block.status == "ok" else "transcript--warn"
+        style = "good" if block.status == "ok" else "warn"
         yield f" {self._glyphs.arrow} {block.status}", style
         if block.ms is not None:
-            yield f" {self._glyphs.separator} {duration_text(block.ms)}", "transcript--quiet"
+            yield f" {self._glyphs.separator} {duration_text(block.ms)}", "quiet"
         if block.detail and block.detail not in ("{}", "null"):
-            yield f"\n{block.detail}", "transcript--quiet"
+            yield f"\n{block.detail}", "quiet"
 
 
 def _fold_runs(runs: list[Run], width: int) -> Iterator[tuple[list[Run], bool]]:

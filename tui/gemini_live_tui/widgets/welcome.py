@@ -29,7 +29,9 @@ class Welcome(Static):
     }
     """
 
-    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE, hint: str = "", text_key: str = "F2") -> None:
+    def __init__(
+        self, *, id: str | None = None, glyphs: Glyphs = UNICODE, hint: str = "", text_key: str = "F2"
+    ) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
         self._hint = hint
@@ -46,9 +48,10 @@ class Welcome(Static):
 
     def _compose_text(self, view: SessionView, *, connected: bool, replay: bool) -> Content:
         width, height = self.size
-        lines: list[Content] = []
-        for line in self._greeting(view, connected=connected, replay=replay):
-            lines.append(Content.styled(fit(line, width - 2, self._glyphs.ellipsis), "bold $foreground"))
+        lines = [
+            Content.styled(fit(line, width - 2, self._glyphs.ellipsis), "bold $foreground")
+            for line in self._greeting(view, connected=connected, replay=replay)
+        ]
         if connected and not replay:
             lines.extend(self._phrases(view, width, height - len(lines)))
             if self._hint:
@@ -71,7 +74,10 @@ class Welcome(Static):
             lines.extend((Content(""), Content("Try saying" if view.mode == "voice" else "Try writing")))
             limit = min(room, 12)
             chosen = [fit(phrase, width - 4, self._glyphs.ellipsis) for phrase in view.phrases[:limit]]
-            lines.extend(Content.styled(f"“{phrase}”" if self._glyphs is UNICODE else f'"{phrase}"', "$foreground") for phrase in chosen)
+            lines.extend(
+                Content.styled(f"“{phrase}”" if self._glyphs is UNICODE else f'"{phrase}"', "$foreground")
+                for phrase in chosen
+            )
             rest = len(view.phrases) - len(chosen)
             if rest > 0:
                 lines.append(Content(f"and {rest} more"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from gemini_live_tui.actions import ACTIONS, key_label, keys_of
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from gemini_live_tui.app import ConsoleApp
 
 Command = tuple[str, str, Callable[[], Any]]
+
+
+class CommandsScreen(CommandPalette):
+    """The palette in the console's looks."""
+
+    CSS_PATH = "palette.tcss"
+
+    def __init__(self) -> None:
+        super().__init__(providers=[ConsoleCommands], placeholder="Search for a command")
 
 
 class ConsoleCommands(Provider):

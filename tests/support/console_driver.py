@@ -1,0 +1,89 @@
+"""Drives a console in tests: a scripted link behind it, a clock that stands still, and the screen as text."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.scripted_link import ScriptedLink, source_of
+from textual import events
+from textual.keys import _character_to_key
+from textual.pilot import Pilot
+
+from gemini_live_runtime.clock import ManualClock
+from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
+
+NOWHERE = Path(__file__).with_name("no-such-folder")
+
+
+@dataclass
+class Driver:
+    """A running console and both of its ends."""
+
+    app: ConsoleApp
+    pilot: Pilot[ConsoleOutcome]
+    link: ScriptedLink
+    clock: ManualClock
+
+    async def settle(self) -> None:
+        """Return when everything the link said is folded and painted."""
+        await settle(self.app, self.pilot, self.link)
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, as fast as a terminal can deliver them, and let their consequences show."""
+        for key in keys:
+            name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+            character = " " if name == "space" else key if len(key) == 1 else None
+            self.app.post_message(events.Key(name, character))
+        await self.settle()
+
+    def screen(self) -> str:
+        """What is on the screen, row by row."""
+        return screen_text(self.app)
+
+    def rows(self) -> list[str]:
+        return self.screen().split("\n")
+
+
+def screen_text(app: ConsoleApp) -> str:
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+
+
+async def settle(app: ConsoleApp, pilot: Pilot[ConsoleOutcome], link: ScriptedLink) -> None:
+    # A pause of zero lets every widget answer what it was sent; the usual one also waits for an idle processor.
+    for _ in range(5000):
+        await pilot.pause(0)
+        task = app._link_task
+        if task is not None and (link.waiting or task.done()) and link.delivered and not app.store.queued:
+            break
+    else:
+        raise AssertionError("the console did not take in what the link said")
+    for _ in range(4):
+        if app.is_running:
+            app.frames.flush()
+        await pilot.pause(0)
+
+
+def make_app(link: ScriptedLink, clock: ManualClock | None = None, **settings: Any) -> ConsoleApp:
+    values: dict[str, Any] = {"theme": "ember", "tmux": False, "bye_timeout_s": 20.0, **settings}
+    return ConsoleApp(source_of(link), settings=ConsoleSettings(**values), clock=clock or ManualClock())
+
+
+@asynccontextmanager
+async def console(
+    *, size: tuple[int, int] = (100, 30), started: bool = True, link: ScriptedLink | None = None, **settings: Any
+) -> AsyncIterator[Driver]:
+    """A console on a scripted session; `started`: the session is listening when this is entered."""
+    link = link or ScriptedLink()
+    clock = ManualClock()
+    app = make_app(link, clock, **settings)
+    async with app.run_test(size=size) as pilot:
+        driver = Driver(app, pilot, link, clock)
+        if started:
+            link.start()
+            await driver.settle()
+        yield driver

@@ -1,0 +1,76 @@
+"""How a theme's colours become the styles of painted rows.
+
+The rows are painted cell by cell, so their looks are not style sheet rules: each name here is a colour of the theme
+(see `theming.DEFAULTS`) with text attributes. Every widget that paints asks for its styles by these names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.style import Style
+from textual.color import Color
+from textual.widget import Widget
+
+Look = tuple[str, str]
+"""A theme variable and text attributes."""
+
+LOOKS: Mapping[str, Look] = {
+    "said": ("foreground", ""),
+    "quiet": ("quiet", ""),
+    "strong": ("strong", "bold"),
+    "thought": ("quiet", "italic"),
+    "unheard": ("quiet", "strike"),
+    "cut": ("caution", "bold"),
+    "good": ("confirmed", ""),
+    "user": ("speaker-user", "bold"),
+    "model": ("speaker-model", "bold"),
+    "tool": ("speaker-tool", "bold"),
+    "note": ("quiet", "bold"),
+    "warn": ("caution", "bold"),
+    "error": ("failure", "bold"),
+    "key": ("key", "bold"),
+    "record": ("recording", "bold"),
+    "replay": ("replaying", "bold reverse"),
+    "low": ("meter-low", ""),
+    "mid": ("meter-mid", ""),
+    "high": ("meter-high", ""),
+    "track": ("meter-track", ""),
+    "peak": ("meter-peak", ""),
+    "voice": ("voice", "bold"),
+    "alarm": ("caution", "bold"),
+    "state-offline": ("state-offline", "bold"),
+    "state-connecting": ("state-connecting", "bold"),
+    "state-listening": ("state-listening", "bold"),
+    "state-hearing": ("state-hearing", "bold"),
+    "state-thinking": ("state-thinking", "bold"),
+    "state-speaking": ("state-speaking", "bold"),
+    "state-interrupted": ("state-interrupted", "bold"),
+    "state-text": ("state-text", "bold"),
+    "state-error": ("state-error", "bold"),
+}
+"""Every name of a style; "" is the widget's own."""
+
+
+class Paint:
+    """The styles of one widget under the current theme; made when first asked for."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._styles: dict[str, Style] = {}
+
+    def style(self, name: str) -> Style:
+        """The style called `name`, on the widget's background."""
+        style = self._styles.get(name)
+        if style is None:
+            style = self._widget.rich_style
+            if name:
+                variable, attributes = LOOKS[name]
+                colour = Color.parse(self._widget.app.theme_variables[variable])
+                style += Style.parse(attributes or "none") + Style(color=colour.rich_color)
+            self._styles[name] = style
+        return style
+
+    def forget(self) -> None:
+        """The theme changed."""
+        self._styles.clear()
