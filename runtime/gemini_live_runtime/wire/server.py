@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from gemini_live_runtime.wire.base import Message, wire
 from gemini_live_runtime.wire.content import Content, FunctionCall
@@ -231,26 +231,15 @@ class ServerMessage(Message):
     raw: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
-class AudioFrame:
+class AudioFrame(NamedTuple):
     """A server message that holds one piece of the model's speech and nothing else: s16le mono PCM.
 
-    `rate` is in Hz. Plain slots instead of a dataclass: one is made for every 40 ms of speech.
+    `rate` is in Hz. A tuple instead of a dataclass: one is made for every 40 ms of speech.
     """
 
-    __slots__ = ("data", "mime_type", "rate")
-
-    def __init__(self, data: bytes, rate: int, mime_type: str) -> None:
-        self.data = data
-        self.rate = rate
-        self.mime_type = mime_type
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AudioFrame):
-            return NotImplemented
-        return (self.data, self.rate, self.mime_type) == (other.data, other.rate, other.mime_type)
-
-    def __hash__(self) -> int:
-        return hash((self.data, self.mime_type))
+    data: bytes
+    rate: int
+    mime_type: str
 
     def __repr__(self) -> str:
         return f"AudioFrame({len(self.data)} bytes, {self.mime_type!r})"
