@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gemini_live_runtime.local.script import Pattern, Slot, SlotRef
@@ -16,7 +16,8 @@ MAX_TOOL_CHOICES = 60
 class Grammar:
     """Alternatives of one utterance. Hashable: recognisers keep what they compiled for it.
 
-    `rules` maps a name to word sequences; an alternative is a sequence of words and `<rule>` references.
+    `rules` maps a name to word sequences; an alternative is a sequence of words, `[optional]` words and `<rule>`
+    references.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
@@ -29,10 +30,39 @@ class Grammar:
         lines += [f"<{name}> = {' | '.join(values)};" for name, values in self.rules]
         return "\n".join(lines)
 
+    def accepts(self, words: Sequence[str]) -> bool:
+        """Whether `words` are one complete utterance."""
+        rules = {name: tuple(tuple(value.split()) for value in values) for name, values in self.rules}
+        return any(_accepts(alternative, 0, tuple(words), 0, rules) for alternative in self.alternatives)
+
     def words(self) -> set[str]:
         """Every word in it."""
-        found = {word for alternative in self.alternatives for word in alternative if not word.startswith("<")}
+        parts = (part.strip("[]") for alternative in self.alternatives for part in alternative)
+        found = {part for part in parts if not part.startswith("<")}
         return found | {word for _, values in self.rules for value in values for word in value.split()}
+
+
+def _accepts(
+    alternative: tuple[str, ...],
+    at: int,
+    words: tuple[str, ...],
+    start: int,
+    rules: Mapping[str, tuple[tuple[str, ...], ...]],
+) -> bool:
+    if at == len(alternative):
+        return start == len(words)
+    part = alternative[at]
+    if part.startswith("<"):
+        options: tuple[tuple[str, ...], ...] = rules[part.strip("<>")]
+    elif part.startswith("["):
+        options = ((part.strip("[]"),), ())
+    else:
+        options = ((part,),)
+    return any(
+        words[start : start + len(option)] == option
+        and _accepts(alternative, at + 1, words, start + len(option), rules)
+        for option in options
+    )
 
 
 def spoken_values(slot: Slot) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ class Dialogue(Protocol):
 
     @property
     def pronunciations(self) -> Mapping[str, tuple[str, ...]]:
-        """ARPAbet for words that are not to be looked up in a dictionary."""
+        """Further ways to speak a word, in ARPAbet; a dictionary's own stay."""
         ...
 
     @property

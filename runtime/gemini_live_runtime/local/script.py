@@ -11,7 +11,7 @@ TOML, `format = 1`. Top level: `name`, `title`, `greeting`, `fallback`, `unavail
 values are texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when missing), `reply` (lines,
 the first that fits is said: text, or `when` and `say`), `forget = true` (drops a question that is open).
 
-`[pronunciations]` gives ARPAbet for words that the recogniser should say otherwise: a text or a list of texts.
+`[pronunciations]` adds ways in which a word may be spoken, in ARPAbet: a text or a list of texts.
 """
 
 from __future__ import annotations
