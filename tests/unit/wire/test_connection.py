@@ -1,0 +1,362 @@
+"""A connection: handshake, order, drops that count, ends that say why."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, SetupRejectedError, UsageError
+from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire.audio_frame import encode_audio_chunk, encode_model_audio
+from gemini_live_runtime.wire.connection import MAX_UNREADABLE, OUTBOX_AUDIO, Connection, connect
+from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
+from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, RealtimeInput, ServerMessage, Setup
+from gemini_live_runtime.wire.transport import MemoryTransport, Transport, TransportClosed
+
+ENDPOINT = local_endpoint("ws://127.0.0.1:1")
+SETUP = compose.build_setup("test-model")
+COMPLETE = '{"setupComplete":{}}'
+CHUNK = bytes(640)
+
+
+class Watcher:
+    """An observer that writes down what it sees."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[Any, ...]] = []
+
+    def sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
+        self.seen.append(("sent", next(iter(raw)), size))
+
+    def sent_audio(self, pcm: bytes, size: int) -> None:
+        self.seen.append(("sent audio", len(pcm), size))
+
+    def received(self, message: ServerMessage, size: int) -> None:
+        self.seen.append(("received", *message.raw, size))
+
+    def received_audio(self, frame: AudioFrame, size: int) -> None:
+        self.seen.append(("received audio", len(frame.data), size))
+
+    def unreadable(self, error: ProtocolError, size: int) -> None:
+        self.seen.append(("unreadable", size))
+
+
+class StuckTransport:
+    """Takes `free` frames, then none until told; a peer that no longer reads."""
+
+    def __init__(self, inner: Transport, free: int) -> None:
+        self.inner = inner
+        self.free = free
+        self.flowing = asyncio.Event()
+
+    async def send(self, frame: str | bytes) -> None:
+        if self.free <= 0:
+            await self.flowing.wait()
+        self.free -= 1
+        await self.inner.send(frame)
+
+    async def recv(self) -> str | bytes:
+        return await self.inner.recv()
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        await self.inner.close(code, reason)
+
+
+async def open_pair(
+    *answers: str | bytes, watcher: Watcher | None = None, stuck_after: int | None = None
+) -> tuple[Connection, MemoryTransport, StuckTransport]:
+    """An open connection and the server's end, the setup already taken from it."""
+    ours, theirs = MemoryTransport.pair()
+    wrapped = StuckTransport(ours, 1_000_000 if stuck_after is None else stuck_after + 1)
+    for answer in answers or (COMPLETE,):
+        await theirs.send(answer)
+
+    async def factory(endpoint: Endpoint) -> Transport:
+        return wrapped
+
+    connection = await connect(ENDPOINT, SETUP, clock=LoopClock(), observer=watcher, transport_factory=factory)
+    assert "setup" in json.loads(await theirs.recv())
+    return connection, theirs, wrapped
+
+
+async def drain(transport: MemoryTransport) -> list[Any]:
+    """Everything that lies in `transport`, read without waiting."""
+    await asyncio.sleep(0)
+    frames = []
+    while True:
+        try:
+            async with asyncio.timeout(0.01):
+                frames.append(json.loads(await transport.recv()))
+        except (TimeoutError, TransportClosed):
+            return frames
+
+
+async def collect(connection: Connection) -> tuple[list[Any], Exception | None]:
+    """What `messages()` yields, and the error it ends with."""
+    got = []
+    try:
+        async for message in connection.messages():
+            got.append(message)  # noqa: PERF401 - the error must not take the list with it
+    except (ConnectionClosedError, ProtocolError) as error:
+        return got, error
+    return got, None
+
+
+class TestHandshake:
+    async def test_the_setup_goes_first_with_the_model_named_as_the_endpoint_wants_it(self) -> None:
+        ours, theirs = MemoryTransport.pair()
+
+        async def factory(endpoint: Endpoint) -> Transport:
+            await theirs.send(COMPLETE)
+            return ours
+
+        connection = await connect(ENDPOINT, SETUP, clock=LoopClock(), transport_factory=factory)
+        assert json.loads(await theirs.recv())["setup"]["model"] == "models/test-model"
+        assert connection.setup_complete is not None
+        await connection.close()
+
+    @pytest.mark.parametrize(
+        ("answer", "says"),
+        [
+            ('{"serverContent":{"turnComplete":true}}', "answered serverContent instead of setupComplete"),
+            ('{"error":{"message":"no such key AIzaSyCanaryCanaryCanary"}}', r"an error \(no such key \[redacted\]\)"),
+            ("{}", "answered an empty message instead"),
+            (encode_model_audio(CHUNK), "answered audio instead"),
+            ("<html>", "cannot be read: The frame is not JSON"),
+        ],
+    )
+    async def test_any_other_answer_rejects_the_setup_and_leaves_nothing_open(self, answer: str, says: str) -> None:
+        ours, theirs = MemoryTransport.pair()
+        await theirs.send(answer)
+
+        async def factory(endpoint: Endpoint) -> Transport:
+            return ours
+
+        with pytest.raises(SetupRejectedError, match=says):
+            await connect(ENDPOINT, SETUP, clock=LoopClock(), transport_factory=factory)
+        with pytest.raises(TransportClosed):
+            await ours.recv()
+
+    async def test_a_close_instead_of_an_answer_gives_the_servers_reason_and_a_remedy(self) -> None:
+        ours, theirs = MemoryTransport.pair()
+
+        async def factory(endpoint: Endpoint) -> Transport:
+            await theirs.close(1007, "API key not valid.")
+            return ours
+
+        with pytest.raises(SetupRejectedError, match=r"1007: API key not valid\).*does not accept") as caught:
+            await connect(ENDPOINT, SETUP, clock=LoopClock(), transport_factory=factory)
+        assert caught.value.value == 1007
+        assert "Check the key" in str(caught.value)
+        cause = caught.value.__cause__
+        assert isinstance(cause, ConnectionClosedError)
+        assert cause.reason == "API key not valid."
+
+    def test_a_server_that_says_nothing_is_given_up_after_the_timeout(self) -> None:
+        async def silent() -> float:
+            ours, _theirs = MemoryTransport.pair()
+
+            async def factory(endpoint: Endpoint) -> Transport:
+                return ours
+
+            with pytest.raises(SetupRejectedError, match="did not answer the setup within 7 s"):
+                await connect(ENDPOINT, SETUP, clock=LoopClock(), transport_factory=factory, setup_timeout=7)
+            return asyncio.get_running_loop().time()
+
+        assert run_virtual(silent()) == pytest.approx(7)
+
+    async def test_what_comes_with_setup_complete_is_not_lost(self) -> None:
+        both = '{"setupComplete":{},"sessionResumptionUpdate":{"newHandle":"h","resumable":true}}'
+        connection, _, _ = await open_pair(both)
+        first = await connection.receive()
+        assert isinstance(first, ServerMessage)
+        assert first.session_resumption_update is not None
+        await connection.close()
+
+    async def test_a_setup_without_a_model_is_refused(self) -> None:
+        with pytest.raises(UsageError, match="names no model"):
+            await connect(ENDPOINT, Setup(), clock=LoopClock())
+
+
+class TestSending:
+    async def test_messages_and_audio_keep_their_order(self) -> None:
+        connection, theirs, _ = await open_pair()
+        connection.send_audio(b"\1\0")
+        await connection.send(compose.activity_start())
+        connection.send_audio(b"\2\0")
+        connection.send_audio(b"\3\0")
+        await connection.send(compose.text_turn("hi"))
+        frames = await drain(theirs)
+        assert [next(iter(frame[next(iter(frame))])) for frame in frames] == [
+            "audio",
+            "activityStart",
+            "audio",
+            "audio",
+            "turns",
+        ]
+        assert frames[0] == json.loads(encode_audio_chunk(b"\1\0"))
+        assert connection.audio_dropped == 0
+        await connection.close()
+
+    async def test_when_the_server_does_not_read_the_oldest_audio_is_dropped_and_counted_but_no_message(self) -> None:
+        connection, theirs, stuck = await open_pair(stuck_after=0)
+        for number in range(OUTBOX_AUDIO + 11):
+            connection.send_audio(bytes([number, 0]))
+            if number == 0:
+                # The first is already in the transport's hands.
+                await asyncio.sleep(0.01)
+                text = asyncio.create_task(connection.send(compose.realtime_text("kept")))
+                await asyncio.sleep(0)
+        assert connection.audio_dropped == 10
+        assert not text.done()
+        stuck.flowing.set()
+        await text
+        frames = await drain(theirs)
+        audio = [frame for frame in frames if "audio" in frame["realtimeInput"]]
+        assert frames[1]["realtimeInput"] == {"text": "kept"}
+        assert len(audio) == OUTBOX_AUDIO + 1
+        expected = [0, *range(11, OUTBOX_AUDIO + 11)]
+        assert audio == [json.loads(encode_audio_chunk(bytes([n, 0]))) for n in expected]
+        await connection.close()
+
+    async def test_audio_for_a_closed_connection_is_counted(self) -> None:
+        connection, _, _ = await open_pair()
+        await connection.close()
+        connection.send_audio(CHUNK)
+        assert connection.audio_dropped == 1
+        assert connection.closed
+
+    async def test_odd_audio_is_refused(self) -> None:
+        connection, theirs, _ = await open_pair()
+        with pytest.raises(ProtocolError, match="odd number"):
+            connection.send_audio(b"abc")
+        assert await drain(theirs) == []
+        await connection.close()
+
+    async def test_a_message_that_cannot_be_written_is_refused_and_the_connection_lives(self) -> None:
+        connection, theirs, _ = await open_pair()
+        with pytest.raises(ProtocolError, match=r"response\.x holds a number"):
+            await connection.send(compose.tool_responses(compose.function_response("1", "f", {"x": float("nan")})))
+        await connection.send(compose.realtime_text("still here"))
+        assert len(await drain(theirs)) == 1
+        await connection.close()
+
+    async def test_a_server_of_ones_own_is_asked_not_second_guessed(self) -> None:
+        connection, theirs, _ = await open_pair()
+        await connection.send(ClientMessage(realtime_input=RealtimeInput(text="a", audio_stream_end=True)))
+        assert len(await drain(theirs)) == 1
+        await connection.close()
+
+    async def test_who_waits_to_send_is_told_when_the_server_closes(self) -> None:
+        connection, theirs, stuck = await open_pair(stuck_after=0)
+        waiting = [asyncio.create_task(connection.send(compose.realtime_text(str(n)))) for n in range(3)]
+        connection.send_audio(CHUNK)
+        await asyncio.sleep(0)
+        await theirs.close(1011, "Internal error encountered.")
+        stuck.flowing.set()
+        results = await asyncio.gather(*waiting, return_exceptions=True)
+        assert [type(result) for result in results] == [ConnectionClosedError] * 3
+        assert "Internal error encountered" in str(results[2])
+        assert connection.audio_dropped == 1
+        with pytest.raises(ConnectionClosedError, match="1011"):
+            await connection.send(compose.realtime_text("later"))
+        await connection.close()
+
+    async def test_who_waits_to_send_is_told_when_we_close(self) -> None:
+        connection, _, _ = await open_pair(stuck_after=0)
+        waiting = asyncio.create_task(connection.send(compose.realtime_text("x")))
+        await asyncio.sleep(0.01)
+        await connection.close()
+        with pytest.raises(ConnectionClosedError):
+            await waiting
+        await connection.close()
+
+
+class TestReceiving:
+    async def test_messages_come_until_the_server_closes_and_then_the_reason(self) -> None:
+        connection, theirs, _ = await open_pair()
+        await theirs.send(encode_model_audio(CHUNK))
+        await theirs.send(b'{"serverContent":{"turnComplete":true}}')
+        await theirs.send('{"serverContent":{"generationComplete":true}}')
+        await theirs.close(1008, "The operation was aborted.")
+        got, end = await collect(connection)
+        assert [type(message) for message in got] == [AudioFrame, ServerMessage, ServerMessage]
+        assert isinstance(end, ConnectionClosedError)
+        assert (end.close_code, end.reason) == (1008, "The operation was aborted.")
+        with pytest.raises(ConnectionClosedError):
+            await connection.receive()
+        assert connection.closed
+        await connection.close()
+
+    async def test_the_stream_ends_quietly_when_we_close(self) -> None:
+        connection, theirs, _ = await open_pair()
+        await theirs.send('{"goAway":{}}')
+        got = []
+        async for message in connection.messages():
+            got.append(message)
+            await connection.close(1000, "bye")
+        assert len(got) == 1
+        with pytest.raises(TransportClosed, match="1000 bye"):
+            await theirs.recv()
+
+    async def test_unreadable_frames_are_reported_counted_and_passed_over(self) -> None:
+        watcher = Watcher()
+        connection, theirs, _ = await open_pair(watcher=watcher)
+        for frame in ("junk", '{"goAway":{}}', b"\xff"):
+            await theirs.send(frame)
+        await theirs.close(1000)
+        got, end = await collect(connection)
+        assert len(got) == 1
+        assert isinstance(end, ConnectionClosedError)
+        assert connection.unreadable == 2
+        assert [entry for entry in watcher.seen if entry[0] == "unreadable"] == [("unreadable", 4), ("unreadable", 1)]
+        await connection.close()
+
+    async def test_a_server_that_sends_nothing_but_garbage_is_given_up(self) -> None:
+        connection, theirs, _ = await open_pair()
+        for _ in range(MAX_UNREADABLE):
+            await theirs.send("garbage")
+        got, end = await collect(connection)
+        assert got == []
+        assert isinstance(end, ProtocolError)
+        with pytest.raises(TransportClosed, match="1007"):
+            await theirs.recv()
+        assert connection.closed
+
+    async def test_the_observer_sees_every_frame_in_order_with_its_size(self) -> None:
+        watcher = Watcher()
+        connection, theirs, _ = await open_pair(watcher=watcher)
+        connection.send_audio(CHUNK)
+        await connection.send(compose.realtime_text("ä"))
+        speech = encode_model_audio(CHUNK)
+        await theirs.send(speech)
+        await connection.receive()
+        setup_size = watcher.seen[0][2]
+        assert watcher.seen == [
+            ("sent", "setup", setup_size),
+            ("received", "setupComplete", len(COMPLETE)),
+            ("sent audio", 640, len(encode_audio_chunk(CHUNK))),
+            ("sent", "realtimeInput", len('{"realtimeInput":{"text":"ä"}}'.encode())),
+            ("received audio", 640, len(speech)),
+        ]
+        await connection.close()
+
+    def test_traffic_in_either_direction_shows_life(self) -> None:
+        async def session() -> None:
+            connection, theirs, _ = await open_pair()
+            await asyncio.sleep(5)
+            connection.send_audio(CHUNK)
+            await asyncio.sleep(3)
+            assert (connection.last_received, connection.last_sent) == (0, 5)
+            assert connection.last_traffic == 5
+            await theirs.send('{"goAway":{}}')
+            await connection.receive()
+            assert connection.last_traffic == connection.last_received == 8
+            await connection.close()
+
+        run_virtual(session())

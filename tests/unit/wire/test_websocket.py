@@ -1,0 +1,226 @@
+"""Real sockets on this machine: limits, refusals, and credentials that do not travel on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from websockets.asyncio.server import ServerConnection, serve
+
+from gemini_live_runtime.clock import LoopClock
+from gemini_live_runtime.errors import ConnectionClosedError, UnreachableError, UpgradeRefusedError
+from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
+from gemini_live_runtime.wire.codec import decode_client
+from gemini_live_runtime.wire.connection import connect
+from gemini_live_runtime.wire.credentials import Credential
+from gemini_live_runtime.wire.endpoints import local_endpoint, url_endpoint
+from gemini_live_runtime.wire.messages import AudioFrame
+from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES, TransportClosed
+from gemini_live_runtime.wire.websocket import SERVER_OPTIONS, WebSocketTransport, open_websocket
+
+KEY = Credential("api-key", "AIzaSyCanaryOfTheSocketTests")
+SETUP = compose.build_setup("m")
+
+
+@contextlib.asynccontextmanager
+async def server(
+    handler: Callable[[WebSocketTransport, ServerConnection], Awaitable[None]], **options: Any
+) -> AsyncIterator[str]:
+    """A server on a free port of this machine; its URL."""
+
+    async def handle(socket: ServerConnection) -> None:
+        await handler(WebSocketTransport(socket), socket)
+
+    async with serve(handle, "127.0.0.1", 0, **SERVER_OPTIONS, **options) as running:
+        port = next(iter(running.sockets)).getsockname()[1]
+        yield f"ws://127.0.0.1:{port}"
+
+
+async def accept(transport: WebSocketTransport) -> None:
+    assert decode_client(await transport.recv()).setup is not None
+    await transport.send(b'{"setupComplete":{}}')
+
+
+async def test_a_conversation_over_a_real_socket() -> None:
+    seen: list[Any] = []
+
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        seen.append(socket.request.headers if socket.request else None)
+        await accept(transport)
+        seen.append(decode_client(await transport.recv()))
+        await transport.send(encode_model_audio(bytes(1920)).encode())
+        await transport.close(1011, "Internal error encountered.")
+
+    async with server(handler) as url:
+        connection = await connect(local_endpoint(url), SETUP, clock=LoopClock())
+        connection.send_audio(bytes(640))
+        assert await connection.receive() == AudioFrame(bytes(1920), 24_000, "audio/pcm;rate=24000")
+        with pytest.raises(ConnectionClosedError, match="1011: Internal error encountered"):
+            await connection.receive()
+        await connection.close()
+    headers, chunk = seen
+    assert "sec-websocket-extensions" not in headers
+    assert not {"x-goog-api-key", "authorization"} & {name.lower() for name in headers}
+    assert chunk == compose.realtime_audio(bytes(640))
+
+
+async def test_a_credential_travels_in_its_header() -> None:
+    seen: list[str] = []
+
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        assert socket.request is not None
+        seen.extend([socket.request.headers["x-goog-api-key"], socket.request.path])
+
+    async with server(handler) as url:
+        transport = await open_websocket(url_endpoint(url, KEY, trusted_hosts=["127.0.0.1"]))
+        await transport.close()
+    assert seen[0] == KEY.secret
+    assert KEY.secret not in seen[1]
+
+
+async def test_a_redirect_is_refused_and_carries_no_credential_away() -> None:
+    stolen: list[str] = []
+
+    async def thief(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        stolen.append("connected")
+
+    async with server(thief) as elsewhere:
+
+        def redirect(socket: ServerConnection, request: Any) -> Any:
+            response = socket.respond(HTTPStatus.FOUND, "this way")
+            response.headers["Location"] = elsewhere
+            return response
+
+        async with server(thief, process_request=redirect) as url:
+            with pytest.raises(UpgradeRefusedError, match="not followed") as caught:
+                await open_websocket(url_endpoint(url, KEY, trusted_hosts=["127.0.0.1"]))
+    assert caught.value.status == 302
+    assert stolen == []
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [(401, "does not accept the credential"), (403, "does not allow"), (404, "no Live API"), (429, "quota")],
+)
+async def test_a_refused_upgrade_gives_status_and_reason(status: int, says: str) -> None:
+    def refuse(socket: ServerConnection, request: Any) -> Any:
+        return socket.respond(HTTPStatus(status), '{"error":{"message":"because of the test"}}')
+
+    async def never(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        raise AssertionError
+
+    async with server(never, process_request=refuse) as url:
+        with pytest.raises(UpgradeRefusedError, match=says) as caught:
+            await open_websocket(local_endpoint(url))
+    assert caught.value.status == status
+    assert "because of the test" in str(caught.value)
+
+
+async def test_a_frame_above_the_limit_ends_with_1009() -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await accept(transport)
+        with contextlib.suppress(TransportClosed):
+            await transport.send(b" " * (MAX_MESSAGE_BYTES + 1))
+            await transport.recv()
+
+    async with server(handler) as url:
+        connection = await connect(local_endpoint(url), SETUP, clock=LoopClock())
+        with pytest.raises(ConnectionClosedError, match="above the size limit") as caught:
+            await connection.receive()
+        assert caught.value.close_code == 1009
+        await connection.close()
+
+
+async def test_a_socket_cut_off_without_a_close_is_1006() -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await accept(transport)
+        socket.transport.abort()
+
+    async with server(handler) as url:
+        connection = await connect(local_endpoint(url), SETUP, clock=LoopClock())
+        with pytest.raises(ConnectionClosedError, match=r"The connection broke \(1006, no reason given\)"):
+            await connection.receive()
+        await connection.close()
+
+
+async def test_a_long_close_reason_is_cut_to_what_the_protocol_holds() -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await transport.close(1008, "ä" * 100)
+
+    async with server(handler) as url:
+        transport = await open_websocket(local_endpoint(url))
+        for _ in range(2):
+            with pytest.raises(TransportClosed) as caught:
+                await transport.recv()
+        assert caught.value.reason == "ä" * 61
+        await transport.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("ws://127.0.0.1:1", "Nothing listens at 127.0.0.1:1"),
+        ("ws://no-such-host.invalid", "The host no-such-host.invalid cannot be (found|reached)"),
+    ],
+)
+async def test_an_unreachable_server_is_a_sentence(url: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "socks_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    with pytest.raises(UnreachableError, match=says) as caught:
+        await open_websocket(url_endpoint(url))
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("reply", "scheme", "says"),
+    [
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "ws", "does not speak WebSocket|broke the connection off"),
+        (b"", "ws", "broke the connection off|does not speak WebSocket"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "ws", "HTTP 200"),
+        (b"not tls at all\r\n", "wss", "TLS with 127.0.0.1"),
+    ],
+)
+async def test_a_server_of_another_kind_is_a_sentence(reply: bytes, scheme: str, says: str) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(10)
+        writer.write(reply)
+        writer.close()
+
+    other = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with other:
+        port = other.sockets[0].getsockname()[1]
+        with pytest.raises((UnreachableError, UpgradeRefusedError), match=says):
+            await open_websocket(url_endpoint(f"{scheme}://127.0.0.1:{port}"))
+
+
+async def test_a_server_that_never_answers_the_upgrade_times_out() -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    other = await asyncio.start_server(silent, "127.0.0.1", 0)
+    async with other:
+        port = other.sockets[0].getsockname()[1]
+        with pytest.raises(UnreachableError, match=r"did not answer within 0\.05 s"):
+            await open_websocket(url_endpoint(f"ws://127.0.0.1:{port}"), open_timeout=0.05)
+
+
+async def test_debug_logging_shows_no_credential(caplog: pytest.LogCaptureFixture) -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await accept(transport)
+
+    servers_own = logging.getLogger("a-server-that-is-not-ours")
+    servers_own.setLevel(logging.CRITICAL)
+    caplog.set_level(logging.DEBUG)
+    async with server(handler, logger=servers_own) as url:
+        endpoint = url_endpoint(url, KEY, trusted_hosts=["127.0.0.1"])
+        connection = await connect(endpoint, SETUP, clock=LoopClock())
+        await connection.close()
+    assert KEY.secret not in caplog.text
