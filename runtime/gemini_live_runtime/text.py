@@ -6,9 +6,11 @@ character. Redacting replaces credentials; it runs before an event is made, so n
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 REDACTED = "[redacted]"
 
@@ -18,18 +20,15 @@ _SEQUENCES = re.compile(
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|\x1b[ -/]*[0-~]?"
 )
-# C0 but tab and newline, DEL, C1; bidi controls and isolates; invisible operators, tags and the BOM; lone surrogates.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"
-    "\u061c\u200b\u200e\u200f\u202a-\u202e\u2028\u2029\u2060-\u2064\u2066-\u206f\ufeff"
-    "\U000e0000-\U000e007f]"
+# C0 but tab and newline, DEL, C1; bidi controls and isolates; invisible operators, annotations, tags and the BOM.
+_UNSEEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"
+    "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2028\u2029\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f"
 )
+_INVISIBLE = re.compile(f"[{_UNSEEN}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NEEDS_WORK = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"
-    "\u061c\u200b\u200e\u200f\u202a-\u202e\u2028\u2029\u2060-\u2064\u2066-\u206f\ufeff"
-    "\U000e0000-\U000e007f\ud800-\udfff]"
-)
+_NEEDS_WORK = re.compile(f"[{_UNSEEN}\ud800-\udfff]")
 
 
 def sanitise(text: str) -> str:
@@ -51,27 +50,40 @@ def sanitise_line(text: str, limit: int = 0) -> str:
     return line if limit <= 0 or len(line) <= limit else line[: limit - 1] + "…"
 
 
+# A word after "bearer" or "token" is a credential when it is long or has a digit: people also write of token holders.
+_CREDENTIAL_WORD = r"(?:(?=[A-Za-z_\-.~+/=]*[0-9])[0-9A-Za-z_\-.~+/=]{12,}|[0-9A-Za-z_\-.~+/=]{24,})"
 _SECRETS = re.compile(
     r"AIza[0-9A-Za-z_\-]{10,}"
     r"|auth_tokens/[0-9A-Za-z_\-.]+"
     r"|ya29\.[0-9A-Za-z_\-.]+"
-    r"|(?i:(?<=bearer )|(?<=token ))[0-9A-Za-z_\-.~+/=]{12,}"
-    r"|(?i:(?<=[?&]key=)|(?<=[?&]access_token=)|(?<=api[-_]key=)|(?<=api[-_]key: )|(?<=api[-_]key\": \"))[^&\s\"']+"
+    r"|\bAQ\.[0-9A-Za-z_\-]{20,}"
+    r"|(?<=://)[^/\s:@\"']{1,200}:[^/\s@\"']{1,200}(?=@)"
+    rf"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token )){_CREDENTIAL_WORD}"
+    r"|(?i:(?<=[?&]key=)|(?<=[?&]access_token=)|(?<=[?&]token=)|(?<=api[-_]key=)|(?<=apikey=))[^&\s\"']+"
+    r"|(?i:(?<=api[-_]key: )|(?<=apikey: )|(?<=api[-_]key\": \")|(?<=api[-_]key\":\")|(?<=apikey\": \")"
+    r"|(?<=apikey\":\")|(?<=api[-_]key': '))[^&\s\"']+"
 )
 _SECRET_FIELDS = frozenset(
     {
-        "handle",
-        "newhandle",
-        "apikey",
         "accesstoken",
+        "apikey",
         "authorization",
-        "xgoogapikey",
-        "password",
-        "secret",
-        "token",
+        "clientsecret",
         "consentaudio",
-        "voiceconsentsignature",
+        "cookie",
+        "handle",
+        "idtoken",
+        "newhandle",
+        "password",
+        "privatekey",
+        "proxyauthorization",
+        "refreshtoken",
+        "secret",
+        "setcookie",
         "signature",
+        "token",
+        "voiceconsentsignature",
+        "xgoogapikey",
     }
 )
 
@@ -88,10 +100,14 @@ class Redactor:
         self._known: list[str] = []
 
     def add(self, secret: str) -> None:
-        """Register an exact secret; anything under six characters is ignored, it would blank ordinary words."""
-        if len(secret) >= 6 and secret not in self._known:
-            self._known.append(secret)
-            self._known.sort(key=len, reverse=True)
+        """Register an exact secret, also as it looks in a URL and inside JSON.
+
+        Anything under six characters is ignored, it would blank ordinary words.
+        """
+        if len(secret) < 6:
+            return
+        spellings = {secret, quote(secret, safe=""), json.dumps(secret)[1:-1], repr(secret)[1:-1]}
+        self._known = sorted(spellings.union(self._known), key=lambda known: (-len(known), known))
 
     def text(self, text: str) -> str:
         """`text` without any known or recognisable secret."""
@@ -107,7 +123,7 @@ class Redactor:
         if isinstance(value, Mapping):
             return {
                 (self.text(key) if isinstance(key, str) else key): (
-                    REDACTED if item and self._is_secret_field(key, item) else self.value(item)
+                    _blank(item) if _is_secret_field(key) else self.value(item)
                 )
                 for key, item in value.items()
             }
@@ -115,11 +131,20 @@ class Redactor:
             return [self.value(item) for item in value]
         return value
 
-    @staticmethod
-    def _is_secret_field(key: object, item: object) -> bool:
-        if not isinstance(key, str) or not isinstance(item, str):
-            return False
-        return key.replace("_", "").replace("-", "").lower() in _SECRET_FIELDS
+
+def _is_secret_field(key: object) -> bool:
+    return isinstance(key, str) and key.replace("_", "").replace("-", "").lower() in _SECRET_FIELDS
+
+
+def _blank(value: Any) -> Any:
+    """`value` with every string in it replaced; numbers and the like are no secrets."""
+    if isinstance(value, str):
+        return REDACTED if value else value
+    if isinstance(value, Mapping):
+        return {key: _blank(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return [_blank(item) for item in value]
+    return value
 
 
 redactor = Redactor()

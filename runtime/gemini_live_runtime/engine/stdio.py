@@ -26,6 +26,9 @@ LINES_PER_S = 200
 BURST_LINES = 1000
 """Lines forwarded at once and on average; what exceeds them is dropped and counted."""
 
+JOIN_S = 1.0
+"""Seconds to wait for the last output once nobody should hold a pipe any more."""
+
 Source = Literal["stdout", "stderr", "logging"]
 Level = Literal["debug", "info", "warning", "error"]
 Report = Callable[[ev.Payload], None]
@@ -107,7 +110,7 @@ class _Pipe:
     def restore(self) -> None:
         os.dup2(self.original, self._fd)
         # The last writer is gone now, unless a child process still holds the pipe: it must not hold the engine.
-        self._thread.join(1.0)
+        self._thread.join(JOIN_S)
         os.close(self.original)
 
 

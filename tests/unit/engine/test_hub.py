@@ -1,0 +1,243 @@
+"""Stamping, folding, meters and what happens to values that cannot be written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.engine.hub import SAMPLE_S, Hub, Outlet
+from gemini_live_runtime.engine.link import decode
+from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.samples import MeterSample
+
+LOG = ev.Log(source="engine", level="info", text="x")
+STARTED = ev.SessionStarted(
+    session_id="s1", agent="a", model="m", backend="local", wall=0.0, record="off", mode="voice", program="p"
+)
+
+
+class Lines:
+    """A journal that keeps its lines."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.sound: list[tuple[str, bytes]] = []
+
+    def append(self, line: str) -> None:
+        self.lines.append(line)
+
+    def audio(self, track: str, pcm: bytes) -> None:
+        self.sound.append((track, pcm))
+
+    @property
+    def events(self) -> list[ev.Event]:
+        return [decode(line) for line in self.lines]
+
+
+def with_hub(body: Callable[[Hub, Lines], Awaitable[None]]) -> None:
+    async def main() -> None:
+        journal = Lines()
+        hub = Hub("s1", LoopClock(), program="p", pid=1, journal=journal)
+        try:
+            await body(hub, journal)
+        finally:
+            hub.bye("over", 0)
+
+    run_virtual(main())
+
+
+def test_numbers_are_dense_and_time_never_goes_back():
+    async def body(hub, journal):
+        hub.emit(STARTED, turn=0, gen=0)
+        for number in range(20):
+            await asyncio.sleep(0.5 if number % 3 else 0)
+            hub.emit(LOG, turn=1, gen=2)
+        events = journal.events
+        assert [event.seq for event in events] == list(range(1, 22))
+        assert [event.t for event in events] == sorted(event.t for event in events)
+        assert events[-1].t == pytest.approx(6.5)
+        assert (events[-1].turn, events[-1].gen) == (1, 2)
+        assert fold(events) == hub.view
+
+    with_hub(body)
+
+
+def test_what_is_told_before_the_session_starts_follows_its_first_event():
+    async def body(hub, journal):
+        hub.tell(LOG)
+        hub.report(ev.Notice(level="info", code="x", text="early"))
+        await asyncio.sleep(0)
+        hub.emit(STARTED, turn=0, gen=0)
+        assert [event.type for event in journal.events] == ["session.started", "log", "notice"]
+
+    with_hub(body)
+
+
+class Odd:
+    def __repr__(self) -> str:
+        return "<odd>"
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ({"x": Odd()}, {"x": "<odd>"}),
+        ({"x": b"bytes"}, {"x": "b'bytes'"}),
+        ({"x": {1, 2}.__class__({1})}, {"x": "{1}"}),
+        ({(1, 2): "key", "ok": 1}, {"ok": 1}),
+    ],
+)
+def test_values_that_json_lacks_are_spelled_out_the_same_for_everybody(value, kept):
+    async def body(hub, journal):
+        outlet = hub.attach()
+        hub.emit(STARTED, turn=0, gen=0)
+        event = hub.emit(ev.ToolCalled(call_id="1", name="t", args=value), turn=1, gen=1)
+        assert event.payload.args == kept
+        assert journal.events[-1] == event
+        assert decode((await outlet.take())[-1]) == event
+
+    with_hub(body)
+
+
+def test_an_event_that_cannot_be_written_at_all_becomes_a_notice():
+    async def body(hub, journal):
+        circle: dict[str, object] = {}
+        circle["self"] = circle
+        hub.emit(STARTED, turn=0, gen=0)
+        event = hub.emit(ev.ToolCalled(call_id="1", name="t", args=circle), turn=1, gen=1)
+        assert (event.seq, event.payload.code) == (2, "event-lost")
+        assert "tool.called" in event.payload.text
+        assert journal.events[-1] == event
+
+    with_hub(body)
+
+
+def test_samples_flow_only_while_somebody_watches():
+    async def body(hub, journal):
+        asked = 0
+
+        def sample() -> MeterSample:
+            nonlocal asked
+            asked += 1
+            return MeterSample(t=0.0, mic_db=-float(asked))
+
+        hub.emit(STARTED, turn=0, gen=0)
+        hub.sample_source = sample
+        await asyncio.sleep(10.2)
+        assert asked <= 11
+        outlet = hub.attach()
+        before = asked
+        await asyncio.sleep(1.0)
+        assert 18 <= asked - before <= 21
+        hub.detach(outlet)
+        before = asked
+        await asyncio.sleep(10)
+        assert asked - before <= 11
+
+    with_hub(body)
+
+
+def test_meters_are_journaled_once_a_second_and_not_at_all_while_nothing_changes():
+    async def body(hub, journal):
+        level = [-30.0]
+        hub.emit(STARTED, turn=0, gen=0)
+        hub.attach()
+        hub.sample_source = lambda: MeterSample(t=0.0, mic_db=level[0])
+        for _ in range(200):
+            level[0] += 0.01
+            await asyncio.sleep(0.05)
+        lively = sum(event.type == "meters" for event in journal.events)
+        assert 9 <= lively <= 11
+        await asyncio.sleep(60)
+        assert sum(event.type == "meters" for event in journal.events) <= lively + 1
+
+    with_hub(body)
+
+
+def test_a_quiet_session_sends_a_quiet_console_next_to_nothing():
+    async def body(hub, journal):
+        hub.emit(STARTED, turn=0, gen=0)
+        outlet = hub.attach()
+        hub.sample_source = lambda: MeterSample(t=0.0)
+        await asyncio.sleep(1.5)
+        await outlet.take()
+        await asyncio.sleep(600)
+        assert not outlet._lines
+        assert outlet._sample is None
+
+    with_hub(body)
+
+
+def test_the_last_sample_wins_and_carries_the_event_rate():
+    async def body(hub, journal):
+        hub.emit(STARTED, turn=0, gen=0)
+        outlet = hub.attach()
+        level = [0.0]
+
+        def sample() -> MeterSample:
+            level[0] -= 1
+            return MeterSample(t=0.0, mic_db=level[0])
+
+        hub.sample_source = sample
+        for _ in range(40):
+            hub.tell(LOG)
+            await asyncio.sleep(SAMPLE_S)
+        messages = [decode(line) for line in await outlet.take()]
+        samples = [message for message in messages if isinstance(message, MeterSample)]
+        assert len(samples) == 1
+        assert samples[0].mic_db == level[0]
+        assert samples[0].events_per_s == pytest.approx(20, abs=3)
+
+    with_hub(body)
+
+
+def test_a_blocked_loop_shows_as_lag():
+    async def body(hub, journal):
+        loop = asyncio.get_running_loop()
+        hub.emit(STARTED, turn=0, gen=0)
+        hub.attach()
+        hub.sample_source = lambda: MeterSample(t=0.0, mic_db=-loop.time())
+        await asyncio.sleep(2)
+        loop.jump(0.3)
+        await asyncio.sleep(1.5)
+        assert max(event.payload.loop_lag_ms for event in journal.events if event.type == "meters") >= 250
+
+    with_hub(body)
+
+
+def test_a_meter_that_breaks_is_told_once_and_ends_nothing_else():
+    async def body(hub, journal):
+        def broken() -> MeterSample:
+            raise ValueError("no such meter")
+
+        hub.emit(STARTED, turn=0, gen=0)
+        hub.sample_source = broken
+        await asyncio.sleep(10)
+        notices = [event.payload for event in journal.events if event.type == "notice"]
+        assert [notice.code for notice in notices] == ["meters-failed"]
+
+    with_hub(body)
+
+
+def test_sound_goes_to_the_journal_and_is_no_event():
+    async def body(hub, journal):
+        hub.audio("user", b"\1\0")
+        assert journal.sound == [("user", b"\1\0")]
+        assert journal.lines == []
+
+    with_hub(body)
+
+
+async def test_an_outlet_that_ended_gives_its_last_line_and_then_nothing():
+    outlet = Outlet()
+    outlet.push(json.dumps(1))
+    outlet.end("last")
+    outlet.push("too late")
+    outlet.push_sample("too late")
+    assert await outlet.take() == ["1", "last"]
+    assert await outlet.take() == []

@@ -1,0 +1,122 @@
+"""Output of people's code and of C libraries: events at a bounded rate, never a block, never a secret."""
+
+from __future__ import annotations
+
+import builtins
+import logging
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.engine import stdio
+from gemini_live_runtime.engine.stdio import BURST_LINES, LINES_PER_S, MAX_LINE_CHARS, CapturedOutput, LineGate
+from gemini_live_runtime.text import redactor
+
+
+@pytest.fixture
+def reports() -> list[ev.Payload]:
+    return []
+
+
+def texts(reports: list[ev.Payload], source: str) -> list[str]:
+    return [report.text for report in reports if isinstance(report, ev.Log) and report.source == source]
+
+
+def test_everything_printed_arrives_in_order_and_by_source(reports, capfd):
+    with CapturedOutput(reports.append):
+        print("one")
+        os.write(1, b"two\n")
+        subprocess.run([sys.executable, "-c", "print('three')"], check=True)
+        print("four", end="")
+        print("problem", file=sys.stderr)
+        sys.stdout.flush()
+    assert texts(reports, "stdout") == ["one", "two", "three", "four"]
+    assert texts(reports, "stderr") == ["problem"]
+    print("after")
+    assert capfd.readouterr().out == "after\n"
+
+
+def test_printing_more_than_a_pipe_holds_does_not_block(reports):
+    with CapturedOutput(reports.append):
+        for _ in range(500):
+            print("x" * 1000)
+    assert texts(reports, "stdout") == ["x" * 1000] * 500
+
+
+def test_long_lines_are_cut_and_say_so(reports):
+    with CapturedOutput(reports.append):
+        print("x" * 10_000)
+        print("y" * 1_000_000)
+        print("z")
+    first, second, third = texts(reports, "stdout")
+    assert first.startswith("x" * MAX_LINE_CHARS)
+    assert "6,000 more characters" in first
+    assert second.startswith("y" * MAX_LINE_CHARS)
+    assert len(second) < MAX_LINE_CHARS + 50
+    assert third == "z"
+
+
+def test_lines_above_the_rate_are_dropped_and_counted(reports):
+    now = [0.0]
+    gate = LineGate(reports.append, now=lambda: now[0])
+    for number in range(BURST_LINES + 500):
+        gate.line("stdout", "info", str(number))
+    now[0] = 1.0
+    gate.line("stdout", "info", "later")
+    assert len(texts(reports, "stdout")) == BURST_LINES + 1
+    assert gate.dropped == 500
+    assert "500 lines" in texts(reports, "logging")[0]
+    for number in range(1000):
+        gate.line("stdout", "info", str(number))
+    gate.settle()
+    assert len(texts(reports, "stdout")) == BURST_LINES + LINES_PER_S
+    assert "801 lines" in texts(reports, "logging")[1]
+
+
+def test_secrets_are_redacted_on_the_way(reports, monkeypatch):
+    monkeypatch.setattr(redactor, "_known", [])
+    redactor.add("hunter2hunter2")
+    with CapturedOutput(reports.append):
+        print("key AIzaSyCANARY-0123456789_abcdefghij and hunter2hunter2")
+    assert texts(reports, "stdout") == ["key [redacted] and [redacted]"]
+
+
+def test_log_records_are_events_with_their_level(reports):
+    with CapturedOutput(reports.append):
+        logging.getLogger("lib").warning("careful: %s", 3)
+    handler = stdio.LogHandler(LineGate(reports.append))
+    handler.emit(logging.LogRecord("lib", logging.ERROR, "x.py", 1, "bad %d", ("not a number",), None))
+    levels = [(report.level, report.text) for report in reports if report.source == "logging"]
+    assert levels[0] == ("warning", "lib: careful: 3")
+    assert levels[1][0] == "error"
+    assert "could not be formatted" in levels[1][1]
+
+
+def test_input_and_breakpoint_explain_themselves_once(reports):
+    real = builtins.input, sys.breakpointhook
+    with CapturedOutput(reports.append):
+        for _ in range(3):
+            with pytest.raises(EOFError, match="talk --plain"):
+                input("name? ")
+            breakpoint()
+    notices = [report for report in reports if isinstance(report, ev.Notice)]
+    assert [notice.code for notice in notices] == ["no-terminal", "no-terminal"]
+    assert (builtins.input, sys.breakpointhook) == real
+
+
+def test_bytes_that_are_no_text_do_no_harm(reports):
+    with CapturedOutput(reports.append):
+        os.write(1, b"\xff\xfe\x00bin\n\n\n")
+        print("\ud800 lone")
+    assert len(texts(reports, "stdout")) == 2
+
+
+def test_a_child_that_keeps_the_pipe_open_does_not_hold_the_engine(reports, monkeypatch):
+    monkeypatch.setattr(stdio, "JOIN_S", 0.05)
+    with CapturedOutput(reports.append):
+        child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    child.stdin.close()
+    assert child.wait() == 0

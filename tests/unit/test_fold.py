@@ -1,0 +1,130 @@
+"""The fold: the same events give the same view, whichever way they are reached, within stated bounds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+from vocabulary_strategies import sessions
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal import fold as fold_module
+from gemini_live_runtime.journal.fold import apply, fold
+from gemini_live_runtime.journal.view import MAX_BLOCK_CHARS, MAX_EVENT_TYPES, Dirty, SessionView
+from gemini_live_runtime.text import sanitise
+
+
+def stamped(*payloads: ev.Payload, turn: int = 1) -> list[ev.Event]:
+    return [ev.Event(seq, float(seq), turn, 1, payload) for seq, payload in enumerate(payloads, 1)]
+
+
+def model(text: str) -> ev.Payload:
+    return ev.TranscriptDelta(side="model", text=text)
+
+
+@given(sessions(), st.data())
+def test_a_restored_snapshot_and_the_rest_give_the_same_view(session, data):
+    cut = data.draw(st.integers(0, len(session)))
+    snapshot = json.loads(json.dumps(fold(session[:cut]).to_json()))
+    assert fold(session[cut:], SessionView.from_json(snapshot)).to_json() == fold(session).to_json()
+
+
+@given(sessions())
+def test_two_folds_agree(session):
+    assert fold(session) == fold(session)
+
+
+def strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in (*value, *value.values()):
+            yield from strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings(item)
+
+
+@given(sessions())
+def test_a_view_has_nothing_that_a_terminal_obeys(session):
+    for shown in strings(fold(session).to_json()):
+        assert sanitise(shown) == shown
+
+
+@given(sessions())
+def test_an_event_that_changes_blocks_marks_the_transcript(session):
+    view = SessionView()
+    for event in session:
+        before = json.dumps(view.to_json()["blocks"])
+        dirty = apply(view, event)
+        if json.dumps(view.to_json()["blocks"]) != before:
+            assert dirty & (Dirty.TRANSCRIPT | Dirty.NOTICES)
+
+
+@given(sessions())
+def test_a_changed_block_has_a_new_revision(session):
+    view, seen = SessionView(), {}
+    for event in session:
+        apply(view, event)
+        for block in view.blocks:
+            content = (block.text, block.done, block.interrupted, block.heard, block.status, block.detail, block.ms)
+            before = seen.get(block.id)
+            assert before is None or before[0] == content or before[1] != block.rev
+            seen[block.id] = (content, block.rev)
+
+
+@given(sessions())
+def test_the_count_of_characters_is_right(session):
+    view = fold(session)
+    assert view.block_chars == sum(len(block.text) + len(block.detail) for block in view.blocks)
+
+
+def test_more_blocks_than_are_kept_are_forgotten_and_counted(monkeypatch):
+    monkeypatch.setattr(fold_module, "MAX_BLOCKS", 50)
+    view = fold(stamped(*[ev.TextSent(text=str(number)) for number in range(500)]))
+    assert len(view.blocks) <= 50
+    assert len(view.blocks) + view.blocks_forgotten == 500
+    assert view.blocks[-1].text == "499"
+
+
+def test_more_text_than_is_kept_is_forgotten_and_counted(monkeypatch):
+    monkeypatch.setattr(fold_module, "MAX_CHARS", 1000)
+    view = fold(stamped(*[ev.TextSent(text="x" * 90) for _ in range(100)], model("y" * 5000)))
+    assert [block.kind for block in view.blocks] == ["model"]
+    assert view.blocks_forgotten == 100
+    assert view.block_chars == 5000
+
+
+def test_an_endless_paragraph_is_split():
+    view = fold(stamped(*[model("x" * 1000)] * 120))
+    assert [len(block.text) for block in view.blocks] == [MAX_BLOCK_CHARS, MAX_BLOCK_CHARS, 20_000]
+    assert [block.done for block in view.blocks] == [True, True, False]
+
+
+def test_event_types_counted_by_name_are_bounded():
+    view = fold(stamped(*[ev.Unknown(name=f"type-{number}", data=None) for number in range(2000)]))
+    assert len(view.events_by_type) <= MAX_EVENT_TYPES + 1
+    assert sum(view.events_by_type.values()) == 2000
+
+
+def test_an_answer_goes_on_in_its_paragraph_however_many_tools_are_called_meanwhile():
+    calls = [ev.ToolCalled(call_id=str(number), name="t", args={}) for number in range(40)]
+    view = fold(stamped(model("one "), *calls, model("two")))
+    assert [block.text for block in view.blocks if block.kind == "model"] == ["one two"]
+
+
+def test_an_interrupted_answer_keeps_how_much_of_it_was_heard():
+    cut = ev.TurnInterrupted(
+        by="operator", cut_below=2, heard_samples=1, unheard_samples=1, heard_text=" one", unheard_text=" two"
+    )
+    (block,) = fold(stamped(model(" one"), model(" two"), cut)).blocks
+    assert (block.text, block.heard, block.interrupted, block.done) == ("one two", 3, True, True)
+
+
+def test_fields_that_a_later_version_added_are_ignored_in_a_snapshot():
+    value = fold(stamped(model("x"))).to_json()
+    value["later"] = 1
+    value["blocks"][0]["later"] = 2
+    assert SessionView.from_json(value).blocks[0].text == "x"

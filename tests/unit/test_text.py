@@ -1,0 +1,199 @@
+"""The two choke points for text: nothing a terminal obeys gets out, no credential is kept."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_live_runtime.text import REDACTED, Redactor, sanitise, sanitise_line
+
+HOSTILE = [
+    "\x1b[2J",
+    "\x1b]0;title\x07",
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\",
+    "\x1bP1$r0m\x1b\\",
+    "\x1b^pm\x1b\\",
+    "\x1b_apc\x9c",
+    "\x9b2J",
+    "\x9d0;title\x9c",
+    "\x90dcs\x9c",
+    "\x1bc",
+    "\x1b(0",
+    "\x1b",
+    "\x07\x08\x0b\x0c\x00\x7f",
+    "\u202e\u2066\u2069\u200f\u061c",
+    "\u200b\u2060\ufeff\u00ad\U000e0041",
+    "\ud800\udc00\udfff",
+]
+OBEYED = set(map(chr, [*range(9), *range(11, 32), *range(127, 160), *range(0xD800, 0xE000), 0x200E, 0x200F]))
+OBEYED |= set(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029, 0x061C]))
+
+mixed = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=8), st.characters()), max_size=12).map("".join)
+
+
+@given(mixed)
+def test_nothing_that_a_terminal_obeys_survives(text):
+    assert not OBEYED & set(sanitise(text))
+
+
+@given(mixed)
+def test_sanitised_text_is_a_fixed_point(text):
+    once = sanitise(text)
+    assert sanitise(once) == once
+
+
+@given(mixed, st.integers(0, 60))
+def test_a_sequence_split_over_two_deltas_is_harmless(text, cut):
+    joined = sanitise(text[:cut]) + sanitise(text[cut:])
+    assert not OBEYED & set(joined)
+    assert sanitise(joined) == joined
+
+
+@given(st.text(st.characters(blacklist_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])))
+def test_ordinary_text_stays_as_it_is(text):
+    assert sanitise(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["see [/etc/passwd] and [/]", "tab\tand\nnewline", "👩‍👩‍👧 नमस्ते می‌خواهم", "[red]x[/red]"]
+)
+def test_markup_emoji_and_joiners_are_text(text):
+    assert sanitise(text) == text
+
+
+def test_what_stands_around_a_sequence_stays():
+    assert sanitise("a\x1b[31mb\x1b]0;t\x07c\x1b]8;;u\x1b\\d") == "abcd"
+    assert sanitise("one\r\ntwo\rthree") == "one\ntwo\nthree"
+
+
+@given(mixed, st.integers(1, 30))
+def test_a_line_is_one_line_of_at_most_its_limit(text, limit):
+    line = sanitise_line(text, limit)
+    assert len(line) <= limit
+    assert not set("\n\r\t") & set(line)
+
+
+def test_hostile_text_costs_no_more_than_its_length():
+    # A pattern that backtracked would not end within the life of this test.
+    for part in ("\x1b", "\x1b[", "\x1b]", "\x9b1;", "\x1b[1;", "\x1b(", "://a:", "bearer ", "AIza", "?key="):
+        text = part * (200_000 // len(part))
+        assert "\x1b" not in sanitise(text)
+        Redactor().text(text)
+
+
+# -- secrets ----------------------------------------------------------------------------------------------------------
+
+KEY = "AIzaSyCANARY-0123456789_abcdefghijklmnop"
+ODD = 'ca"na/ry \\ß+key%'
+
+
+def shapes(secret: str) -> list[str]:
+    return [
+        secret,
+        f"wss://host/path?key={secret}&alt=1",
+        f"wss://host/path?alt=1&key={quote(secret, safe='')}",
+        f"x-goog-api-key: {secret}",
+        f"Authorization: Bearer {secret}",
+        f"bearer {secret}, more",
+        json.dumps({"api_key": secret}),
+        json.dumps({"error": json.dumps({"key": secret})}),
+        repr(ValueError(f"bad key {secret!r}")),
+        f"before{secret}after",
+        f"{secret}{secret}",
+        f"https://user:{quote(secret, safe='')}@host/",
+    ]
+
+
+@pytest.mark.parametrize("text", shapes(KEY))
+def test_a_key_is_found_by_its_shape(text):
+    assert KEY not in Redactor().text(text)
+
+
+@pytest.mark.parametrize("secret", [KEY, ODD, "plainpassword"])
+def test_a_registered_secret_is_found_in_every_spelling(secret):
+    redactor = Redactor()
+    redactor.add(secret)
+    for text in shapes(secret):
+        kept = redactor.text(text)
+        for spelling in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1]):
+            assert spelling not in kept, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Bearer {'a1' * 10}",
+        f"ya29.{'x' * 30}",
+        "auth_tokens/abc-123",
+        f"AQ.{'Ab8_' * 8}",
+        '{"apiKey": "hunter2hunter2"}',
+        "api_key=hunter2hunter2",
+        "https://me:hunter2@host/x",
+    ],
+)
+def test_tokens_are_found_by_their_shape(text):
+    kept = Redactor().text(text)
+    assert REDACTED in kept
+    assert not any(part in kept for part in ("hunter2", "a1a1", "xxx", "abc-123", "Ab8_"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the ring bearer responsibilities",
+        "a token of appreciation, the token initialization",
+        "what is the key? press any key",
+        "wss://127.0.0.1:8080/ws?alt=json",
+        "meet me @home: 12:30",
+    ],
+)
+def test_ordinary_sentences_are_left_alone(text):
+    assert Redactor().text(text) == text
+
+
+def test_fields_that_hold_secrets_are_blanked_and_everything_else_is_kept():
+    redactor = Redactor()
+    value = {
+        "setup": {"sessionResumption": {"handle": "h-1"}, "model": "models/x"},
+        "x-goog-api-key": "k",
+        "access_token": ["a", {"b": "c"}],
+        "token": "",
+        "usage": {"token": 12, "tokens": "12"},
+        "list": [KEY, 1, None, True, 2.5],
+        KEY: "as a key",
+    }
+    assert redactor.value(value) == {
+        "setup": {"sessionResumption": {"handle": REDACTED}, "model": "models/x"},
+        "x-goog-api-key": REDACTED,
+        "access_token": [REDACTED, {"b": REDACTED}],
+        "token": "",
+        "usage": {"token": 12, "tokens": "12"},
+        "list": [REDACTED, 1, None, True, 2.5],
+        REDACTED: "as a key",
+    }
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10) | st.just(KEY) | st.just(f"x {KEY} y"),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8) | st.just(KEY), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(json_values)
+def test_no_key_survives_in_any_value_and_redacting_twice_changes_nothing(value):
+    redactor = Redactor()
+    once = redactor.value(value)
+    assert KEY not in json.dumps(once)
+    assert redactor.value(once) == once
+
+
+def test_short_secrets_do_not_blank_ordinary_words():
+    redactor = Redactor()
+    redactor.add("the")
+    assert redactor.text("the cat") == "the cat"

@@ -1,0 +1,110 @@
+"""Events and commands survive their encoding; what is not understood is refused by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from vocabulary_strategies import instances, orders, payloads
+
+from gemini_live_runtime import commands, events, vocabulary
+from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
+from gemini_live_runtime.vocabulary_docs import render
+
+stamps = st.tuples(st.integers(1, 10**9), st.floats(0, 1e6).map(lambda t: round(t, 6)), st.integers(0), st.integers(0))
+
+
+@pytest.mark.parametrize("name", events.PAYLOADS)
+def test_every_payload_has_an_example_that_round_trips(name):
+    @given(instances(events.PAYLOADS[name]), stamps)
+    def round_trip(payload, stamp):
+        event = events.Event(*stamp, payload)
+        line = event.to_line()
+        assert "\n" not in line
+        assert line.isascii()
+        assert vocabulary.event_from_line(line) == event
+        assert vocabulary.event_from_line(line).to_line() == line
+
+    round_trip()
+
+
+@given(orders, st.text(min_size=1, max_size=80))
+def test_every_command_round_trips(order, ident):
+    command = commands.Command(ident, order)
+    assert vocabulary.command_from_line(command.to_line()) == command
+
+
+@given(payloads)
+def test_lone_surrogates_and_line_ends_in_text_survive(payload):
+    event = events.Event(1, 0.0, 0, 0, events.Log(source="stdout", level="info", text="\ud800 \n\u2028 x"))
+    assert vocabulary.event_from_line(event.to_line()) == event
+
+
+@given(st.text(max_size=20).filter(lambda name: name not in events.PAYLOADS))
+def test_an_unknown_type_is_kept_whole_with_its_name(name):
+    line = json.dumps({"seq": 1, "t": 0, "turn": 0, "gen": 0, "type": name, "data": {"x": [1, None]}})
+    event = vocabulary.event_from_line(line)
+    assert (event.type, event.payload.data) == (name, {"x": [1, None]})
+
+
+@given(st.binary(max_size=80))
+def test_noise_is_a_protocol_error_and_nothing_else(noise):
+    for read in (vocabulary.event_from_line, vocabulary.command_from_line):
+        with pytest.raises(ProtocolError):
+            read(noise)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[" * 100_000, '{"seq": NaN}', '{"seq":"x","t":0,"turn":0,"gen":0,"type":"log","data":{}}', "{}", "null", "3"],
+)
+def test_lines_of_the_wrong_shape_are_refused(line):
+    with pytest.raises(ProtocolError):
+        vocabulary.event_from_line(line)
+
+
+def test_a_malformed_payload_names_event_type_and_field():
+    line = '{"seq":4,"t":0,"turn":0,"gen":0,"type":"text.sent","data":{}}'
+    with pytest.raises(ProtocolError, match=r"Event 4 of type text.sent is malformed, text"):
+        vocabulary.event_from_line(line)
+
+
+def test_an_unknown_command_is_refused_with_the_known_ones():
+    with pytest.raises(ProtocolError, match=r"no command 'fly'.*hang-up"):
+        vocabulary.command_from_line('{"id": "1", "command": "fly"}')
+
+
+@pytest.mark.parametrize("ident", ["", "x" * 81, 3, None])
+def test_a_command_needs_a_usable_id(ident):
+    with pytest.raises(ProtocolError, match="id"):
+        vocabulary.command_from_line(json.dumps({"id": ident, "command": "interrupt"}))
+
+
+def test_a_newer_version_is_refused_by_name():
+    with pytest.raises(NewerFormatError, match=f"version {events.VERSION + 1}.*up to {events.VERSION}.*Update"):
+        vocabulary.check_header({"format": events.FORMAT, "version": events.VERSION + 1}, where="x")
+
+
+@pytest.mark.parametrize("header", [None, [], {}, {"format": "other", "version": 0}, {"format": events.FORMAT}])
+def test_a_foreign_header_is_refused(header):
+    with pytest.raises(JournalError):
+        vocabulary.check_header(header, where="x")
+
+
+def test_our_own_header_is_accepted():
+    vocabulary.check_header(vocabulary.header(), where="x")
+
+
+def test_the_schema_describes_every_event_and_command():
+    schema = json.loads(json.dumps(vocabulary.json_schema()))
+    assert [item["title"] for item in schema["events"]] == list(events.PAYLOADS)
+    assert [item["title"] for item in schema["commands"]] == list(commands.ORDERS)
+    assert all(item["description"] for item in schema["events"] + schema["commands"])
+
+
+def test_the_page_about_events_is_the_generated_one():
+    page = Path(__file__).parents[2] / "docs" / "events.md"
+    assert page.read_text() == render(), "run: python -m gemini_live_runtime.vocabulary_docs > docs/events.md"
