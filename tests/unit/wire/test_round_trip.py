@@ -19,7 +19,7 @@ from gemini_live_runtime.wire.messages import ClientMessage, Content, FunctionRe
 
 CLASSES = list(dict.fromkeys([*message_classes(ClientMessage), *message_classes(ServerMessage)]))
 FIELDS = [(cls, field.attribute) for cls in CLASSES for field in plan_of(cls).fields]
-QUICK = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+QUICK = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
 def through_the_wire(message: Message) -> Message:
@@ -51,7 +51,7 @@ def test_a_field_survives_alone(cls: type[Message], attribute: str) -> None:
 
 @pytest.mark.parametrize("root", [ClientMessage, ServerMessage])
 def test_whole_messages_survive(root: type[Message]) -> None:
-    @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(messages(root))
     def survives(message: Message) -> None:
         # Reading lifts `scheduling` out of `response`; such maps are tested by themselves.
