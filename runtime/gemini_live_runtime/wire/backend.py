@@ -49,8 +49,8 @@ async def resolve_endpoint(
 ) -> ResolvedEndpoint:
     """The endpoint of `backend`: `gemini`, `vertex`, `local` (at `local_url`) or a ws:// or wss:// URL.
 
-    Raises `ConfigError`, `CredentialError` or `MissingExtraError`. Call it once more before each reconnection to Vertex,
-    whose tokens live an hour; `environment` must then still be the one from before `scrub_environment`.
+    Raises `ConfigError`, `CredentialError` or `MissingExtraError`. Call it again before each reconnection to Vertex,
+    whose tokens live an hour; `environment` must then still be a copy made before `scrub_environment`.
     """
     settings = settings or BackendSettings()
     if backend == "local":

@@ -27,7 +27,7 @@ async def test_gemini_takes_the_key_and_passes_warnings_on() -> None:
 
 
 async def test_gemini_without_a_key_says_how_to_get_one_and_that_there_is_a_demo() -> None:
-    with pytest.raises(CredentialError, match="GEMINI_API_KEY.*demo"):
+    with pytest.raises(CredentialError, match=r"GEMINI_API_KEY.*demo"):
         await resolve_endpoint("gemini", {})
 
 
