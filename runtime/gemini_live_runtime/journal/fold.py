@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -277,21 +278,29 @@ def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
     view.calls_open += 1
     args = ", ".join(f"{sanitise_line(str(key))}={_short(value)}" for key, value in p.args.items())
     text = sanitise_line(f"{sanitise_line(p.name, 80)}({args})", 1000)
-    _open_block(view, event, "tool", text=text, call_id=p.call_id, status="running")
+    _open_block(view, event, "tool", text=text, call_id=_call_key(p.call_id), status="running")
     return Dirty.TRANSCRIPT | Dirty.HEADER
 
 
 @_on(ev.ToolFinished)
 def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dirty:
     view.calls_open = max(0, view.calls_open - 1)
+    key = _call_key(p.call_id)
     for block in reversed(view.blocks):
-        if block.kind == "tool" and block.call_id == p.call_id and not block.done:
+        if block.kind == "tool" and block.call_id == key and not block.done:
             block.status, block.ms, block.done = p.status, p.ms, True
             block.detail = _short(p.result, 200)
             view.block_chars += len(block.detail)
             block.rev += 1
             break
     return Dirty.TRANSCRIPT | Dirty.HEADER
+
+
+def _call_key(call_id: str) -> str:
+    """`call_id`, or a digest in the place of one that is long or not plain: ids come from outside too."""
+    if len(call_id) <= 80 and call_id.isascii() and call_id.isprintable():
+        return call_id
+    return "#" + hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _short(value: Any, limit: int = 60) -> str:
