@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from gemini_live_runtime.wire.messages import EndSensitivity, StartSensitivity
@@ -33,12 +33,14 @@ PREFIX_MS = {StartSensitivity.HIGH: 100, StartSensitivity.LOW: 200}
 SILENCE_MS = {EndSensitivity.HIGH: 500, EndSensitivity.LOW: 900}
 """Silence that ends an utterance when the client does not say; likewise."""
 
-_DETECTOR_MODE = {StartSensitivity.HIGH: 2, StartSensitivity.LOW: 3}
+_DETECTOR_MODE = 3
+"""The strictest: milder ones call any steady hiss speech."""
 _ABOVE_FLOOR_DB = {StartSensitivity.HIGH: 6.0, StartSensitivity.LOW: 12.0}
-_LEAST_DBFS = -60.0
+_LEAST_DBFS = -55.0
+"""Nothing below it is voice, whatever the floor: between words some sources are digitally silent."""
 _FIRST_FLOOR_DBFS = -50.0
-_FLOOR_RISE_DB_S = 3.0
-_FLOOR_RISE_IN_SPEECH_DB_S = 0.5
+_FLOOR_RISE_DB_S = {False: 15.0, True: 1.0}
+"""By whether the detector calls the frame speech: a fan that starts soon belongs to the floor, a sentence does not."""
 _LEAD_IN_MS = 300
 _LEAD_OUT_MS = 300
 
@@ -65,7 +67,7 @@ class Ended:
     """Speech ended. `pcm` is the whole utterance (s16le mono 16 kHz), `voiced_ms` how much of it is voice."""
 
     offset_s: float
-    pcm: bytes
+    pcm: bytes = field(repr=False)
     voiced_ms: int
 
 
@@ -86,7 +88,7 @@ class ActivityDetector:
         self._gate_db = _ABOVE_FLOOR_DB[settings.start]
         # A low sensitivity for the end also lets level alone keep an utterance going.
         self._level_holds = settings.end is EndSensitivity.LOW
-        self._detector: Any = webrtcvad.Vad(_DETECTOR_MODE[settings.start])
+        self._detector: Any = webrtcvad.Vad(_DETECTOR_MODE)
         self._rest = bytearray()
         self._frames = 0
         self._floor = _FIRST_FLOOR_DBFS
@@ -127,10 +129,10 @@ class ActivityDetector:
     def _frame(self, frame: bytes) -> Edge | None:
         self._frames += 1
         level = level_dbfs(frame)
-        rise = _FLOOR_RISE_IN_SPEECH_DB_S if self.speaking else _FLOOR_RISE_DB_S
-        self._floor = min(level, self._floor + rise * FRAME_MS / 1000)
+        like_speech = bool(self._detector.is_speech(frame, RATE))
+        self._floor = min(level, self._floor + _FLOOR_RISE_DB_S[like_speech] * FRAME_MS / 1000)
         loud = level >= max(_LEAST_DBFS, self._floor + self._gate_db)
-        voice = loud and self._detector.is_speech(frame, RATE)
+        voice = loud and like_speech
         return self._in_speech(frame, loud, voice) if self.speaking else self._outside_speech(frame, voice)
 
     def _outside_speech(self, frame: bytes, voice: bool) -> Started | None:

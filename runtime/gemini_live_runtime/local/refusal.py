@@ -51,16 +51,23 @@ def check_form(message: ClientMessage) -> None:
     problem = next((text for text in message.problems if not text.startswith("message: ")), "")
     if problem:
         field, _, what = problem.partition(": ")
-        raise invalid_json(f"Invalid value at '{field[:40]}': {what}")
+        raise invalid_json(f"Invalid value at '{_end_of(field, 40)}': {what}")
     unknown = next(unknown_fields(message), None)
     if unknown is not None:
         parent, _, name = unknown.rpartition(".")
-        where = f" at '{parent[:40]}'" if parent else ""
+        where = f" at '{_end_of(parent, 40)}'" if parent else ""
         raise invalid_json(f'Unknown name "{name[:30]}"{where}: Cannot find field.')
     if message.problems:
         raise invalid_json(message.problems[0].removeprefix("message: "))
     for path, value in bad_enums(message):
-        raise invalid_json(f"Invalid value at '{path[:50]}': \"{value[:20]}\"")
+        raise invalid_json(f"Invalid value at '{_end_of(path, 40)}': \"{value[:40]}\"")
+
+
+def _end_of(path: str, limit: int) -> str:
+    """As many of the last steps of `path` as `limit` characters hold: a close reason has 123 bytes in all."""
+    while len(path) > limit and "." in path:
+        path = path.partition(".")[2]
+    return path[:limit]
 
 
 def bad_enums(message: Message, path: str = "") -> Iterator[tuple[str, str]]:

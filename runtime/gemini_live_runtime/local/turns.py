@@ -8,6 +8,7 @@ Order of a turn: input transcription, then speech with its transcript (tool call
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -194,7 +195,7 @@ class Turns:
                 await self._say(turn, reply.text)
             if not reply.calls:
                 return
-            batch = await self._call(reply)
+            batch = await self._call(turn, reply)
             if batch is None:
                 reply = self._conversation.dialogue.results(
                     [(request, {"error": "too many calls are open"}) for request in reply.calls]
@@ -279,13 +280,14 @@ class Turns:
 
     # -- calls -------------------------------------------------------------------------------------------------------
 
-    async def _call(self, reply: Reply) -> Batch | None:
+    async def _call(self, turn: _Turn, reply: Reply) -> Batch | None:
         if not self._calls.room(len(reply.calls)):
             return None
         blocking = any(self._conversation.blocking(request.name) for request in reply.calls)
         batch = self._calls.open(reply.calls, blocking=blocking)
         message = ServerMessage(tool_call=ToolCall(function_calls=batch.calls))
         await self._outlet.send(message)
+        turn.called += sum(text_tokens(f"{call.name} {json.dumps(call.args)}") for call in batch.calls)
         if self._outlet.take_fault(Fault.DUPLICATE_CALL):
             await self._outlet.send(message)
         return batch
@@ -306,13 +308,16 @@ class _Turn:
         self.utterance = utterance
         self.prompt: Counter[Modality] = Counter()
         self.tool_use: list[int] = []
+        self.called = 0
         self.over = False
 
     def response(self, modality: Modality) -> Counter[Modality]:
-        """Tokens of what was said, by modality: audio as audio, everything else as text."""
+        """Tokens of what was said, by modality: audio as audio, everything else, calls too, as text."""
         counts: Counter[Modality] = Counter()
         if self.utterance.audio_s:
             counts[Modality.AUDIO] = audio_tokens(self.utterance.audio_s)
         elif self.utterance.text:
             counts[Modality.TEXT] = text_tokens(self.utterance.text)
+        if self.called:
+            counts[Modality.TEXT] += self.called
         return counts
