@@ -15,8 +15,12 @@ from gemini_live_runtime.audio.voice import VoiceMark
 
 WAIT_FRAMES = 4
 """How far the microphone may run ahead of what is played before silence is taken for it (40 ms)."""
+FAR_SLACK_FRAMES = 1
+"""Played frames that may stay waiting. More of them for half a second mean that microphone samples were lost: soon the
+echo would be captured before its sound is rendered, so the oldest are dropped and counted."""
 FAR_LIMIT_FRAMES = 20
-"""Played frames kept for a microphone that lags behind (200 ms); older ones are dropped and counted."""
+"""Played frames kept at any moment for a microphone that lags behind (200 ms)."""
+_SLACK_WINDOW_FRAMES = 50
 _QUIET_FRAMES = 100
 
 _SILENCE: Int16 = np.zeros(FRAME, np.int16)
@@ -76,6 +80,9 @@ class Capture:
         self._chunk: list[Int16] = []
         self._chunk_power = 0.0
         self._far_quiet = _QUIET_FRAMES
+        self._least_waiting = FAR_LIMIT_FRAMES
+        # The streams start one after the other: the first look comes early, before anything is played.
+        self._frames_watched = _SLACK_WINDOW_FRAMES - 10
         self._voice = VoiceMark()
         self.erle = ErleMeter()
         self.mic_level = LevelMeter()
@@ -131,9 +138,22 @@ class Capture:
             if far is None:
                 return
             self._frame(self._mic.take(), far, self._moment(now))
-        if self._far is not None and self._far.ready > FAR_LIMIT_FRAMES:
-            excess = self._far.ready - WAIT_FRAMES
-            self._far.skip(excess)
+            self._frames_watched += 1
+        if self._far is not None:
+            self._keep_aligned(self._far)
+
+    def _keep_aligned(self, far: _Frames) -> None:
+        self._least_waiting = min(self._least_waiting, far.ready)
+        excess = 0
+        if far.ready > FAR_LIMIT_FRAMES:
+            excess = far.ready - FAR_SLACK_FRAMES
+        elif self._frames_watched >= _SLACK_WINDOW_FRAMES:
+            if self._least_waiting > FAR_SLACK_FRAMES:
+                excess = self._least_waiting
+            self._frames_watched = 0
+            self._least_waiting = FAR_LIMIT_FRAMES
+        if excess:
+            far.skip(excess)
             self.far_dropped += excess
 
     def _moment(self, now: float) -> float:

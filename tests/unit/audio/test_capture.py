@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import Recorder, babble, correlation, pcm, tone
 
-from gemini_live_runtime.audio.echo import Aec3, EchoCanceller, LinearThenAec3, NoCanceller, make_canceller
+from gemini_live_runtime.audio.echo import Aec3, EchoCanceller, LinearThenAec3, NoCanceller, PersonShare, make_canceller
 from gemini_live_runtime.audio.erle import ErleMeter
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
@@ -91,6 +91,27 @@ def test_after_the_delay_jumps_the_linear_filter_starts_anew_and_the_echo_is_red
     assert reduction(mic, clean, 7.5, 10) > 15
 
 
+def test_a_person_is_kept_at_full_level_where_the_filter_left_little_echo(far: np.ndarray) -> None:
+    person = np.concatenate([np.zeros(5 * RATE, np.float32), babble(RATE, 5.0, seed=9, level=0.05)])
+    clean = cancel(make_canceller(), far, room(far) + person + noise(len(far)))
+    kept, spoken = clean[6 * RATE + 128 :], person[6 * RATE : -128]
+    assert correlation(kept, spoken) > 0.85
+    assert np.sqrt((kept**2).mean() / (spoken**2).mean()) == pytest.approx(1, abs=0.2)
+
+
+def test_echo_that_the_filter_left_is_not_taken_for_a_person() -> None:
+    share = PersonShare()
+    rng = np.random.default_rng(0)
+    shares = [share.update(1e4 * rng.uniform(0.3, 2), 1e6) for _ in range(600)]
+    assert max(shares[100:]) < 0.2
+    assert share.update(1e6, 1e6) == 1.0
+
+
+def test_an_untrained_filter_leaves_the_judgement_to_the_suppressor() -> None:
+    share = PersonShare()
+    assert max(share.update(1e6, 1e5) for _ in range(20)) == 0.0
+
+
 def test_silence_costs_the_linear_filter_nothing_and_changes_nothing() -> None:
     linear = LinearEchoFilter()
     quiet = np.zeros(160, np.int16)
@@ -160,7 +181,25 @@ def test_a_microphone_that_lags_drops_old_reference_and_counts_it() -> None:
     assert pipeline.played is not None
     pipeline.played.write(tone(RATE, 0.5), 0.0)
     pipeline.step(0.0)
-    assert pipeline.capture.far_dropped == 46
+    assert pipeline.capture.far_dropped == 49
+
+
+def test_when_microphone_samples_are_lost_render_stays_close_to_capture() -> None:
+    pipeline = AudioPipeline(Recorder(), NoCanceller(), mic_rate=RATE, out_rate=RATE)
+    run(pipeline, tone(RATE, 0.5), tone(RATE, 0.5))
+    assert pipeline.played is not None
+    assert pipeline.capture.far_dropped == 0
+    pipeline.played.write(tone(RATE, 0.08), 0.5)
+    run(pipeline, tone(RATE, 1.2), tone(RATE, 1.2), start=0.5)
+    assert pipeline.capture.far_dropped == 8
+
+
+def test_what_was_played_before_the_microphone_opened_is_not_taken_for_what_is_played_now() -> None:
+    pipeline = AudioPipeline(Recorder(), NoCanceller(), mic_rate=RATE, out_rate=RATE)
+    assert pipeline.played is not None
+    pipeline.played.write(np.zeros(RATE // 10, np.float32), 0.0)
+    run(pipeline, tone(RATE, 0.15), tone(RATE, 0.15))
+    assert pipeline.capture.far_dropped == 10
 
 
 def test_what_the_canceller_hears_as_played_is_after_cut_fade_and_mute() -> None:
