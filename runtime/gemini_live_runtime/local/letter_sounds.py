@@ -6,6 +6,7 @@ Rough on purpose: names of a client's tools and of a script's slots have to be r
 from __future__ import annotations
 
 _GROUPS = {
+    "ation": "EY SH AH N",
     "tion": "SH AH N", "sion": "ZH AH N", "ough": "OW", "augh": "AO", "eigh": "EY", "tch": "CH", "igh": "AY",
     "sch": "SH", "dge": "JH", "ear": "IY R", "air": "EH R", "oor": "AO R", "our": "AW ER", "ire": "AY ER",
     "ch": "CH", "sh": "SH", "th": "TH", "ph": "F", "wh": "W", "ck": "K", "ng": "NG", "qu": "K W", "gh": "",
@@ -44,7 +45,7 @@ def guess_phones(word: str) -> str:
     phones: list[str] = []
     at = 0
     while at < len(letters):
-        group = next((letters[at : at + n] for n in (4, 3, 2) if letters[at : at + n] in _GROUPS), None)
+        group = next((letters[at : at + n] for n in (5, 4, 3, 2) if letters[at : at + n] in _GROUPS), None)
         if group is not None:
             phones += _GROUPS[group].split()
             at += len(group)

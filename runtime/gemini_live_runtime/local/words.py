@@ -147,10 +147,11 @@ def edit_distance(one: str, other: str, limit: int) -> int:
 
 
 def typos(word: str, meant: str) -> int | None:
-    """Edits that turn `word` into `meant`, None when there are too many for a slip: none under 4 letters, 2 from 8."""
+    """Edits that turn `word` into `meant`, None when too many for a slip: 2 from 8 letters, 1 from 4, a swap in 3."""
     if word == meant:
         return 0
-    allowed = 0 if len(meant) < 4 else 1 if len(meant) < 8 else 2
+    swapped = len(meant) == 3 and sorted(word) == sorted(meant)
+    allowed = 1 if swapped else 0 if len(meant) < 4 else 1 if len(meant) < 8 else 2
     if word.isdigit() or meant.isdigit() or not allowed:
         return None
     edits = edit_distance(word, meant, allowed)

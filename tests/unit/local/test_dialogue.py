@@ -1,0 +1,198 @@
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime.local.dialogue import MAX_OPEN_CALLS, MAX_SAID, ScriptedDialogue
+from gemini_live_runtime.local.parts import Reply
+from gemini_live_runtime.local.script import bundled_script
+
+TOOLS = (
+    *("get_weather", "set_timer", "list_timers", "add_note", "list_notes"),
+    *("delete_last_note", "book_table", "cancel_booking", "get_time"),
+)
+
+
+def concierge(**more: Mapping[str, Any]) -> ScriptedDialogue:
+    dialogue = ScriptedDialogue(bundled_script("concierge"))
+    dialogue.declare({name: {} for name in TOOLS} | more)
+    return dialogue
+
+
+def hear(dialogue: ScriptedDialogue, text: str) -> Reply:
+    return dialogue.hear(text, typed=True)
+
+
+def called(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
+    return [(call.name, dict(call.args)) for call in reply.calls]
+
+
+@pytest.mark.parametrize(
+    ("said", "tool", "args"),
+    [
+        ("what is the weather in lisbon", "get_weather", {"city": "Lisbon"}),
+        ("set a timer for ten minutes", "set_timer", {"minutes": 10}),
+        ("set a tea timer for five minutes", "set_timer", {"minutes": 5, "label": "tea"}),
+        ("which timers are running", "list_timers", {}),
+        ("take a note buy milk", "add_note", {"text": "buy milk"}),
+        ("read my notes", "list_notes", {}),
+        ("delete the last note", "delete_last_note", {}),
+        ("book a table for four people at half past seven", "book_table", {"people": 4, "time": "19:30"}),
+        ("cancel my booking", "cancel_booking", {}),
+        ("what time is it", "get_time", {}),
+    ],
+)
+def test_a_phrase_calls_its_tool_with_what_was_said(said: str, tool: str, args: dict[str, Any]) -> None:
+    assert called(hear(concierge(), said)) == [(tool, args)]
+
+
+def test_what_is_missing_is_asked_for_one_by_one() -> None:
+    dialogue = concierge()
+    assert hear(dialogue, "book a table").text == "For how many people?"
+    assert hear(dialogue, "four").text == "At what time?"
+    assert called(hear(dialogue, "at eight")) == [("book_table", {"people": 4, "time": "20:00"})]
+
+
+def test_an_answer_that_is_not_understood_is_asked_again_once() -> None:
+    dialogue = concierge()
+    hear(dialogue, "book a table")
+    assert hear(dialogue, "bananas").text.endswith("For how many people?")
+    assert "You can say" in hear(dialogue, "bananas").text
+    assert called(hear(dialogue, "four")) == []
+
+
+def test_another_wish_drops_the_open_question() -> None:
+    dialogue = concierge()
+    hear(dialogue, "book a table")
+    assert called(hear(dialogue, "what time is it")) == [("get_time", {})]
+    assert called(hear(dialogue, "four")) == []
+
+
+def test_a_free_answer_is_taken_as_typed() -> None:
+    dialogue = concierge()
+    hear(dialogue, "take a note")
+    assert called(hear(dialogue, "Call Bob")) == [("add_note", {"text": "Call Bob"})]
+
+
+def test_never_mind_drops_the_open_question() -> None:
+    dialogue = concierge()
+    hear(dialogue, "take a note")
+    assert hear(dialogue, "never mind").text == "All right."
+    assert called(hear(dialogue, "Call Bob")) == []
+
+
+def test_what_is_not_understood_is_said_with_what_one_can_say() -> None:
+    reply = hear(concierge(), "open the pod bay doors")
+    assert reply.text.startswith("I didn't catch that.")
+    assert "what is the weather in Lisbon" in reply.text
+
+
+def test_nothing_heard_is_not_understood() -> None:
+    assert concierge().hear("", typed=False).text.startswith("I didn't catch that.")
+
+
+def test_a_scripted_tool_that_was_not_declared_is_named() -> None:
+    dialogue = ScriptedDialogue(bundled_script("concierge"))
+    reply = hear(dialogue, "what time is it")
+    assert (called(reply), "get time" in reply.text) == ([], True)
+
+
+def test_a_declared_tool_is_called_when_its_words_are_said() -> None:
+    dialogue = concierge(roll_dice={"properties": {"sides": {"type": "integer"}}, "required": ["sides"]})
+    assert called(hear(dialogue, "please roll the dice with 20 sides")) == [("roll_dice", {"sides": 20})]
+
+
+def test_a_declared_tool_goes_before_a_line_of_the_script() -> None:
+    assert called(hear(concierge(tell_joke={}), "tell me a joke")) == [("tell_joke", {})]
+
+
+def test_the_result_of_an_unscripted_tool_is_told() -> None:
+    dialogue = concierge(roll_dice={})
+    request = hear(dialogue, "roll dice").calls[0]
+    assert dialogue.results([(request, {"output": {"eyes": 6}})]).text == "roll dice says: eyes 6."
+
+
+def test_a_reply_depends_on_the_result() -> None:
+    dialogue = concierge()
+    for notes, text in (
+        ([], "You have no notes."),
+        (["a"], "You have one note: a."),
+        (["a", "b"], "2 notes: a and b."),
+    ):
+        request = hear(dialogue, "read my notes").calls[0]
+        assert dialogue.results([(request, {"notes": notes})]).text.endswith(text)
+
+
+def test_an_error_result_is_said() -> None:
+    dialogue = concierge()
+    request = hear(dialogue, "cancel my booking").calls[0]
+    assert dialogue.results([(request, {"error": "There is no booking."})]).text == (
+        "I could not cancel it: There is no booking."
+    )
+
+
+def test_a_call_without_an_answer_is_told_politely() -> None:
+    dialogue = concierge()
+    request = hear(dialogue, "what time is it").calls[0]
+    reply = dialogue.results([(request, {"error": "it has not answered", "timeout": True})])
+    assert reply.text == "The tool get time has not answered, so I stopped waiting."
+
+
+def test_a_result_without_the_expected_fields_is_still_told() -> None:
+    dialogue = concierge()
+    request = hear(dialogue, "what time is it").calls[0]
+    assert dialogue.results([(request, {"epoch": 5})]).text == "get time says: epoch 5."
+
+
+def test_it_remembers_what_was_said_and_what_it_answered() -> None:
+    dialogue = concierge()
+    hear(dialogue, "Hello there")
+    assert "Hello there" in hear(dialogue, "what did I say before").text
+    dialogue.hear("goodbye", typed=False)
+    assert hear(dialogue, "say that again").text.startswith("I said: Goodbye")
+
+
+def test_answers_that_always_fit_take_turns() -> None:
+    dialogue = concierge()
+    assert hear(dialogue, "tell me a joke").text != hear(dialogue, "tell me a joke").text
+
+
+def test_a_restored_dialogue_goes_on_where_it_was() -> None:
+    first = concierge()
+    hear(first, "good evening")
+    hear(first, "book a table")
+    state = json.loads(json.dumps(first.snapshot()))
+    second = concierge()
+    second.restore(state)
+    assert hear(second, "four").text == "At what time?"
+    assert "good evening" in hear(second, "what did I say before").text
+
+
+def test_a_restored_dialogue_knows_whose_result_arrives() -> None:
+    first = concierge()
+    request = hear(first, "what is the weather in rome").calls[0]
+    second = concierge()
+    second.restore(json.loads(json.dumps(first.snapshot())))
+    assert second.results([(request, {"error": "no"})]).text == "I have no weather for Rome: no."
+
+
+def test_memory_is_bounded() -> None:
+    dialogue = concierge()
+    for number in range(200):
+        hear(dialogue, "what time is it" if number % 2 else f"hello {number}")
+    state = dialogue.snapshot()
+    assert len(state["said"]) == MAX_SAID
+    assert len(state["open"]) <= MAX_OPEN_CALLS
+
+
+def test_the_grammar_listens_for_answers_only_while_a_question_is_open() -> None:
+    dialogue = concierge()
+    assert not dialogue.grammar.accepts(["four"])
+    hear(dialogue, "book a table")
+    assert dialogue.grammar.accepts(["four"])
+
+
+def test_the_grammar_listens_for_the_clients_tools() -> None:
+    dialogue = concierge(roll_dice={"properties": {"sides": {"type": "integer"}}})
+    assert dialogue.grammar.accepts(["please", "roll", "the", "dice", "twenty"])

@@ -1,0 +1,79 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_live_runtime.local.matching import MAX_WORDS, Matcher, Words
+from gemini_live_runtime.local.script import Pattern, Slot, SlotRef
+
+SLOTS = {
+    "city": Slot("city", "choice", "", (), values=("New York", "Lisbon")),
+    "people": Slot("people", "number", "", (), minimum=1, maximum=20),
+    "note": Slot("note", "text", "", (), values=("buy milk",)),
+    "time": Slot("time", "time", "", ()),
+}
+MATCHER = Matcher(SLOTS, (("please",), ("could", "you")))
+WEATHER: Pattern = ("what", "is", "the", "weather", "in", SlotRef("city"))
+NOTE: Pattern = ("take", "a", "note", SlotRef("note"))
+TABLE: Pattern = ("book", "a", "table", "for", SlotRef("people"), "at", SlotRef("time"))
+
+
+def slots(pattern: Pattern, text: str) -> dict[str, object] | None:
+    match = MATCHER.match(pattern, Words(text))
+    return None if match is None else dict(match.slots)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is the weather in New York?",
+        "what's the weather in new york",
+        "what is weather in new york",
+        "please what is the weather in new york please",
+        "could you please what is the weather in new york",
+        "what is teh weather in new york",
+        "what is the wether in new yrok",
+    ],
+)
+def test_the_same_is_understood_however_it_is_typed(text: str) -> None:
+    assert slots(WEATHER, text) == {"city": "New York"}
+
+
+@pytest.mark.parametrize(
+    "text", ["what is the weather", "what is the weather in gotham", "in new york", "", "xwhat is weather in rome"]
+)
+def test_what_lacks_a_word_or_value_does_not_match(text: str) -> None:
+    assert slots(WEATHER, text) is None
+
+
+def test_the_better_spelling_costs_less() -> None:
+    right = MATCHER.match(WEATHER, Words("what is the weather in lisbon"))
+    wrong = MATCHER.match(WEATHER, Words("what is the weather in lisbn"))
+    assert right is not None
+    assert wrong is not None
+    assert right.cost == 0 < wrong.cost
+
+
+def test_free_text_is_kept_as_it_was_typed() -> None:
+    assert slots(NOTE, "take a note Call Bob, it's 5 o'Clock") == {"note": "Call Bob it's 5 o'Clock"}
+
+
+def test_a_listed_text_is_preferred_to_free_text() -> None:
+    assert slots(NOTE, "take a note buy milk") == {"note": "buy milk"}
+
+
+def test_numbers_and_times_are_filled_as_values() -> None:
+    assert slots(TABLE, "book a table for 12 at half past seven") == {"people": 12, "time": "19:30"}
+
+
+def test_a_number_out_of_range_does_not_match() -> None:
+    assert slots(TABLE, "book a table for 40 at seven") is None
+
+
+def test_an_endless_utterance_is_not_looked_at() -> None:
+    assert slots(NOTE, "take a note " + "x " * MAX_WORDS) is None
+
+
+@given(st.text(max_size=80))
+def test_no_text_breaks_the_matcher(text: str) -> None:
+    for pattern in (WEATHER, NOTE, TABLE):
+        MATCHER.match(pattern, Words(text))

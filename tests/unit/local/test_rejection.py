@@ -1,0 +1,45 @@
+from dataclasses import replace
+
+from gemini_live_runtime.local.rejection import ACCEPT, Decoding, Segment, confidence, similarity, weigh
+
+
+def decoding(score: float, *words: tuple[str, float]) -> Decoding:
+    segments = tuple(Segment(w, tuple(w), i * 10, i * 10 + 9, acoustic) for i, (w, acoustic) in enumerate(words))
+    return Decoding(" ".join(w for w, _ in words), score, segments)
+
+
+SAID = decoding(-1.0, ("hello", -100.0), ("there", -100.0))
+FREE = decoding(-1.2, ("hello", -100.0), ("there", -100.0))
+LOOP = decoding(-0.9, ("hello", -95.0), ("there", -95.0))
+
+
+def test_a_phrase_that_all_decodings_agree_on_is_accepted() -> None:
+    assert confidence(weigh(SAID, FREE, LOOP)) > ACCEPT
+
+
+def test_a_phrase_that_sounds_like_neither_free_decoding_is_refused() -> None:
+    other = decoding(-0.2, ("quite", -20.0), ("mixed", -20.0))
+    assert confidence(weigh(SAID, other, other)) < ACCEPT
+
+
+def test_each_measure_that_gets_worse_lowers_the_confidence() -> None:
+    evidence = weigh(SAID, FREE, LOOP)
+    worse = {"like_free": 0.1, "like_loop": 0.1, "path_loop": -3.0, "worst_word": -9.0}
+    for name, value in worse.items():
+        assert confidence(replace(evidence, **{name: value})) < confidence(evidence), name
+
+
+def test_the_worst_word_is_the_one_furthest_from_the_free_decoding() -> None:
+    bad = decoding(-1.0, ("hello", -100.0), ("there", -140.0))
+    assert weigh(bad, FREE, LOOP).worst_word == -4.0
+
+
+def test_similarity_runs_from_nothing_to_the_same() -> None:
+    assert (similarity("abc", "abc"), similarity("abc", "xyz"), similarity("", ""), similarity("abcd", "abxd")) == (
+        1.0, 0.0, 1.0, 0.75,
+    )  # fmt: skip
+
+
+def test_silence_in_the_free_decoding_is_no_word() -> None:
+    silent = Decoding("", -5.0, (Segment("<sil>", (), 0, 19, -50.0),))
+    assert weigh(SAID, silent, silent).like_free == 0.0
