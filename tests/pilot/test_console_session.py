@@ -67,7 +67,7 @@ async def test_both_sides_stream_in_word_by_word() -> None:
         assert "model  It is raining." in driver.screen()
 
 
-async def test_an_interrupted_answer_says_cut_and_strikes_what_was_not_heard() -> None:
+async def test_an_interrupted_answer_says_where_it_was_cut_and_strikes_what_was_not_heard() -> None:
     async with console() as driver:
         link = driver.link
         link.begin_turn()
@@ -78,8 +78,8 @@ async def test_an_interrupted_answer_says_cut_and_strikes_what_was_not_heard() -
         line = driver.app.console_screen.transcript._item(0)[0]
         assert [run for run in line.runs if run[1] in ("said", "unheard", "cut")] == [
             ("One two", "said"),
-            (" three four", "unheard"),
             (" ✂ cut", "cut"),
+            (" three four", "unheard"),
         ]
 
 

@@ -15,6 +15,7 @@ from textual.binding import BindingType
 
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, bindings, key_label, keys_of
 from gemini_live_tui.clock import FrameClock
@@ -156,27 +157,33 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             await self.link.close()
 
     def outcome(self) -> ConsoleOutcome:
-        """How the session stands, in one sentence for the shell."""
+        """How the session stands, in one sentence for the shell, fit to be printed."""
+        exit_code, message = self._outcome()
+        hello = self.store.hello
+        name = self.store.view.session_id or (sanitise_line(hello.session_id) if hello else "")
+        return ConsoleOutcome(exit_code, sanitise_line(message), name)
+
+    def _outcome(self) -> tuple[int, str]:
         store = self.store
-        name = store.view.session_id or (store.hello.session_id if store.hello else "")
         if self.settings.replay:
-            return ConsoleOutcome(1 if store.lost and not store.hello else 0, store.lost, name)
+            return (1, store.lost) if store.lost and not store.hello else (0, "")
         if store.bye is not None:
             reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
-            return ConsoleOutcome(store.bye.exit_code, f"The session is over: {reason}.", name)
+            return store.bye.exit_code, f"The session is over: {reason}."
         if store.lost:
-            return ConsoleOutcome(1, store.lost, name)
+            return 1, store.lost
         if self.settings.detach_on_quit and store.hello is not None:
-            return ConsoleOutcome(0, f"Detached. The session {name} goes on.", name)
+            return 0, "Detached: the session goes on."
         if store.hello is not None:
-            return ConsoleOutcome(1, "The engine did not answer the hang-up.", name)
-        return ConsoleOutcome(0, "", name)
+            return 1, "The engine did not answer the hang-up."
+        return 0, ""
 
     async def on_event(self, event: events.Event) -> None:
         """Letters meant for the prompt are taken first."""
-        console = self.screen if isinstance(event, events.Key) else None
-        if isinstance(event, events.Key) and isinstance(console, ConsoleScreen) and console.take_letter(event):
-            return
+        if isinstance(event, events.Key):
+            screen = self.screen
+            if isinstance(screen, ConsoleScreen) and screen.take_letter(event):
+                return
         await super().on_event(event)
 
     # -- actions -----------------------------------------------------------------------------------------------------

@@ -56,26 +56,27 @@ def _wrap_graphemes(text: str, start: int, end: int, width: int, lines: list[Sli
     offset, line_start, cells, space = start, start, 0, -1
     index = 0
     while index < len(spans):
-        first, last, size = spans[index]
+        first, _last, size = spans[index]
         at = offset + first
-        if cells + size > width and at > line_start and not (text[at] == " "):
-            stop = _trim(text, line_start, space) if space > line_start else line_start
-            resume = at if stop == line_start else space
-            lines.append((line_start, at if stop == line_start else stop))
-            line_start = _skip(text, resume, end)
-            while index and offset + spans[index][0] > line_start:
-                index -= 1
-            while index < len(spans) and offset + spans[index][0] < line_start:
-                index += 1
-            cells, space = 0, -1
-            if line_start == end:
-                return
-            continue
         if text[at] == " ":
             space = at
+        if cells + size > width and at > line_start:
+            stop = _trim(text, line_start, space) if space > line_start else line_start
+            # Without a usable space the line breaks right here, in the middle of a word.
+            stop, resume = (at, at) if stop == line_start else (stop, space)
+            lines.append((line_start, stop))
+            line_start = _skip(text, resume, end)
+            if line_start == end:
+                return
+            while index and offset + spans[index][0] > line_start:
+                index -= 1
+            while offset + spans[index][0] < line_start:
+                index += 1
+            cells, space = 0, -1
+            continue
         cells += size
         index += 1
-    lines.append((line_start, _trim(text, line_start, end) if cells > width else end))
+    lines.append((line_start, end))
 
 
 def _trim(text: str, start: int, stop: int) -> int:

@@ -9,6 +9,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.markup import escape
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -148,7 +149,7 @@ class ConsoleScreen(Screen[None]):
         text = ""
         if not transcript.following:
             rows = transcript.rows_below
-            end = key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0])
+            end = escape(key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0]))
             text = (
                 f"{self._signs.down} {rows} line{'s' if rows != 1 else ''} below {self._signs.separator} {end} follows"
             )

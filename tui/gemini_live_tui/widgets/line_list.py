@@ -33,12 +33,13 @@ TAIL = 32
 class Line:
     """One row. `runs` are (text, style name); copying takes the text from character `body` on.
 
-    `joins`: copied text continues the row above after one space instead of beginning a new line.
+    `joins` is what stood between this row and the one above where a line was wrapped: a space, or nothing inside a word;
+    None where a new line begins.
     """
 
     runs: tuple[tuple[str, str], ...]
     body: int = 0
-    joins: bool = False
+    joins: str | None = None
     label: str = ""
     """Put before the row's text when it is copied."""
 
@@ -309,8 +310,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             text = plain[max(start, line.body) : end].rstrip()
             if line.label and start < line.body and end > 0:
                 text = f"{line.label}{text}"
-            if line.joins and parts:
-                parts[-1] = f"{parts[-1]} {text}".rstrip() if text else parts[-1]
+            if line.joins is not None and parts:
+                parts[-1] = f"{parts[-1]}{line.joins}{text}".rstrip()
             else:
                 parts.append(text)
         return "\n".join(parts), "\n"

@@ -70,11 +70,11 @@ class Transcript(LineList):
         gutter = self._gutter(block, width)
         used = sum(len(text) for text, _ in gutter)
         word, _style = self._speaker(block)
-        for number, (runs, soft) in enumerate(_fold_runs(list(self._body(block)), max(1, width - used))):
+        for number, (runs, joins) in enumerate(_fold_runs(list(self._body(block)), max(1, width - used))):
             if number == 0:
                 lines.append(Line((*gutter, *runs), used, label=f"{word}: "))
             else:
-                lines.append(Line(((" " * used, ""), *runs), used, joins=soft))
+                lines.append(Line(((" " * used, ""), *runs), used, joins=joins))
         return lines
 
     def _speaker(self, block: Block) -> Run:
@@ -106,8 +106,10 @@ class Transcript(LineList):
             heard = len(block.text) if block.heard is None else block.heard
             heard = len(block.text[:heard].replace("\t", "    "))
             yield text[:heard], "said"
-            yield text[heard:], "unheard"
+            # The sign stands where the answer was cut, so that the rest is told from it without colour or strike, too.
             yield f" {self._glyphs.cut} cut", "cut"
+            if rest := text[heard:].lstrip(" "):
+                yield f" {rest}", "unheard"
         else:
             yield text, "said"
         if block.kind == "model" and block.ms is not None:
@@ -126,8 +128,8 @@ class Transcript(LineList):
             yield f"\n{block.detail}", "quiet"
 
 
-def _fold_runs(runs: list[Run], width: int) -> Iterator[tuple[list[Run], bool]]:
-    """Wrap styled runs as one text; each line with whether it continues the one before (no newline between)."""
+def _fold_runs(runs: list[Run], width: int) -> Iterator[tuple[list[Run], str | None]]:
+    """Wrap styled runs as one text; each line with what joins it to the one before, see `Line.joins`."""
     text = "".join(part for part, _ in runs)
     for start, end in wrap(text, width):
         line: list[Run] = []
@@ -137,4 +139,5 @@ def _fold_runs(runs: list[Run], width: int) -> Iterator[tuple[list[Run], bool]]:
             if low < high:
                 line.append((text[low:high], style))
             at += len(part)
-        yield line, start > 0 and text[start - 1] != "\n"
+        before = text[start - 1] if start else "\n"
+        yield line, None if before == "\n" else " " if before == " " else ""

@@ -1,0 +1,96 @@
+"""Text from outside shows as text: no control sequence of it reaches the screen, no markup in it is obeyed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from tests.support.console_driver import console
+from tests.support.scripted_link import ScriptedLink
+
+from gemini_live_runtime import events as ev
+
+EVIL = (
+    "\x1b[2Jclear\x1b]0;title\x07\x1b]52;c;cHduZWQ=\x07\x1b]8;;http://x\x07link\x1bPdcs\x1b\\ \x9b31mC1\x9d0;t\x9c "
+    "\u202ebidi\u2066 \ud800lone [/] [bold] [@click=app.quit]go[/] [/etc/passwd] \x00\x07\x08\x0c CANARY"
+)
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def _hostile() -> Iterator[ev.Payload]:
+    """Every payload that brings text, with the canary in every field of it."""
+    yield ev.SessionStarted(
+        session_id=EVIL, agent=EVIL, model=EVIL, backend=EVIL, wall=0, record="audio", mode="voice", program=EVIL,
+        phrases=(EVIL, EVIL), tools=(EVIL,),
+    )  # fmt: skip
+    yield ev.SessionState(word="error", reason=EVIL)
+    yield ev.ConnectionOpening(url=EVIL)
+    yield ev.ConnectionReady(ms=1.0, server_session=EVIL)
+    yield ev.AudioOpened(input=EVIL, output=EVIL, input_rate=1, output_rate=1, echo_canceller=EVIL, problems=(EVIL,))
+    yield ev.TurnStarted(by="voice")
+    yield ev.TranscriptDelta(side="user", text=EVIL)
+    yield ev.TranscriptDelta(side="model", text=EVIL, channel="thought")
+    yield ev.TranscriptDelta(side="model", text=EVIL)
+    yield ev.TextSent(text=EVIL)
+    yield ev.ToolCalled(call_id=EVIL, name=EVIL, args={EVIL: EVIL, "nested": [EVIL]})
+    yield ev.ToolFinished(call_id=EVIL, name=EVIL, status="error", result={EVIL: EVIL}, ms=1.0, delivered=True)
+    yield ev.TurnInterrupted(
+        by="server", cut_below=1, heard_samples=1, unheard_samples=1, heard_text=EVIL[:9], unheard_text=EVIL
+    )
+    yield ev.Notice(level="warning", code=EVIL, text=EVIL, remedy=EVIL)
+    yield ev.Notice(level="error", code=EVIL, text=EVIL, remedy=EVIL)
+    yield ev.AudioLost(direction="input", reason=EVIL)
+    yield ev.CommandRefused(command_id=EVIL, command=EVIL, reason=EVIL)
+    yield ev.RecordingTrimmed(session_ids=(EVIL,), bytes_freed=1, reason=EVIL)
+    yield ev.Log(source="stdout", level="info", text=EVIL)
+    yield ev.ConnectionClosed(close_code=1008, reason=EVIL, sentence=EVIL, remedy=EVIL)
+    yield ev.Unknown(name=EVIL, data=EVIL)
+    yield ev.SessionEnded(reason=EVIL)
+
+
+PAYLOADS = list(_hostile())
+
+
+@pytest.mark.parametrize("payload", PAYLOADS, ids=lambda payload: type(payload).__name__)
+async def test_no_field_of_an_event_gets_a_control_character_onto_the_screen(payload: ev.Payload) -> None:
+    async with console(size=(160, 45)) as driver:
+        if isinstance(payload, ev.ToolFinished):
+            driver.link.emit(ev.ToolCalled(call_id=EVIL, name="x", args={}))
+        driver.link.emit(payload)
+        await driver.settle()
+        assert not CONTROL.search(driver.screen().replace("\n", ""))
+        assert driver.app.is_running
+
+
+@pytest.mark.parametrize("ending", ["bye", "die"])
+async def test_the_engines_last_words_are_cleaned_on_screen_and_in_the_shell(ending: str) -> None:
+    async with console(size=(160, 45)) as driver:
+        getattr(driver.link, ending)(EVIL)
+        await driver.settle()
+        assert "CANARY" in driver.screen()
+        assert not CONTROL.search(driver.screen().replace("\n", ""))
+        await driver.pilot.press("ctrl+q")
+    assert driver.app.return_value is not None
+    assert "CANARY" in driver.app.return_value.message
+    assert not CONTROL.search(driver.app.return_value.message)
+
+
+async def test_markup_in_what_is_said_is_shown_letter_by_letter() -> None:
+    async with console(size=(160, 45)) as driver:
+        driver.link.begin_turn()
+        driver.link.model("see [/etc/passwd] and [/] and [bold red]this[/bold red]")
+        driver.link.emit(ev.Notice(level="error", code="x", text="bad [/] notice [@click=app.quit]x[/]"))
+        await driver.settle()
+        assert "see [/etc/passwd] and [/] and [bold red]this[/bold red]" in driver.screen()
+        assert "bad [/] notice [@click=app.quit]x[/]" in driver.rows()[2]
+
+
+async def test_hostile_phrases_fill_the_empty_console_harmlessly() -> None:
+    link = ScriptedLink()
+    async with console(started=False, link=link) as driver:
+        link.start(phrases=(EVIL,) * 5, agent="[/]")
+        await driver.settle()
+        assert "CANARY" in driver.screen()
+        assert "[/]" in driver.rows()[0]
+        assert not CONTROL.search(driver.screen().replace("\n", ""))

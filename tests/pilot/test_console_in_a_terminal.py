@@ -1,0 +1,121 @@
+"""What really reaches a terminal, and how it is left behind."""
+
+from __future__ import annotations
+
+import re
+
+from tests.support.pseudo_terminal import PseudoTerminal
+
+HOSTILE = """
+from tests.pilot.test_console_hostile_text import PAYLOADS
+from tests.support.scripted_link import ScriptedLink, source_of
+from gemini_live_tui.app import run_console
+from gemini_live_tui.settings import ConsoleSettings
+
+link = ScriptedLink()
+link.start()
+link.emit(*PAYLOADS[2:-1])
+link.begin_turn()
+link.model("THE END")
+print("OUTCOME", run_console(source_of(link), settings=ConsoleSettings(theme="ember")).exit_code)
+"""
+
+PLAIN = """
+from tests.support.scripted_link import ScriptedLink, source_of
+from gemini_live_tui.app import run_console
+from gemini_live_tui.settings import ConsoleSettings
+
+link = ScriptedLink()
+link.start()
+link.exchange("Question", "THE END", latency_ms=None)
+link.emit()
+print("OUTCOME", run_console(source_of(link), settings=ConsoleSettings()).exit_code)
+"""
+
+CRASHING = """
+from tests.support.scripted_link import ScriptedLink, source_of
+from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.settings import ConsoleSettings
+
+class Broken(ConsoleApp):
+    def action_help(self):
+        raise RuntimeError("a bug")
+
+link = ScriptedLink()
+link.start()
+link.exchange("Question", "THE END", latency_ms=None)
+Broken(source_of(link), settings=ConsoleSettings()).run()
+print("OUTCOME")
+"""
+
+SGR = re.compile(rb"\x1b\[([0-9;]*)m")
+
+
+def _restored(seen: bytes) -> bool:
+    leaves = seen.rfind(b"\x1b[?1049l")
+    return leaves > seen.rfind(b"\x1b[?1049h") and seen.rfind(b"\x1b[?25h") > seen.rfind(b"\x1b[?25l")
+
+
+def test_no_control_sequence_of_what_is_said_reaches_the_terminal() -> None:
+    with PseudoTerminal(HOSTILE, COLORTERM="truecolor") as terminal:
+        terminal.read_until(b"THE END")
+        terminal.type(b"\x11")
+        terminal.read_until(b"OUTCOME 0")
+        seen = terminal.seen
+    assert b"CANARY" in seen
+    assert b"\x1b]52;" not in seen
+    assert b"\x1b]0;" not in seen
+    assert b"\x1b]8;" not in seen
+    assert b"\x1b[2J" not in seen[seen.index(b"Transcript") :]
+    assert b"\x9b" not in re.sub(rb"[\xc2-\xf4][\x80-\xbf]+", b"", seen)
+    assert "\u202e".encode() not in seen
+    assert b"Traceback" not in seen
+
+
+def test_quitting_leaves_the_terminal_as_it_was() -> None:
+    with PseudoTerminal(PLAIN) as terminal:
+        terminal.read_until(b"THE END")
+        terminal.type(b"\x11")
+        terminal.read_until(b"OUTCOME 0")
+        assert _restored(terminal.seen)
+
+
+def test_a_crash_leaves_the_terminal_as_it_was() -> None:
+    with PseudoTerminal(CRASHING) as terminal:
+        terminal.read_until(b"THE END")
+        terminal.type(b"\x1bOP")
+        terminal.read_until(b"OUTCOME")
+        assert b"a bug" in terminal.seen
+        assert _restored(terminal.seen)
+
+
+def test_no_color_means_none() -> None:
+    with PseudoTerminal(PLAIN, NO_COLOR="1", COLORTERM="truecolor") as terminal:
+        terminal.read_until(b"THE END")
+        terminal.type(b"\x11")
+        terminal.read_until(b"OUTCOME 0")
+        codes = {code for match in SGR.findall(terminal.seen) for code in match.split(b";") if code}
+    # Attributes, and 39 and 49, which name the terminal's own colours.
+    assert codes <= {b"0", b"1", b"2", b"3", b"4", b"7", b"9", b"39", b"49"}
+
+
+def test_a_terminal_of_sixteen_colours_gets_only_those() -> None:
+    with PseudoTerminal(PLAIN, TERM="xterm-16color") as terminal:
+        terminal.read_until(b"THE END")
+        terminal.type(b"\x11")
+        terminal.read_until(b"OUTCOME 0")
+        sequences = SGR.findall(terminal.seen)
+    assert not [sequence for sequence in sequences if b"38;" in sequence or b"48;" in sequence]
+    assert any(code in (b"32", b"36") for sequence in sequences for code in sequence.split(b";"))
+
+
+def test_pasted_lines_arrive_as_one_message() -> None:
+    with PseudoTerminal(PLAIN) as terminal:
+        terminal.read_until(b"THE END")
+        terminal.type(b"\x1b[200~first\nsecond\x1b[201~")
+        terminal.read_until(b"second")
+        terminal.type(b"\r")
+        # The transcript's row of the message: its gutter, then its first line.
+        assert b"first" in terminal.read_until(b"second")
+        terminal.type(b"\x11")
+        terminal.read_until(b"OUTCOME 0")

@@ -1,0 +1,12 @@
+"""Every test here starts from the same terminal, whatever the one it runs in."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No colour switches, no multiplexer."""
+    for name in ("NO_COLOR", "TMUX"):
+        monkeypatch.delenv(name, raising=False)

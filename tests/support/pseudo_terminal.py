@@ -1,0 +1,56 @@
+"""Runs a Python program in a pseudo terminal and reads what really reaches it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from types import TracebackType
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 30
+
+
+class PseudoTerminal:
+    """A program in a terminal of its own; everything it writes is kept in `seen`."""
+
+    def __init__(self, program: str, *, size: tuple[int, int] = (120, 36), **environment: str) -> None:
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+        path = os.pathsep.join(str(ROOT / part) for part in (".", "tui", "runtime"))
+        kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TMUX", "COLORTERM")}
+        values = {**kept, "TERM": "xterm-256color", "PYTHONPATH": path, **environment}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program], stdin=slave, stdout=slave, stderr=slave, env=values, cwd=ROOT
+        )
+        os.close(slave)
+        self.seen = b""
+
+    def __enter__(self) -> PseudoTerminal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+    def type(self, keys: bytes) -> None:
+        """Send what a keyboard would."""
+        os.write(self.master, keys)
+
+    def read_until(self, text: bytes) -> bytes:
+        """Read until `text` was written; what was read now."""
+        start = len(self.seen)
+        while text not in self.seen[start:]:
+            ready, _, _ = select.select([self.master], [], [], PATIENCE_S)
+            assert ready, f"waited for {text!r} in vain: {self.seen[-3000:]!r}"
+            self.seen += os.read(self.master, 65536)
+        return self.seen[start:]

@@ -1,0 +1,120 @@
+"""The store folds what the link brought: all of it, in order, once; samples alone may be overtaken."""
+
+from __future__ import annotations
+
+import asyncio
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import ManualClock, run_virtual
+from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
+from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.samples import MeterSample
+from gemini_live_tui.store import MAX_QUEUED, Store
+
+
+def _store(wakes: list[None] | None = None) -> Store:
+    return Store(ManualClock(), lambda: (wakes if wakes is not None else []).append(None))
+
+
+def _event(seq: int, payload: ev.Payload | None = None) -> ev.Event:
+    return ev.Event(seq, float(seq), 0, 0, payload or ev.SessionState(word="listening"))
+
+
+def test_what_changed_is_marked_once() -> None:
+    async def main() -> None:
+        wakes: list[None] = []
+        store = _store(wakes)
+        store.take_dirty()
+        await store.put(_event(1))
+        assert wakes
+        store.drain()
+        assert store.take_dirty() == Dirty.HEADER
+        assert store.take_dirty() == Dirty.NONE
+        assert store.view.word == "listening"
+
+    run_virtual(main())
+
+
+def test_of_many_samples_the_last_is_shown() -> None:
+    async def main() -> None:
+        store = _store()
+        for level in range(1000):
+            await store.put(MeterSample(t=0.0, mic_db=-float(level % 60)))
+        assert store.queued == 0
+        store.drain()
+        assert store.view.meters.mic_db == -float(999 % 60)
+
+    run_virtual(main())
+
+
+def test_an_event_that_comes_twice_is_folded_once() -> None:
+    async def main() -> None:
+        store = _store()
+        for seq in (1, 2, 2, 1, 3):
+            await store.put(_event(seq))
+        store.drain()
+        assert store.view.events_by_type == {"session.state": 3}
+        assert store.missed == 0
+
+    run_virtual(main())
+
+
+def test_missing_events_are_counted() -> None:
+    async def main() -> None:
+        store = _store()
+        for seq in (1, 5):
+            await store.put(_event(seq))
+        store.drain()
+        assert store.missed == 3
+
+    run_virtual(main())
+
+
+def test_a_full_queue_makes_the_reader_wait_and_loses_nothing() -> None:
+    async def main() -> None:
+        store = _store()
+
+        async def fill() -> None:
+            for seq in range(1, 3 * MAX_QUEUED):
+                await store.put(_event(seq))
+
+        filling = asyncio.create_task(fill())
+        await asyncio.sleep(1)
+        assert store.queued == MAX_QUEUED
+        while not filling.done() or store.queued:
+            store.drain()
+            await asyncio.sleep(0.01)
+        assert store.view.seq == 3 * MAX_QUEUED - 1
+        assert store.missed == 0
+
+    run_virtual(main())
+
+
+def test_a_snapshot_replaces_the_view_and_events_go_on_after_it() -> None:
+    async def main() -> None:
+        store = _store()
+        await store.put(Hello("s", 1, "p"))
+        await store.put(Snapshot(SessionView(seq=10, word="speaking")))
+        await store.put(_event(11))
+        store.drain()
+        assert store.epoch == 1
+        assert store.view.seq == 11
+        assert store.missed == 0
+        assert store.live
+
+    run_virtual(main())
+
+
+def test_the_word_is_offline_after_an_orderly_end_and_error_after_any_other() -> None:
+    async def main() -> None:
+        for ending, word in ((Bye("done", 0), "offline"), (Bye("failed", 1), "error")):
+            store = _store()
+            await store.put(ending)
+            store.drain()
+            assert store.word == word
+            assert not store.live
+        store = _store()
+        store.lose("The engine is gone.")
+        assert store.word == "error"
+
+    run_virtual(main())
