@@ -85,7 +85,7 @@ class DeviceAudio:
         """Probe in a child, then open here. Every part that could not be opened is a sentence in `problems`."""
         found = await _outside(self._probe, OPEN_TIMEOUT_S * 3, DeviceList((), "The sound system does not answer."))
         if found.problem:
-            return AudioOpened(None, None, (found.problem,), "")
+            return await self._open_streams(listener, None, {}, [found.problem])
         quiet.hush()
         self._hushed = True
         problems: list[str] = []
@@ -96,8 +96,7 @@ class DeviceAudio:
                 raise DeviceError(f"PortAudio did not start within {OPEN_TIMEOUT_S:g} s", field="sound")
             found_here = await _outside(lambda: _same_devices(portaudio, found), OPEN_TIMEOUT_S, found.devices)
         except DeviceError as error:
-            self._unhush()
-            return AudioOpened(None, None, (str(error),), "")
+            return await self._open_streams(listener, None, {}, [str(error)])
         for direction, wanted in self._wanted.items():
             try:
                 chosen[direction] = select_device(found_here, wanted, direction)

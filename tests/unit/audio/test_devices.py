@@ -338,6 +338,10 @@ async def test_a_probe_that_fails_is_the_only_problem_and_portaudio_is_never_loa
 
     async with Session(FakePortAudio(), probe=lambda: DeviceList((), problem), load=load) as session:
         assert session.opened == AudioOpened(None, None, (problem,), "")
+        session.audio.play(1, pcm(np.full(4_800, 100)))
+        session.audio.end_of_turn(1)
+        await session.until(lambda: bool(session.recorder.calls))
+        assert session.recorder.calls == [("drained", 1)]
 
 
 async def test_portaudio_missing_only_here_is_a_sentence() -> None:
