@@ -276,6 +276,7 @@ def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty
 @_on(ev.ToolCalled)
 def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
     view.calls_open += 1
+    _finish(view, "user")
     args = ", ".join(f"{sanitise_line(str(key))}={_short(value)}" for key, value in p.args.items())
     text = sanitise_line(f"{sanitise_line(p.name, 80)}({args})", 1000)
     _open_block(view, event, "tool", text=text, call_id=_call_key(p.call_id), status="running")
