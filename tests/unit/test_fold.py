@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vocabulary_strategies import sessions
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal import fold as fold_module
+from gemini_live_runtime.journal import blocks
 from gemini_live_runtime.journal.fold import apply, fold
 from gemini_live_runtime.journal.view import MAX_BLOCK_CHARS, MAX_EVENT_TYPES, Dirty, SessionView
 from gemini_live_runtime.text import sanitise
@@ -82,7 +82,7 @@ def test_the_count_of_characters_is_right(session):
 
 
 def test_more_blocks_than_are_kept_are_forgotten_and_counted(monkeypatch):
-    monkeypatch.setattr(fold_module, "MAX_BLOCKS", 50)
+    monkeypatch.setattr(blocks, "MAX_BLOCKS", 50)
     view = fold(stamped(*[ev.TextSent(text=str(number)) for number in range(500)]))
     assert len(view.blocks) <= 50
     assert len(view.blocks) + view.blocks_forgotten == 500
@@ -90,7 +90,7 @@ def test_more_blocks_than_are_kept_are_forgotten_and_counted(monkeypatch):
 
 
 def test_more_text_than_is_kept_is_forgotten_and_counted(monkeypatch):
-    monkeypatch.setattr(fold_module, "MAX_CHARS", 1000)
+    monkeypatch.setattr(blocks, "MAX_CHARS", 1000)
     view = fold(stamped(*[ev.TextSent(text="x" * 90) for _ in range(100)], model("y" * 5000)))
     assert [block.kind for block in view.blocks] == ["model"]
     assert view.blocks_forgotten == 100
@@ -128,3 +128,17 @@ def test_fields_that_a_later_version_added_are_ignored_in_a_snapshot():
     value["later"] = 1
     value["blocks"][0]["later"] = 2
     assert SessionView.from_json(value).blocks[0].text == "x"
+
+
+def test_the_view_says_truly_what_is_recorded_after_the_disk_gave_up():
+    started = ev.SessionStarted(
+        session_id="s1", agent="a", model="m", backend="b", wall=0.0, record="audio", mode="voice", program="p"
+    )
+    other = ev.RecordingTrimmed(session_ids=("old",), bytes_freed=1, reason="x")
+    own = ev.RecordingTrimmed(session_ids=("s1",), bytes_freed=0, reason="x")
+    failed = ev.Notice(level="error", code="audio-recording-stopped", text="x")
+    lost = ev.Notice(level="error", code="journal-stopped", text="x")
+    assert fold(stamped(started, other)).record == "audio"
+    assert fold(stamped(started, own)).record == "text"
+    assert fold(stamped(started, failed)).record == "text"
+    assert fold(stamped(started, failed, lost)).record == "off"

@@ -11,6 +11,7 @@ import os
 import traceback
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,6 +86,8 @@ class Host:
                 cap_bytes=spec.record_cap_bytes,
             )
         except GeminiLiveError as error:
+            # The session must not say that it is recorded.
+            self.spec = replace(spec, record="off")
             self.hub.tell(_notice("not-recorded", error))
 
     # -- commands ---------------------------------------------------------------------------------------------------
@@ -227,14 +230,14 @@ class Host:
                     model=spec.model,
                     backend=redactor.text(spec.backend),
                     wall=self.hub.wall,
-                    record=spec.record if self.hub.journal is not None else "off",
+                    record=spec.record,
                     mode=spec.mode,
                     program=PROGRAM,
                 )
             )
         if isinstance(error, GeminiLiveError):
             self.hub.tell(_notice(error.code, error))
-            return self._ended(str(error), error.exit_code)
+            return self._ended(redactor.text(str(error)), error.exit_code)
         sentence = redactor.text(f"{what}: {type(error).__name__}: {str(error)[:500]}")
         self.hub.tell(ev.Notice(level="error", code="crash", text=sentence, remedy="The log has the traceback"))
         for line in traceback.format_exception(error):
@@ -273,7 +276,7 @@ class InProcessEngine:
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self.link = QueueLink(host.hub, host.submit)
+        self.link = QueueLink(host.hub, host.submit, engine=self)
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _run(self) -> int:
@@ -284,7 +287,7 @@ class InProcessEngine:
 
     def attach(self) -> QueueLink:
         """A further console's link."""
-        return QueueLink(self.host.hub, self.host.submit)
+        return QueueLink(self.host.hub, self.host.submit, engine=self)
 
     async def wait(self) -> int:
         """The exit code, once the session has ended and its journal is closed."""

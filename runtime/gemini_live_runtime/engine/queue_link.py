@@ -11,9 +11,13 @@ from gemini_live_runtime.engine.link import LinkClosed, LinkMessage, decode
 
 
 class QueueLink:
-    """A `Link` without a socket. Messages make the same encoding round trip as over one."""
+    """A `Link` without a socket. Messages make the same encoding round trip as over one.
 
-    def __init__(self, hub: Hub, submit: Callable[[bytes], bool]) -> None:
+    `engine` is kept alive for as long as the link is: event loops hold their tasks only weakly.
+    """
+
+    def __init__(self, hub: Hub, submit: Callable[[bytes], bool], *, engine: object = None) -> None:
+        self.engine = engine
         self._hub = hub
         self._submit = submit
         self._outlet = hub.attach()

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.blocks import finish, forget_oldest, open_block, recent, streaming
 from gemini_live_runtime.journal.view import (
     MAX_BLOCK_CHARS,
-    MAX_BLOCKS,
-    MAX_CHARS,
     MAX_EVENT_TYPES,
     MAX_LATENCIES,
     MAX_LOG_LINES,
-    Block,
     BlockKind,
     Dirty,
     SessionView,
@@ -28,6 +26,9 @@ from gemini_live_runtime.text import sanitise, sanitise_line
 
 _NOTICE = 2000
 """Longest notice kept, in characters."""
+
+_RECORD_AFTER: dict[str, ev.Record] = {"audio-recording-stopped": "text", "journal-stopped": "off"}
+"""What is still recorded after a notice of the journal, by its code."""
 
 _Handler = Callable[[SessionView, ev.Event, Any], Dirty]
 _handlers: dict[type[ev.Payload], _Handler] = {}
@@ -73,63 +74,6 @@ def apply_sample(view: SessionView, sample: MeterSample) -> Dirty:
     return Dirty.METERS
 
 
-# -- blocks ----------------------------------------------------------------------------------------------------------
-
-
-def _open_block(view: SessionView, event: ev.Event, kind: BlockKind, **fields: Any) -> Block:
-    block = Block(id=view.next_block, kind=kind, t=event.t, turn=event.turn, gen=event.gen, **fields)
-    view.next_block += 1
-    view.blocks.append(block)
-    view.block_chars += len(block.text) + len(block.detail)
-    _forget_oldest(view)
-    return block
-
-
-def _forget_oldest(view: SessionView) -> None:
-    if len(view.blocks) <= MAX_BLOCKS and view.block_chars <= MAX_CHARS:
-        return
-    # Forgetting a twentieth at a time keeps the cost of a long session flat.
-    least, batch = len(view.blocks) // 20, 0
-    for block in view.blocks[:-1]:
-        if batch > least and view.block_chars <= MAX_CHARS:
-            break
-        view.block_chars -= len(block.text) + len(block.detail)
-        batch += 1
-    del view.blocks[:batch]
-    view.blocks_forgotten += batch
-
-
-def _recent(view: SessionView, turn: int) -> Iterator[Block]:
-    """Blocks of `turn` and of the one before it, newest first."""
-    for block in reversed(view.blocks):
-        if block.turn < turn - 1:
-            return
-        yield block
-
-
-def _streaming(view: SessionView, kind: BlockKind, turn: int) -> Block | None:
-    """The block of `kind` that is still growing in `turn`."""
-    for block in _recent(view, turn):
-        if block.kind == kind and not block.done and block.turn == turn:
-            return block
-    return None
-
-
-def _interrupted_block(view: SessionView, kind: BlockKind, gen: int) -> Block | None:
-    """The interrupted block of generation `gen`: what still arrives of a cut answer is its unheard rest."""
-    for block in reversed(view.blocks[-12:]):
-        if block.kind == kind and block.interrupted and block.gen == gen:
-            return block
-    return None
-
-
-def _finish(view: SessionView, *kinds: BlockKind) -> None:
-    for block in _recent(view, view.turn):
-        if block.kind in kinds and not block.done:
-            block.done = True
-            block.rev += 1
-
-
 # -- session and connection ------------------------------------------------------------------------------------------
 
 
@@ -157,7 +101,7 @@ def _state(view: SessionView, event: ev.Event, p: ev.SessionState) -> Dirty:
 def _ended(view: SessionView, event: ev.Event, p: ev.SessionEnded) -> Dirty:
     view.ended, view.exit_code = sanitise_line(p.reason) or "ended", p.exit_code
     view.playing = False
-    _finish(view, "user", "model", "thought")
+    finish(view, "user", "model", "thought")
     return Dirty.HEADER | Dirty.TRANSCRIPT | Dirty.METERS
 
 
@@ -179,7 +123,7 @@ def _closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty
     if p.requested:
         return Dirty.HEADER
     text = sanitise_line(p.sentence or f"The connection closed ({p.close_code}) {p.reason}", _NOTICE)
-    _open_block(view, event, "notice", text=text, status="error", detail=sanitise_line(p.remedy, _NOTICE), done=True)
+    open_block(view, event, "notice", text=text, status="error", detail=sanitise_line(p.remedy, _NOTICE), done=True)
     return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
 
 
@@ -187,7 +131,7 @@ def _closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty
 def _go_away(view: SessionView, event: ev.Event, p: ev.ConnectionGoAway) -> Dirty:
     view.go_away_at = None if p.time_left_s is None else event.t + p.time_left_s
     left = "soon" if p.time_left_s is None else f"in {p.time_left_s:.0f} s"
-    _open_block(view, event, "notice", text=f"The server will end this connection {left}.", status="warning", done=True)
+    open_block(view, event, "notice", text=f"The server will end this connection {left}.", status="warning", done=True)
     return Dirty.HEADER | Dirty.TRANSCRIPT
 
 
@@ -213,7 +157,7 @@ def _wire_audio(view: SessionView, event: ev.Event, p: ev.WireAudio) -> Dirty:
 def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
     kind: BlockKind = "user" if p.side == "user" else ("thought" if p.channel == "thought" else "model")
     text = sanitise(p.text)
-    block = _streaming(view, kind, event.turn)
+    block = streaming(view, kind, event.turn)
     if block is not None and len(block.text) + len(text) > MAX_BLOCK_CHARS:
         block.done = True
         block.rev += 1
@@ -223,24 +167,24 @@ def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
         if not text:
             return Dirty.NONE
         if kind == "model":
-            _finish(view, "user")
-        block = _open_block(view, event, kind)
+            finish(view, "user")
+        block = open_block(view, event, kind)
     block.text += text
     block.rev += 1
     view.block_chars += len(text)
-    _forget_oldest(view)
+    forget_oldest(view)
     return Dirty.TRANSCRIPT
 
 
 @_on(ev.TextSent)
 def _text_sent(view: SessionView, event: ev.Event, p: ev.TextSent) -> Dirty:
-    _open_block(view, event, "user", text=sanitise(p.text), typed=True, done=True)
+    open_block(view, event, "user", text=sanitise(p.text), typed=True, done=True)
     return Dirty.TRANSCRIPT
 
 
 @_on(ev.GenerationCompleted)
 def _generated(view: SessionView, event: ev.Event, p: ev.GenerationCompleted) -> Dirty:
-    _finish(view, "user")
+    finish(view, "user")
     return Dirty.TRANSCRIPT
 
 
@@ -249,7 +193,7 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
     view.interruptions += 1
     view.playing = False
     heard = len(sanitise(p.heard_text).lstrip())
-    for block in _recent(view, event.turn):
+    for block in recent(view, event.turn):
         if block.kind == "model" and block.turn == event.turn:
             block.interrupted, block.done = True, True
             block.heard = min(heard, len(block.text))
@@ -261,11 +205,11 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
 @_on(ev.TurnCompleted)
 def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty:
     view.turns_completed += 1
-    _finish(view, "user", "model", "thought")
+    finish(view, "user", "model", "thought")
     if p.latency_ms is not None:
         view.latencies.append(p.latency_ms)
         del view.latencies[:-MAX_LATENCIES]
-        for block in _recent(view, event.turn):
+        for block in recent(view, event.turn):
             if block.kind == "model" and block.turn == event.turn:
                 block.ms = p.latency_ms
                 block.rev += 1
@@ -276,10 +220,10 @@ def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty
 @_on(ev.ToolCalled)
 def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
     view.calls_open += 1
-    _finish(view, "user")
+    finish(view, "user")
     args = ", ".join(f"{sanitise_line(str(key))}={_short(value)}" for key, value in p.args.items())
     text = sanitise_line(f"{sanitise_line(p.name, 80)}({args})", 1000)
-    _open_block(view, event, "tool", text=text, call_id=_call_key(p.call_id), status="running")
+    open_block(view, event, "tool", text=text, call_id=_call_key(p.call_id), status="running")
     return Dirty.TRANSCRIPT | Dirty.HEADER
 
 
@@ -343,7 +287,7 @@ def _audio_opened(view: SessionView, event: ev.Event, p: ev.AudioOpened) -> Dirt
     view.input_device, view.output_device = sanitise_line(p.input, 60), sanitise_line(p.output, 60)
     view.echo_canceller = sanitise_line(p.echo_canceller)
     for problem in p.problems:
-        _open_block(view, event, "notice", text=sanitise_line(problem, _NOTICE), status="warning", done=True)
+        open_block(view, event, "notice", text=sanitise_line(problem, _NOTICE), status="warning", done=True)
     return Dirty.METERS | Dirty.HEADER | Dirty.TRANSCRIPT
 
 
@@ -353,7 +297,7 @@ def _audio_lost(view: SessionView, event: ev.Event, p: ev.AudioLost) -> Dirty:
         view.input_device = ""
     else:
         view.output_device, view.playing = "", False
-    _open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="warning", done=True)
+    open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="warning", done=True)
     return Dirty.METERS | Dirty.TRANSCRIPT
 
 
@@ -389,7 +333,10 @@ def _control(view: SessionView, event: ev.Event, p: ev.ControlChanged) -> Dirty:
 
 @_on(ev.Notice)
 def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
-    _open_block(
+    # What the header says about recording must stay true when the disk gives up.
+    if view.record != "off":
+        view.record = _RECORD_AFTER.get(p.code, view.record)
+    open_block(
         view,
         event,
         "notice",
@@ -398,7 +345,7 @@ def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
         detail=sanitise_line(p.remedy, _NOTICE),
         done=True,
     )
-    return Dirty.NOTICES | Dirty.TRANSCRIPT
+    return Dirty.NOTICES | Dirty.TRANSCRIPT | (Dirty.HEADER if p.code in _RECORD_AFTER else Dirty.NONE)
 
 
 @_on(ev.LimitReached)
@@ -406,20 +353,22 @@ def _limit(view: SessionView, event: ev.Event, p: ev.LimitReached) -> Dirty:
     verb = "is reached: hanging up" if p.stage == "hang-up" else "is near"
     amount = f"${p.used:.2f} of ${p.limit:.2f}" if p.kind == "cost" else f"{p.used:.1f} of {p.limit:.1f} min"
     text = f"The {p.kind} limit {verb} ({amount})."
-    _open_block(view, event, "notice", text=text, status="warning", done=True)
+    open_block(view, event, "notice", text=text, status="warning", done=True)
     return Dirty.NOTICES | Dirty.TRANSCRIPT
 
 
 @_on(ev.CommandRefused)
 def _refused(view: SessionView, event: ev.Event, p: ev.CommandRefused) -> Dirty:
-    _open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="warning", done=True)
+    open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="warning", done=True)
     return Dirty.NOTICES | Dirty.TRANSCRIPT
 
 
 @_on(ev.RecordingTrimmed)
 def _trimmed(view: SessionView, event: ev.Event, p: ev.RecordingTrimmed) -> Dirty:
-    _open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="info", done=True)
-    return Dirty.NOTICES | Dirty.TRANSCRIPT
+    if view.session_id in p.session_ids and view.record == "audio":
+        view.record = "text"
+    open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="info", done=True)
+    return Dirty.NOTICES | Dirty.TRANSCRIPT | Dirty.HEADER
 
 
 @_on(ev.Log)
