@@ -11,41 +11,34 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from gemini_live_runtime.errors import GeminiLiveError, UsageError
+from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.local.default_parts import DefaultParts
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.server import LocalServer
 
 
-@dataclass(frozen=True, slots=True)
-class MainOptions:
-    """Of the program. `exit_with_parent`: end when standard input does."""
+def run(options: ServerOptions, *, exit_with_parent: bool = False) -> int:
+    """Serve until a signal, or until standard input ends, printing one JSON line when ready; return the exit code.
 
-    server: ServerOptions
-    exit_with_parent: bool = False
-
-
-def run(options: MainOptions) -> int:
-    """Serve until a signal, printing one JSON line when ready; return the exit code. Raises `GeminiLiveError`."""
+    Raises `GeminiLiveError` for a script, host or port that cannot be used.
+    """
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    parts = DefaultParts(options.server.script)
-    asyncio.run(_serve(options, parts))
+    asyncio.run(_serve(options, DefaultParts(options.script), exit_with_parent))
     return 0
 
 
-async def _serve(options: MainOptions, parts: DefaultParts) -> None:
+async def _serve(options: ServerOptions, parts: DefaultParts, exit_with_parent: bool) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):  # Windows: ctrl+c raises KeyboardInterrupt instead.
             loop.add_signal_handler(name, stop.set)
-    if options.exit_with_parent:
+    if exit_with_parent:
         # A pipe's end is seen by reading it, which cannot be cancelled: a thread that nobody waits for.
         threading.Thread(target=_wait_for_end, args=(loop, stop), daemon=True).start()
-    server = LocalServer(options.server, parts)
+    server = LocalServer(options, parts)
     url = await server.start()
     ready = {
         "url": url,
@@ -81,22 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--exit-with-parent", action="store_true", help="end when standard input does")
     given = parser.parse_args(arguments)
     try:
-        return run(
-            MainOptions(options_of(given.host, given.port, given.script, given.go_away_after), given.exit_with_parent)
+        options = ServerOptions(
+            script=given.script, host=given.host, port=given.port, go_away_after=given.go_away_after
         )
+        return run(options, exit_with_parent=given.exit_with_parent)
     except GeminiLiveError as error:
         print(error, file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return 0
-
-
-def options_of(host: str, port: int, script: Path | None, go_away_after: float | None) -> ServerOptions:
-    """Checked options; raises `UsageError`."""
-    if not 0 <= port <= 65535:
-        raise UsageError(f"Port {port} does not exist", remedy="Use 0 to 65535", field="port", value=port)
-    if go_away_after is not None and not 0 < go_away_after < float("inf"):
-        raise UsageError(
-            f"--go-away-after {go_away_after} is no time", remedy="Give seconds above 0", field="go-away-after"
-        )
-    return ServerOptions(script=script, host=host, port=port, go_away_after=go_away_after)

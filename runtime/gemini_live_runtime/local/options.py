@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from gemini_live_runtime.errors import UsageError
 
 DEFAULT_TIME_LEFT_S = 10.0
 """Seconds between `goAway` and the close."""
@@ -30,7 +33,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """Of one server.
+    """Of one server. Raises `UsageError` for a port or time that cannot be.
 
     `script`: dialogue file for every model name that does not say `local-NAME`; None is the concierge.
     `host`, `port`: where `start` listens; port 0 takes a free one.
@@ -47,3 +50,14 @@ class ServerOptions:
     time_left: float = DEFAULT_TIME_LEFT_S
     faults: Mapping[Fault, int] = field(default_factory=dict)
     refuse_open_resume: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise UsageError(f"Port {self.port} does not exist", remedy="Use 0 to 65535", field="port", value=self.port)
+        if self.go_away_after is not None and not 0 < self.go_away_after < math.inf:
+            raise UsageError(
+                f"The time {self.go_away_after} until goAway cannot be used",
+                remedy="Give seconds above 0",
+                field="go_away_after",
+                value=self.go_away_after,
+            )

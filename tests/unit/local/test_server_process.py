@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import gemini_live_runtime
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.local.main import main, options_of
+from gemini_live_runtime.local.main import main
 from gemini_live_runtime.local.options import Fault, ServerOptions
 from gemini_live_runtime.local.server import LocalServer
 
@@ -170,7 +170,7 @@ def test_the_program_ends_with_its_parent() -> None:
     ("arguments", "named"),
     [
         (["--port", "70000"], "70000"),
-        (["--go-away-after", "-1"], "go-away-after"),
+        (["--go-away-after", "-1"], "goAway"),
         (["--script", "/nowhere/script.toml"], "/nowhere/script.toml"),
         (["--host", "256.0.0.1"], "256.0.0.1"),
     ],
@@ -188,8 +188,3 @@ def test_a_script_file_is_served_under_its_own_name(tmp_path: Path) -> None:
     script.write_text(source.replace('name = "concierge"', 'name = "butler"', 1))
     with program("--script", str(script)) as (_, ready):
         assert "local-butler" in ready["models"]
-
-
-def test_options_are_checked_before_anything_is_opened() -> None:
-    with pytest.raises(UsageError):
-        options_of("127.0.0.1", -1, None, None)
