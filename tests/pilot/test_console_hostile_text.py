@@ -52,15 +52,13 @@ def _hostile() -> Iterator[ev.Payload]:
 PAYLOADS = list(_hostile())
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, ids=lambda payload: type(payload).__name__)
-async def test_no_field_of_an_event_gets_a_control_character_onto_the_screen(payload: ev.Payload) -> None:
+async def test_no_field_of_any_event_gets_a_control_character_onto_the_screen() -> None:
     async with console(size=(160, 45)) as driver:
-        if isinstance(payload, ev.ToolFinished):
-            driver.link.emit(ev.ToolCalled(call_id=EVIL, name="x", args={}))
-        driver.link.emit(payload)
-        await driver.settle()
-        assert not CONTROL.search(driver.screen().replace("\n", ""))
-        assert driver.app.is_running
+        for payload in PAYLOADS:
+            driver.link.emit(payload)
+            await driver.settle()
+            assert not CONTROL.search(driver.screen().replace("\n", "")), type(payload).__name__
+            assert driver.app.is_running, type(payload).__name__
 
 
 @pytest.mark.parametrize("ending", ["bye", "die"])

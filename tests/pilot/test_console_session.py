@@ -22,12 +22,12 @@ from gemini_live_tui.settings import ConsoleSettings
 # -- what is shown ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("word", STATE_LABELS)
-async def test_every_state_is_told_by_its_word(word: ev.StateWord) -> None:
+async def test_every_state_is_told_by_its_word() -> None:
     async with console() as driver:
-        driver.link.state(word)
-        await driver.settle()
-        assert STATE_LABELS[word] in driver.rows()[0]
+        for word, label in STATE_LABELS.items():
+            driver.link.state(word)
+            await driver.settle()
+            assert label in driver.rows()[0]
 
 
 async def test_the_header_names_agent_backend_model_recording_cost_and_time() -> None:
@@ -109,6 +109,19 @@ async def test_the_empty_console_offers_phrases_and_the_way_to_type() -> None:
         text = driver.screen()
         for part in ("Try saying", "What's the weather in Lisbon?", "F2", "Set GEMINI_API_KEY"):
             assert part in text
+
+
+async def test_a_notice_does_not_take_the_phrases_away() -> None:
+    async with console() as driver:
+        driver.link.emit(ev.Notice(level="warning", code="sound", text="No sound device was found."))
+        await driver.settle()
+        rows = driver.rows()
+        notice = next(number for number, row in enumerate(rows) if "No sound device" in row)
+        phrases = next(number for number, row in enumerate(rows) if "Try saying" in row)
+        assert notice < phrases
+        driver.link.exchange("Hello", "Hello to you")
+        await driver.settle()
+        assert "Try saying" not in driver.screen()
 
 
 async def test_only_as_many_phrases_are_offered_as_there_is_room_for() -> None:
@@ -350,7 +363,7 @@ async def test_an_engine_that_dies_leaves_everything_on_the_screen_and_says_so()
         text = driver.screen()
         assert "ERROR" in driver.rows()[0]
         assert "REC" not in driver.rows()[0]
-        assert "The engine is gone: The engine process ended (signal 9)" in text
+        assert "The session was cut off: The engine process ended (signal 9)" in text
         assert "Remember this" in text
         await driver.press("ctrl+q")
         assert driver.app.return_value is not None

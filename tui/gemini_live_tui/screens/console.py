@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
     from gemini_live_runtime.events import Event
 
+MAX_NOTICES = 20
+"""With more notices than these, what is said first is no longer waited for."""
+
 HINT_S = 4.0
 """How long a passing hint stays."""
 
@@ -82,8 +85,8 @@ class ConsoleScreen(Screen[None]):
         yield self.banner
         with Container(id="transcript-pane") as pane:
             pane.border_title = "Transcript"
-            yield self.welcome
             yield self.transcript
+            yield self.welcome
         if not self._settings.replay:
             with Container(id="prompt-pane"):
                 yield Static(self._signs.prompt, id="prompt-sign", markup=False)
@@ -135,9 +138,12 @@ class ConsoleScreen(Screen[None]):
 
     def _show_transcript(self) -> None:
         store = self._store
-        empty = not store.view.blocks
+        # Notices alone are not a conversation: they stand above the welcome until somebody says something.
+        blocks = store.view.blocks
+        empty = len(blocks) <= MAX_NOTICES and all(block.kind == "notice" for block in blocks)
         self.welcome.set_class(empty, "-shown")
-        self.transcript.set_class(not empty, "-shown")
+        self.transcript.set_class(bool(store.view.blocks), "-shown")
+        self.transcript.set_class(empty, "-brief")
         if empty:
             connected = store.hello is not None and bool(store.view.session_id)
             self.welcome.show(store.view, connected=connected, replay=self._settings.replay)
@@ -200,7 +206,7 @@ class ConsoleScreen(Screen[None]):
         if store.lost:
             self._end_told = True
             self._keep_unconfirmed()
-            what = "The engine is gone" if store.hello is not None else "No session"
+            what = "The session was cut off" if store.hello is not None else "No session"
             self.say(f"{what}: {store.lost.rstrip('.')}. Everything stays on screen; {quit_key} quits.", "error")
         elif store.bye is not None:
             self._end_told = True

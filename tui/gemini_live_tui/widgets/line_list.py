@@ -33,7 +33,7 @@ TAIL = 32
 class Line:
     """One row. `runs` are (text, style name); copying takes the text from character `body` on.
 
-    `joins` is what stood between this row and the one above where a line was wrapped: a space, or nothing inside a word;
+    `joins` is what stood between this row and the one above where a line was wrapped: a space, nothing inside a word,
     None where a new line begins.
     """
 
