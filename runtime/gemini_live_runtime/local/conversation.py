@@ -83,15 +83,23 @@ class Conversation:
         """What was said; None when there is no recogniser (see `no_recogniser`)."""
         if self.no_recogniser:
             return None
+        await self.prepare_to_hear()
         try:
-            if self._recogniser is None or self._recogniser_tools != self._listening_for:
-                await self._close_recogniser()
-                self._recogniser_tools = self._listening_for
-                self._recogniser = self._parts.recogniser(self.dialogue, self._listening_for)
-            return await self._recogniser.recognise(pcm)
+            return await self._recogniser.recognise(pcm) if self._recogniser is not None else None
         except Exception as error:
             self.no_recogniser = _why(error, "recogniser")
             return None
+
+    async def prepare_to_hear(self) -> None:
+        """Make the recogniser, so that it may load its models while the user still speaks."""
+        if self.no_recogniser or (self._recogniser is not None and self._recogniser_tools == self._listening_for):
+            return
+        await self._close_recogniser()
+        self._recogniser_tools = self._listening_for
+        try:
+            self._recogniser = self._parts.recogniser(self.dialogue, self._listening_for)
+        except Exception as error:
+            self.no_recogniser = _why(error, "recogniser")
 
     _recogniser_tools: frozenset[str] = frozenset()
 

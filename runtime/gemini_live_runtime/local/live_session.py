@@ -232,6 +232,8 @@ class LiveSession:
                 self._update(message.context_update)
 
     async def _realtime(self, message: RealtimeInput) -> None:
+        if message.audio is not None or message.media_chunks:
+            await self._conversation.prepare_to_hear()
         await self._hearing.take(message)
         text = message.text
         if not text:

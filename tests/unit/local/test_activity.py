@@ -77,7 +77,7 @@ def test_prefix_padding_is_kept_before_the_start() -> None:
 
 def test_a_low_start_sensitivity_ignores_what_barely_stands_out_of_the_noise() -> None:
     room = hiss(1, level=0.002)
-    sound = room + voice(1, level=0.05) + room + room
+    sound = room + voice(1, level=0.08) + room + room
     assert edges_of(sound, start=HIGH)
     assert not edges_of(sound, start=LOW)
 
