@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 
 from gemini_live_runtime.audio import quiet
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
-from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller, make_canceller
+from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
 from gemini_live_runtime.audio.interface import AudioLevels, AudioListener, AudioOpened, Direction, OpenDevice
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.probe import NO_PORTAUDIO, list_devices
 from gemini_live_runtime.audio.relay import LoopRelay
 from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream, closing_hangs
+from gemini_live_runtime.audio.warm_up import make_canceller
 from gemini_live_runtime.audio.worker import AudioWorker, in_thread, lead_slots
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.text import sanitise_line

@@ -230,8 +230,3 @@ class PersonShare:
         ratio = min(max(1.0, self._leftover), self._left / (self._held_echo + 1000.0))
         rise = self._RISE_WITH_PERSON if self._share > 0.5 else self._RISE
         self._leftover += (self._FALL if ratio < self._leftover else rise) * (ratio - self._leftover)
-
-
-def make_canceller() -> Aec3 | LinearThenAec3:
-    """The canceller for real devices: the one that measured best in double talk."""
-    return LinearThenAec3()

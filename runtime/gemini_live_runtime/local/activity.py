@@ -27,7 +27,7 @@ MIN_VOICED_MS = 160
 MAX_PADDING_MS = 10_000
 """Largest `prefixPaddingMs` and `silenceDurationMs`."""
 
-PREFIX_MS = {StartSensitivity.HIGH: 100, StartSensitivity.LOW: 200}
+PREFIX_MS = {StartSensitivity.HIGH: 160, StartSensitivity.LOW: 240}
 """Voice needed for a start when the client does not say. Google's own numbers are not published."""
 
 SILENCE_MS = {EndSensitivity.HIGH: 500, EndSensitivity.LOW: 900}
@@ -36,8 +36,9 @@ SILENCE_MS = {EndSensitivity.HIGH: 500, EndSensitivity.LOW: 900}
 _DETECTOR_MODE = 3
 """The strictest: milder ones call any steady hiss speech."""
 _ABOVE_FLOOR_DB = {StartSensitivity.HIGH: 6.0, StartSensitivity.LOW: 12.0}
-_LEAST_DBFS = -55.0
-"""Nothing below it is voice, whatever the floor: between words some sources are digitally silent."""
+_LEAST_DBFS = {StartSensitivity.HIGH: -48.0, StartSensitivity.LOW: -40.0}
+"""Nothing below it is voice, whatever the floor: some sources are digitally silent between words, and what is left of
+an echo would stand out of that."""
 _FIRST_FLOOR_DBFS = -50.0
 _FLOOR_RISE_DB_S = {False: 15.0, True: 1.0}
 """By whether the detector calls the frame speech: a fan that starts soon belongs to the floor, a sentence does not."""
@@ -86,6 +87,7 @@ class ActivityDetector:
         self._needed = max(1, math.ceil(prefix_ms / FRAME_MS))
         self._patience = max(1, math.ceil(silence_ms / FRAME_MS))
         self._gate_db = _ABOVE_FLOOR_DB[settings.start]
+        self._least_dbfs = _LEAST_DBFS[settings.start]
         # A low sensitivity for the end also lets level alone keep an utterance going.
         self._level_holds = settings.end is EndSensitivity.LOW
         self._detector: Any = webrtcvad.Vad(_DETECTOR_MODE)
@@ -131,7 +133,7 @@ class ActivityDetector:
         level = level_dbfs(frame)
         like_speech = bool(self._detector.is_speech(frame, RATE))
         self._floor = min(level, self._floor + _FLOOR_RISE_DB_S[like_speech] * FRAME_MS / 1000)
-        loud = level >= max(_LEAST_DBFS, self._floor + self._gate_db)
+        loud = level >= max(self._least_dbfs, self._floor + self._gate_db)
         voice = loud and like_speech
         return self._in_speech(frame, loud, voice) if self.speaking else self._outside_speech(frame, voice)
 

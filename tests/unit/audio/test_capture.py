@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import Recorder, babble, correlation, pcm, tone
 
-from gemini_live_runtime.audio.echo import Aec3, EchoCanceller, LinearThenAec3, NoCanceller, PersonShare, make_canceller
+from gemini_live_runtime.audio.echo import Aec3, EchoCanceller, LinearThenAec3, NoCanceller, PersonShare
 from gemini_live_runtime.audio.erle import ErleMeter
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.voice import VoiceMark
+from gemini_live_runtime.audio.warm_up import make_canceller
 
 RATE = 16_000
 

@@ -115,21 +115,20 @@ def _devices() -> list[Check]:
 
 
 def _echo() -> list[Check]:
-    from gemini_live_runtime.audio.echo import make_canceller
+    from gemini_live_runtime.audio.warm_up import make_canceller
 
     name = make_canceller().name
     return [Check("echo canceller", "ok" if name else "missing", name or "none", "" if name else "Use headphones")]
 
 
 def _offline() -> list[Check]:
-    from gemini_live_runtime.local.default_parts import missing_parts
+    from gemini_live_runtime.local.default_parts import DefaultParts
 
+    parts = DefaultParts()
     checks = []
-    missing = missing_parts()
-    for part in ("recogniser", "speech"):
-        why = missing.get(part, "")
-        remedy = "Install gemini-live-tui[local]" if why else ""
-        checks.append(Check(f"local {part}", "missing" if why else "ok", why or "ready", remedy))
+    for name, found in (("recogniser", parts.recogniser_or_reason()), ("speech", parts.speech_or_reason())):
+        missing = isinstance(found, str)
+        checks.append(Check(f"local {name}", "missing" if missing else "ok", str(found) if missing else "ready"))
     return checks
 
 
@@ -148,7 +147,8 @@ def _credentials() -> list[Check]:
         checks.append(Check("Gemini key", "ok", said))
     project = loaded.vertex_project or os.environ.get("GOOGLE_CLOUD_PROJECT", "")
     vertex = f"project {project}" if project else "no project"
-    library = "google-auth installed" if find_spec("google.auth") else "google-auth not installed"
+    installed = find_spec("google") is not None and find_spec("google.auth") is not None
+    library = "google-auth installed" if installed else "google-auth not installed"
     checks.append(Check("Vertex", "ok" if project else "missing", f"{vertex}, {library}"))
     return checks
 
