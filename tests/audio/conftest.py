@@ -21,6 +21,11 @@ def pulse_loop() -> None:
         pytest.skip(f'no sound loop ({", ".join(missing)} unset): eval "$(sh tests/audio/pulse_loop.sh start)"')
     if subprocess.run(["pactl", "info"], capture_output=True, check=False).returncode:
         pytest.skip('the sound loop does not answer: eval "$(sh tests/audio/pulse_loop.sh start)"')
+    others = subprocess.run(
+        ["pactl", "list", "short", "sink-inputs"], capture_output=True, text=True, check=True
+    ).stdout
+    if others:
+        pytest.fail(f"somebody else plays into this sound loop, set GLT_PULSE_DIR to have one alone: {others}")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@
 #   eval "$(sh tests/audio/pulse_loop.sh start)"    # prints the environment to use
 #   sh tests/audio/pulse_loop.sh stop
 #
+# Starting it twice is starting it once. Whoever plays into the same loop is heard too: give GLT_PULSE_DIR to be alone.
 # It needs the programs pulseaudio and pactl and ALSA's pulse plugin. Everything lives in one private folder
 # (GLT_PULSE_DIR, default: a folder of this user's in the temporary directory); no file of the user's is read or written.
 set -eu
@@ -27,7 +28,15 @@ stop() {
     rm -rf "$folder"
 }
 
+environment() {
+    echo "export PULSE_RUNTIME_PATH='$PULSE_RUNTIME_PATH' ALSA_CONFIG_PATH='$folder/alsa.conf' PULSE_COOKIE='$PULSE_COOKIE'"
+}
+
 start() {
+    if pactl info >/dev/null 2>&1; then
+        environment
+        return
+    fi
     mkdir -p "$PULSE_RUNTIME_PATH" "$PULSE_STATE_PATH" "$PULSE_CONFIG_PATH"
     chmod 700 "$folder" "$PULSE_RUNTIME_PATH"
     cat >"$folder/alsa.conf" <<'ALSA'
@@ -56,7 +65,7 @@ ALSA
     pactl set-default-sink loop
     pactl set-default-source loop.monitor
     pactl set-sink-volume loop 100%
-    echo "export PULSE_RUNTIME_PATH='$PULSE_RUNTIME_PATH' ALSA_CONFIG_PATH='$folder/alsa.conf' PULSE_COOKIE='$PULSE_COOKIE'"
+    environment
 }
 
 case ${1:-} in
