@@ -53,7 +53,7 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
         agent=agent.name,
         model=model,
         backend=backend.name,
-        wall=clock.wall(),
+        wall=sink.wall,
         record=spec.record,
         mode=spec.mode,
         program=PROGRAM,

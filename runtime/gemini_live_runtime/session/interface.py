@@ -12,6 +12,9 @@ from gemini_live_runtime.samples import MeterSample
 class EventSink(Protocol):
     """Where a session's events go."""
 
+    wall: float
+    """Seconds since the Unix epoch at t = 0 of the session."""
+
     def emit(self, payload: Payload, *, turn: int, gen: int) -> Event:
         """Stamp `payload` (dense sequence, never-decreasing time), keep and forward it. Must not block."""
         ...

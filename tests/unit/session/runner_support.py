@@ -31,6 +31,8 @@ P = TypeVar("P", bound=ev.Payload)
 class Sink:
     """Keeps events and track samples."""
 
+    wall = 0.0
+
     def __init__(self) -> None:
         self.events: list[ev.Event] = []
         self.tracks: dict[str, bytes] = {"user": b"", "model": b""}

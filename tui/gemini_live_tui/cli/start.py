@@ -5,6 +5,7 @@ The engine process is started before Textual is imported, so both get ready at t
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -125,6 +126,10 @@ def require_terminal() -> None:
 def open_console(spec: EngineSpec, loaded: Loaded, *, hint: str = "", single_process: bool = False) -> int:
     """Start the engine, show the console, and say how it ended; the exit code."""
     require_terminal()
+    # Collecting garbage while everything is being imported finds none and delays the first paint.
+    gc.disable()
+    # Whatever is wrong with the settings is said before anything is started.
+    settings = settings_of(loaded, hint=hint)
     if single_process:
         source = _in_process(spec)
     else:
@@ -135,7 +140,7 @@ def open_console(spec: EngineSpec, loaded: Loaded, *, hint: str = "", single_pro
         async def source() -> Any:
             return await launch.connect(spec.session_id, engine=engine)
 
-    return show(source, settings_of(loaded, hint=hint), recorded=spec.record != "off")
+    return show(source, settings, recorded=spec.record != "off")
 
 
 def _in_process(spec: EngineSpec) -> LinkSource:
@@ -149,13 +154,19 @@ def _in_process(spec: EngineSpec) -> LinkSource:
 
 
 def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
-    """The console's settings from a config."""
+    """The console's settings from a config; raises `ConfigError` for a keymap or a theme that cannot be used."""
+    from gemini_live_tui.actions import check_keymap
     from gemini_live_tui.settings import ConsoleSettings
+    from gemini_live_tui.theming import load_theme
 
     config = loaded.config
+    themes_dir = paths.config_dir() / "themes"
+    check_keymap(config.keymap)
+    if config.theme:
+        load_theme(config.theme, themes_dir)
     return ConsoleSettings(
         theme=config.theme,
-        themes_dir=paths.config_dir() / "themes",
+        themes_dir=themes_dir,
         keymap=config.keymap,
         fps=config.fps,
         ascii=config.ascii,
@@ -165,11 +176,9 @@ def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
 
 def show(source: LinkSource, settings: ConsoleSettings, *, recorded: bool = False) -> int:
     """Run the console over a link; afterwards print its last sentence and where the session is kept."""
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.app import run_console
 
-    outcome = ConsoleApp(source, settings=settings).run()
-    if outcome is None:
-        return 1
+    outcome = run_console(source, settings=settings)
     if outcome.message:
         click.echo(outcome.message)
     if recorded and outcome.session_id and not settings.replay:
