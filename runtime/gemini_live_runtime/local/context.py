@@ -64,8 +64,8 @@ class Context:
         self._fixed = sum(text_tokens(text) for text in texts)
 
     def add(self, entry: Entry) -> None:
-        """Append; nothing of no tokens is kept."""
-        if entry.tokens <= 0:
+        """Append; nothing of no tokens is kept, and nothing more once the window is exceeded for good."""
+        if entry.tokens <= 0 or (self.full and self._trigger is None):
             return
         self._entries.append(entry)
         self._counts[entry.modality] += entry.tokens

@@ -29,6 +29,7 @@ from gemini_live_runtime.local.refusal import (
     VIOLATION,
     Refusal,
     check_form,
+    context_exhausted,
     invalid,
     invalid_json,
 )
@@ -56,6 +57,9 @@ from gemini_live_runtime.wire.transport import Transport, TransportClosed
 
 SETUP_TIMEOUT_S = 10.0
 """How long a connection may say nothing before its setup."""
+
+MAX_UNASKED = 4 * 1024 * 1024
+"""Characters and bytes of content that may wait for its `turnComplete`; more is refused."""
 
 OLD_CONNECTION_GRACE_S = 1.0
 """How long a resumption waits for the session's older connection to finish closing."""
@@ -270,10 +274,14 @@ class LiveSession:
         self._context().add(Entry(role, Modality.AUDIO, audio_tokens(len(said.pcm) / (2 * RATE))))
         images = sum(1 for part in content.parts if part.inline_data and is_image(part.inline_data.mime_type))
         self._context().add(Entry(role, Modality.IMAGE, images * IMAGE_TOKENS))
+        if self._context().full:
+            raise context_exhausted()
         if role == "model":
             self._unasked.clear()
-        else:
+        elif said.text or said.pcm:
             self._unasked.append(said)
+            if sum(len(item.text) + len(item.pcm) for item in self._unasked) > MAX_UNASKED:
+                raise invalid(f"more than {MAX_UNASKED} characters and bytes without turnComplete")
 
     async def _tool_response(self, message: ToolResponse) -> None:
         for response in message.function_responses:

@@ -40,6 +40,11 @@ def invalid(detail: str = "") -> Refusal:
     return Refusal(INVALID, f"{INVALID_ARGUMENT}: {detail}." if detail else f"{INVALID_ARGUMENT}.")
 
 
+def context_exhausted() -> Refusal:
+    """1007: the conversation no longer fits the window."""
+    return invalid("the context window is exhausted")
+
+
 def invalid_json(detail: str) -> Refusal:
     """1007: a frame that is not this protocol's JSON."""
     return Refusal(INVALID, f"Invalid JSON payload received. {detail}")

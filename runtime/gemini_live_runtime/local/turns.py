@@ -21,7 +21,7 @@ from gemini_live_runtime.local.live_config import LiveConfig
 from gemini_live_runtime.local.options import Fault
 from gemini_live_runtime.local.outlet import Outlet
 from gemini_live_runtime.local.parts import RECOGNISER_RATE, Reply
-from gemini_live_runtime.local.refusal import FAILURE, INTERNAL, INVALID, INVALID_ARGUMENT, Refusal
+from gemini_live_runtime.local.refusal import FAILURE, INTERNAL, Refusal, context_exhausted
 from gemini_live_runtime.local.utterance import Utterance, pieces
 from gemini_live_runtime.wire.messages import (
     Modality,
@@ -239,7 +239,7 @@ class Turns:
 
     def _start_count(self, turn: _Turn) -> None:
         if self._conversation.context.full:
-            raise Refusal(INVALID, f"{INVALID_ARGUMENT}: the context window is exhausted.")
+            raise context_exhausted()
         turn.prompt = self._conversation.context.prompt()
 
     async def _recognise(self, said: Said) -> str | None:

@@ -26,6 +26,7 @@ from live_support import (
 
 from gemini_live_runtime.local.context import AUDIO_TOKENS_PER_SECOND, MAX_CONTEXT_TOKENS
 from gemini_live_runtime.local.handles import HANDLE_LIFE_S, HANDLES_A_SESSION
+from gemini_live_runtime.local.live_session import MAX_UNASKED
 from gemini_live_runtime.local.options import Fault
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
@@ -117,6 +118,17 @@ async def test_a_context_that_is_full_closes_the_session_without_compression() -
         code, reason = await client.closed()
     assert code == 1007
     assert "context" in reason
+
+
+@virtual
+async def test_content_that_never_asks_for_an_answer_is_bounded() -> None:
+    turns = [{"role": "user", "parts": [{"text": "x" * 300_000}]}]
+    async with session(contextWindowCompression={}) as client:
+        for _ in range(MAX_UNASKED // 300_000 + 1):
+            await client.send({"clientContent": {"turns": turns}})
+        code, reason = await client.closed()
+    assert code == 1007
+    assert "turnComplete" in reason
 
 
 @virtual
