@@ -228,14 +228,17 @@ def test_a_sound_server_that_dies_or_freezes_is_noticed_and_closing_does_not_han
     )
     assert child.stdout is not None
     try:
-        assert json.loads(child.stdout.readline()) == {"problems": []}
-        assert json.loads(child.stdout.readline()) == {"capturing": True}
+        for expected in ({"problems": []}, {"capturing": True}):
+            line = child.stdout.readline()
+            assert line, f"the child ended: {child.communicate(timeout=15)[1]}"
+            assert json.loads(line) == expected
         os.kill(server, blow)
         out, printed = child.communicate(timeout=15)
     finally:
         child.kill()
         if blow is signal.SIGSTOP:
             os.kill(server, signal.SIGCONT)
+    assert out, printed
     report = json.loads(out)
     assert sorted(direction for direction, _ in report["lost"]) == ["input", "output"]
     assert all(words in reason for _, reason in report["lost"]), report
