@@ -12,6 +12,7 @@ from gemini_live_runtime.session.effects import (
 from gemini_live_runtime.session.operator_side import OperatorSide
 from gemini_live_runtime.session.server_side import ServerSide
 from gemini_live_runtime.session.sound_side import SoundSide
+from gemini_live_runtime.session.state_word import ANSWER_PATIENCE_S
 
 
 class SessionCore(ServerSide, SoundSide, OperatorSide):
@@ -41,7 +42,7 @@ class SessionCore(ServerSide, SoundSide, OperatorSide):
     def tick(self, now: float) -> list[Effect]:
         """Time passed."""
         facts = self._facts
-        if facts.voice_ended_at is not None and not facts.waiting(now):
+        if facts.voice_ended_at is not None and now - facts.voice_ended_at >= ANSWER_PATIENCE_S:
             facts.voice_ended_at = None
         self._check_limits(now)
         return self._flush(now)

@@ -63,7 +63,9 @@ class Mind:
 
     @property
     def _mic_effective(self) -> bool:
-        return self.mode == "voice" and self.microphone_on and self.input_open
+        # Before the connection is ready nobody listens: what a microphone file says must not be lost.
+        ready = self._facts.status == "ready"
+        return ready and self.mode == "voice" and self.microphone_on and self.input_open
 
     def audio_flows(self) -> list[Effect]:
         """Called before the first chunk of a stretch of audio: what must precede it."""
@@ -137,7 +139,7 @@ class Mind:
     @property
     def taking_audio(self) -> bool:
         """Whether microphone chunks are to be sent."""
-        return self._facts.status == "ready" and self._mic_effective
+        return self._mic_effective
 
     def ending(self, now: float, reason: str, exit_code: int) -> list[Effect]:
         """The session is to end."""

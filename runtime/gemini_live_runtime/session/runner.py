@@ -37,6 +37,9 @@ from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
 from gemini_live_runtime.wire.connection import Connection
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage
 
+TIMER_GRAIN_S = 0.001
+"""Seconds by which a timer may be late."""
+
 ENDING_S = 2.0
 """How long closing may take before what is left is abandoned, in seconds."""
 
@@ -284,9 +287,10 @@ class LiveSession:
 
     def _schedule(self) -> None:
         wait = self._core.deadline(self._now())
-        due = None if wait is None or self._end.done() else self._now() + wait
+        # A hair later than asked: rounding must not make a timer fire before its moment, again and again.
+        due = None if wait is None or self._end.done() else self._now() + wait + TIMER_GRAIN_S
         # Most effects leave the deadline where it was: a timer is only made when it moves.
-        if self._timer is not None and due is not None and abs(self._due - due) < 0.001:
+        if self._timer is not None and due is not None and abs(self._due - due) < TIMER_GRAIN_S:
             return
         if self._timer is not None:
             self._timer.cancel()

@@ -45,6 +45,7 @@ class ServerSide(Mind):
         self._facts.status = "ready"
         self._facts.why = "" if self.input_open or self.mode == "text" else self._input_problem
         self._emit(ev.ConnectionReady(ms=ms, server_session=server_session))
+        self._apply_microphone()
         queued, self._queued_texts = self._queued_texts, []
         for command_id, text in queued:
             self._send_text(command_id, text, now)
@@ -60,6 +61,7 @@ class ServerSide(Mind):
         self._facts.owed = False
         self._facts.voice_ended_at = None
         self._streaming_audio = False
+        self._apply_microphone()
         for command_id, text in self._queued_texts:
             self._refuse(command_id, cmd.SendText.command, f"Not sent, the connection ended: {text[:200]}")
         self._queued_texts.clear()

@@ -13,6 +13,9 @@ INTERRUPTED_SHOWN_S = 1.5
 WAIT_AFTER_VOICE_S = 3.0
 """How long after the user's voice the model is taken to be thinking; then it was not speech for the server."""
 
+ANSWER_PATIENCE_S = 8.0
+"""How long after the user's voice an answer may still come: until then a session is not quiet."""
+
 
 @dataclass(slots=True)
 class Facts:
@@ -27,6 +30,7 @@ class Facts:
     calls_open: int = 0
     voice: bool = False
     voice_ended_at: float | None = None
+    """When the user's voice ended, until the server reacts to it or `ANSWER_PATIENCE_S` is over."""
     microphone: bool = False
     """Audio is being taken: voice mode, not muted, a device open."""
 
@@ -56,6 +60,6 @@ class Facts:
         if self.interrupted_at is not None:
             ends.append(self.interrupted_at + INTERRUPTED_SHOWN_S)
         if self.voice_ended_at is not None:
-            ends.append(self.voice_ended_at + WAIT_AFTER_VOICE_S)
+            ends += [self.voice_ended_at + WAIT_AFTER_VOICE_S, self.voice_ended_at + ANSWER_PATIENCE_S]
         ahead = [end - now for end in ends if end > now]
         return min(ahead) if ahead else None

@@ -10,7 +10,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, UsageError
 from gemini_live_runtime.session.effects import CancelTool, End, Microphone, RunTool
 from gemini_live_runtime.session.limits import Limits
-from gemini_live_runtime.session.state_word import INTERRUPTED_SHOWN_S, WAIT_AFTER_VOICE_S
+from gemini_live_runtime.session.state_word import ANSWER_PATIENCE_S, INTERRUPTED_SHOWN_S, WAIT_AFTER_VOICE_S
 from gemini_live_runtime.tools.declaration import tool
 from gemini_live_runtime.tools.dispatch import Outcome
 
@@ -65,6 +65,8 @@ def test_a_sound_that_was_no_speech_does_not_leave_the_model_thinking_for_ever()
     assert not bench.core.quiet
     bench.passes(WAIT_AFTER_VOICE_S + 0.1)
     assert bench.word == "listening"
+    assert not bench.core.quiet
+    bench.passes(ANSWER_PATIENCE_S - WAIT_AFTER_VOICE_S)
     assert bench.core.quiet
 
 
@@ -279,3 +281,10 @@ def test_a_limit_that_is_not_above_zero_is_refused_by_name(value: float) -> None
 def test_nothing_is_scheduled_while_nothing_happens() -> None:
     bench = Bench().connect()
     assert bench.core.deadline(bench.now) is None
+
+
+def test_the_microphone_waits_for_the_connection() -> None:
+    bench = Bench()
+    assert [e.on for e in bench.effects if isinstance(e, Microphone)] == [False]
+    bench.connect()
+    assert [e.on for e in bench.effects if isinstance(e, Microphone)][-1] is True

@@ -248,3 +248,31 @@ def test_every_message_is_an_event_without_its_audio_and_without_secrets(tmp_pat
     ]
     assert "handle-that-is-secret" not in "".join(event.to_line() for event in s.sink.events)
     assert s.core.resumption_handle == "handle-that-is-secret"
+
+
+def test_a_microphone_file_begins_when_the_server_is_ready(tmp_path: Path) -> None:
+    async def scenario(s: Stage) -> None:
+        await asyncio.sleep(5)
+        await s.server.accepts()
+        reading = asyncio.create_task(s.server.drinks())
+        await asyncio.sleep(2)
+        reading.cancel()
+
+    s, _ = stage(scenario, audio=lambda: FileAudio(tone(tmp_path / "mic.wav", 1.0), None))
+    heard = np.frombuffer(s.sink.tracks["user"], "<i2")
+    assert np.abs(heard[:1600]).max() > 7000
+    assert np.count_nonzero(np.abs(heard) > 100) > 15_000
+
+
+def test_a_display_of_the_interruption_ends_in_virtual_time(tmp_path: Path) -> None:
+    async def scenario(s: Stage) -> None:
+        await s.server.accepts()
+        for _ in range(5):
+            await s.server.sends(encode_model_audio(bytes(SECOND)))
+            await asyncio.sleep(0.0131)
+            await s.session.command(cmd.Command("c", cmd.Interrupt()))
+            await asyncio.sleep(3.0007)
+            await s.server.says(serverContent={"turnComplete": True})
+
+    s, _ = stage(scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
+    assert "interrupted" in [state.word for state in s.sink.all(ev.SessionState)]
