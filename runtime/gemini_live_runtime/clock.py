@@ -167,6 +167,11 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(release)
         return future
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """Wait for the executor's threads, however long: virtual seconds would be over before a thread can end."""
+        with self.hold():
+            await super().shutdown_default_executor()
+
 
 def hold_time() -> contextlib.AbstractContextManager[None]:
     """Hold virtual time on the running loop; on a real loop there is nothing to hold."""
