@@ -119,7 +119,7 @@ class FileAudio:
             else None,
             OpenDevice("output", self._speaker_path.name, MODEL_RATE, 0.0) if self._speaker_path else None,
             (),
-            NoCanceller.name,
+            "none needed",
         )
 
     async def close(self) -> None:

@@ -151,7 +151,7 @@ class MeterStrip(Row):
         view = self._view
         if not self._live or not view.output_device:
             return []
-        runs: list[Run] = [("BUF", "quiet"), (f"{view.meters.buffer_ms:4.0f} ms", "strong")]
+        runs: list[Run] = [("BUF", "quiet"), (f"{duration_text(view.meters.buffer_ms):>7}", "strong")]
         if view.meters.underruns:
             count = view.meters.underruns
             word = f"{count} gap{'s' if count > 1 else ''}" if width >= 110 else f"{count}u"
