@@ -12,6 +12,7 @@ import click
 from gemini_live_runtime import __version__
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.text import redactor, sanitise
+from gemini_live_tui.cli.options import start_options
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("start", "Talk to a bundled agent on the embedded server: no key, no network."),
@@ -72,17 +73,19 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="gemini-live-tui", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="Show tracebacks of errors.")
+@start_options
 @click.pass_context
-def cli(ctx: click.Context, debug: bool) -> None:
+def cli(ctx: click.Context, debug: bool, text: bool, no_sound: bool, flags: dict[str, Any]) -> None:
     """Talk to a live model in the terminal and see what its agent does.
 
     Without a command: a console on the configured backend. Without a key: the demo is offered.
     """
-    ctx.obj = {"debug": debug}
     if ctx.invoked_subcommand is None:
         from gemini_live_tui.cli.start import plain_start
 
-        ctx.exit(plain_start())
+        ctx.exit(plain_start(flags, text=text, no_sound=no_sound))
+    elif text or no_sound or any(value is not None for value in flags.values()):
+        raise click.UsageError(f"Options of {ctx.invoked_subcommand} come after its name")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -59,6 +59,13 @@ def config_options(*groups: tuple[tuple[str, str, dict[str, Any]], ...]) -> Call
     return decorate
 
 
+def start_options(function: F) -> F:
+    """Everything one can say where a console starts on a configured backend."""
+    decorated = config_options(SESSION_OPTIONS, DEVICE_OPTIONS, LOOK_OPTIONS)(function)
+    no_sound = click.option("--no-sound", is_flag=True, help="Use no sound device at all.")
+    return click.option("--text", "-t", is_flag=True, help="Start in text mode.")(no_sound(decorated))
+
+
 def _parameter(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 

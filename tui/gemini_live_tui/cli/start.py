@@ -15,7 +15,15 @@ import click
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
-from gemini_live_tui.cli.options import DEVICE_OPTIONS, LOOK_OPTIONS, SESSION_OPTIONS, Sound, config_options, spec_of
+from gemini_live_tui.cli.options import (
+    DEVICE_OPTIONS,
+    LOOK_OPTIONS,
+    SESSION_OPTIONS,
+    Sound,
+    config_options,
+    spec_of,
+    start_options,
+)
 from gemini_live_tui.config import Config, Loaded, load
 
 if TYPE_CHECKING:
@@ -54,10 +62,8 @@ def demo(
 
 @click.command()
 @click.argument("agent", metavar="MODULE:ATTR|FILE.py:ATTR")
-@TEXT
-@NO_SOUND
 @SINGLE_PROCESS
-@config_options(SESSION_OPTIONS, DEVICE_OPTIONS, LOOK_OPTIONS)
+@start_options
 def run(agent: str, text: bool, no_sound: bool, single_process: bool, flags: dict[str, Any]) -> int:
     """Talk to your own agent: an Agent, or a function that makes one, in a module or a file."""
     loaded = load(flags=flags)
@@ -67,9 +73,9 @@ def run(agent: str, text: bool, no_sound: bool, single_process: bool, flags: dic
     return open_console(spec, loaded, single_process=single_process)
 
 
-def plain_start() -> int:
+def plain_start(flags: dict[str, Any], *, text: bool, no_sound: bool) -> int:
     """`gemini-live-tui` without a command: the configured backend, or the demo when there is no key."""
-    loaded = load()
+    loaded = load(flags=flags)
     backend = chosen_backend(loaded.config)
     hint = ""
     if backend == "gemini" and not key_found(loaded.config):
@@ -80,7 +86,7 @@ def plain_start() -> int:
         if not click.confirm("Start the demo on the embedded server now?", default=True):
             return 2
         backend, hint = "local", "This is the demo on the embedded server. Set GEMINI_API_KEY to talk to Gemini."
-    spec = spec_of(loaded, agent=loaded.config.agent, backend=backend, sound=_sound(False, False))
+    spec = spec_of(loaded, agent=loaded.config.agent, backend=backend, sound=_sound(text, no_sound))
     return open_console(spec, loaded, hint=hint)
 
 
