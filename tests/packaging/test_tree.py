@@ -1,0 +1,54 @@
+"""Nothing committed knows the machine it was written on."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.packaging.tree import ROOT, committed_files
+
+FOLDERS = rb"root|home|work|workspace|Users|opt|mnt|srv"
+MACHINE_PATH = re.compile(rb"(?<![\w.])/(?:" + FOLDERS + rb")/\w")
+TEMPORARY_PATH = re.compile(rb"(?<![\w.:-])/tmp\b")
+"""The temporary directory is the environment's to say; `${TMPDIR:-/tmp}` asks it first."""
+
+INDEX = re.compile(
+    rb"\b(?:pypi|testpypi|test\.pypi|pythonhosted)\.org|--(?:extra-)?index-url|--find-links", re.IGNORECASE
+)
+
+
+def lines_with(pattern: re.Pattern[bytes]) -> list[str]:
+    """Every line of a text file of this project that `pattern` is found in; this file has the patterns."""
+    files = [file for file in committed_files() if ROOT / file != Path(__file__).resolve()]
+    contents = ((file, (ROOT / file).read_bytes()) for file in files)
+    lines = (
+        (file, number, line)
+        for file, content in contents
+        if b"\0" not in content
+        for number, line in enumerate(content.splitlines(), 1)
+    )
+    return [f"{file}:{number}: {line[:200]!r}" for file, number, line in lines if pattern.search(line)]
+
+
+@pytest.mark.parametrize("pattern", [MACHINE_PATH, TEMPORARY_PATH, INDEX], ids=["home", "temporary", "index"])
+def test_no_path_of_a_machine_and_no_package_index_is_committed(pattern: re.Pattern[bytes]) -> None:
+    assert lines_with(pattern) == []
+
+
+def test_the_folder_of_this_very_checkout_is_not_committed() -> None:
+    assert lines_with(re.compile(re.escape(str(ROOT).encode()) + rb"\b")) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        (MACHINE_PATH, b'DATA = Path("/home/ann/data")'),
+        (MACHINE_PATH, b"cd /work/main && make"),
+        (TEMPORARY_PATH, b'open("/tmp/x.wav")'),
+        (INDEX, b"https://files.pythonhosted.org/packages/x.whl"),
+        (INDEX, b"pip install --extra-index-url https://index.example/simple x"),
+    ],
+)
+def test_the_search_finds_what_it_looks_for(pattern: re.Pattern[bytes], line: bytes) -> None:
+    assert pattern.search(line)
