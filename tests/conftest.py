@@ -50,11 +50,24 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+def pytest_configure() -> None:
+    """Refuse a list that would let everything pass."""
+    _allowed_skips()
+
+
+def _allowed_skips() -> tuple[str, ...]:
+    entries = tomllib.loads(ALLOWED_SKIPS.read_text("utf-8")).get("skip", [])
+    for entry in entries:
+        for name in ("test", "reason"):
+            if not entry.get(name, "").strip():
+                raise pytest.UsageError(f"{ALLOWED_SKIPS.name}: an entry has no {name!r}: {entry}")
+    return tuple(entry["test"] for entry in entries)
+
+
 def _unexpected_skips(reporter: pytest.TerminalReporter) -> list[tuple[str, str]]:
-    allowed = tomllib.loads(ALLOWED_SKIPS.read_text("utf-8")).get("skip", [])
-    prefixes = tuple(entry["test"] for entry in allowed)
+    allowed = _allowed_skips()
     skipped = [(report.nodeid, _reason(report)) for report in reporter.stats.get("skipped", [])]
-    return [(nodeid, reason) for nodeid, reason in skipped if not prefixes or not nodeid.startswith(prefixes)]
+    return [(nodeid, reason) for nodeid, reason in skipped if not nodeid.startswith(allowed)]
 
 
 def _reason(report: pytest.TestReport) -> str:
