@@ -125,7 +125,7 @@ async def test_a_notice_does_not_take_the_phrases_away() -> None:
 
 
 async def test_only_as_many_phrases_are_offered_as_there_is_room_for() -> None:
-    async with console(size=(80, 18)) as driver:
+    async with console(size=(60, 16)) as driver:
         assert "What's the weather in Lisbon?" in driver.screen()
         assert "more" in driver.screen()
         assert "Cancel the timer" not in driver.screen()

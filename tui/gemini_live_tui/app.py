@@ -221,6 +221,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
                 ascii_only=settings.ascii,
                 tmux=settings.tmux,
                 replay=settings.replay,
+                phrases=self.store.view.phrases,
             )
         )
 

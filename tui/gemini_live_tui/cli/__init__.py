@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import os
 import sys
+import traceback
 from importlib import import_module
 from typing import Any
 
@@ -72,10 +76,17 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="gemini-live-tui", message="%(prog)s %(version)s")
-@click.option("--debug", is_flag=True, help="Show tracebacks of errors.")
+@click.option(
+    "--debug",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, value: ctx.obj.update(debug=value),
+    help="Show tracebacks of errors; goes before the command.",
+)
 @start_options
 @click.pass_context
-def cli(ctx: click.Context, debug: bool, text: bool, no_sound: bool, flags: dict[str, Any]) -> None:
+def cli(ctx: click.Context, text: bool, no_sound: bool, flags: dict[str, Any]) -> None:
     """Talk to a live model in the terminal and see what its agent does.
 
     Without a command: a console on the configured backend. Without a key: the demo is offered.
@@ -91,34 +102,54 @@ def cli(ctx: click.Context, debug: bool, text: bool, no_sound: bool, flags: dict
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; the exit code. Errors are one sentence on standard error, tracebacks need `--debug`."""
     arguments = sys.argv[1:] if argv is None else argv
-    debug = "--debug" in arguments
+    shared = {"debug": False}
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a letter is no reason to fail.
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
     try:
-        result: Any = cli.main(args=list(arguments), prog_name="gemini-live-tui", standalone_mode=False)
+        result: Any = cli.main(args=list(arguments), prog_name="gemini-live-tui", standalone_mode=False, obj=shared)
+        _flush()
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
         return _fail(_sentence(error), 2)
-    except click.Abort:
-        return _fail("Interrupted.", 130)
-    except KeyboardInterrupt:
+    except (click.Abort, KeyboardInterrupt):
         return _fail("Interrupted.", 130)
     except BrokenPipeError:
-        # The reader of our output has gone: nothing is left to say, and the interpreter must not try.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has gone: nothing is left to say.
+        _silence_output()
         return 0
-    except GeminiLiveError as error:
-        if debug:
-            raise
-        return _fail(str(error), error.exit_code)
     except Exception as error:
-        if debug:
-            raise
-        return _fail(f"Internal error: {type(error).__name__}: {error}. Run again with --debug to see where.", 1)
+        if shared["debug"]:
+            print(redactor.text(sanitise(traceback.format_exc())), file=sys.stderr)
+        return _failed(error)
     return result if isinstance(result, int) else 0
+
+
+def _failed(error: Exception) -> int:
+    if isinstance(error, GeminiLiveError):
+        return _fail(str(error), error.exit_code)
+    if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
+        _silence_output()
+        return _fail(f"The output cannot be written: {error.strerror}. Free some space, or send it elsewhere.", 1)
+    return _fail(f"Internal error: {type(error).__name__}: {error}. Run again with --debug to see where.", 1)
+
+
+def _flush() -> None:
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _silence_output() -> None:
+    """Let the interpreter's last flush of standard output go nowhere instead of failing once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _sentence(error: click.ClickException) -> str:
     text = error.format_message()
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--debug":
+        return "--debug goes before the command: gemini-live-tui --debug COMMAND."
     if isinstance(error, click.UsageError) and error.ctx is not None and error.ctx.info_name not in (None, "cli"):
         text = f"{text.rstrip('.')}. See {error.ctx.command_path} --help."
     return text
@@ -126,5 +157,6 @@ def _sentence(error: click.ClickException) -> str:
 
 def _fail(text: str, code: int) -> int:
     line = " ".join(redactor.text(sanitise(text)).split())
-    print(f"gemini-live-tui: {line}", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(f"gemini-live-tui: {line}", file=sys.stderr)
     return code

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -33,8 +33,18 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,f1,question_mark,q,enter", "dismiss", "Close", show=False),
     ]
 
-    def __init__(self, *, mode: Mode, keymap: Mapping[str, str], ascii_only: bool, tmux: bool, replay: bool) -> None:
+    def __init__(
+        self,
+        *,
+        mode: Mode,
+        keymap: Mapping[str, str],
+        ascii_only: bool,
+        tmux: bool,
+        replay: bool,
+        phrases: Sequence[str] = (),
+    ) -> None:
         super().__init__()
+        self._phrases = phrases
         self._mode = mode
         self._keymap = keymap
         self._ascii = ascii_only
@@ -58,6 +68,11 @@ class HelpScreen(ModalScreen[None]):
             yield Content.styled(group, "bold $foreground")
             for action in in_group(group):
                 yield self._line(action)
+        if self._phrases and not self._replay:
+            yield Content("")
+            yield Content.styled("Try saying", "bold $foreground")
+            for phrase in self._phrases:
+                yield Content.styled(_hang(phrase, WIDTH), "$foreground")
 
     def _line(self, action: Action) -> Content:
         keys = "  ".join(key_label(key, ascii_only=self._ascii) for key in keys_of(action, self._keymap))

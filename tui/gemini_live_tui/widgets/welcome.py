@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
@@ -11,6 +14,10 @@ from gemini_live_tui.wrapping import fit
 
 MARGIN = 5
 """Rows around the phrases: greeting, gaps and the hints."""
+
+MAX_ROWS = 16
+MAX_COLUMNS = 2
+GAP = 3
 
 
 class Welcome(Static):
@@ -30,12 +37,19 @@ class Welcome(Static):
     """
 
     def __init__(
-        self, *, id: str | None = None, glyphs: Glyphs = UNICODE, hint: str = "", text_key: str = "F2"
+        self,
+        *,
+        id: str | None = None,
+        glyphs: Glyphs = UNICODE,
+        hint: str = "",
+        text_key: str = "F2",
+        help_key: str = "F1",
     ) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
         self._hint = hint
         self._text_key = text_key
+        self._help_key = help_key
         self._shown: tuple[object, ...] = ()
 
     def show(self, view: SessionView, *, connected: bool, replay: bool) -> None:
@@ -72,15 +86,22 @@ class Welcome(Static):
         room -= MARGIN + (2 if self._hint else 0)
         if view.phrases and room >= 1:
             lines.extend((Content(""), Content("Try saying" if view.mode == "voice" else "Try writing")))
-            limit = min(room, 12)
-            chosen = [fit(phrase, width - 4, self._glyphs.ellipsis) for phrase in view.phrases[:limit]]
-            lines.extend(
-                Content.styled(f"“{phrase}”" if self._glyphs is UNICODE else f'"{phrase}"', "$foreground")
-                for phrase in chosen
-            )
-            rest = len(view.phrases) - len(chosen)
-            if rest > 0:
-                lines.append(Content(f"and {rest} more"))
+            lines.extend(self._columns(view.phrases, width, min(room, MAX_ROWS)))
         if view.mode == "voice":
             lines.extend((Content(""), Content(f"{self._text_key} turns the microphone off and types instead")))
         return lines
+
+    def _columns(self, phrases: Sequence[str], width: int, rows: int) -> list[Content]:
+        """As many phrases as fit, in columns of equal width, and how many did not."""
+        left, right = ("“", "”") if self._glyphs is UNICODE else ('"', '"')
+        shown = [f"{left}{fit(phrase, width - 4, self._glyphs.ellipsis)}{right}" for phrase in phrases]
+        cells = max(map(cell_len, shown)) + GAP
+        columns = max(1, min(MAX_COLUMNS, (width - 2 + GAP) // cells))
+        height = min(rows, -(-len(shown) // columns))
+        chosen = shown[: height * columns]
+        lines = []
+        for row in range(height):
+            line = "".join(phrase + " " * (cells - cell_len(phrase)) for phrase in chosen[row::height])
+            lines.append(Content.styled(line.rstrip(), "$foreground"))
+        rest = len(shown) - len(chosen)
+        return [*lines, Content(f"and {rest} more, see {self._help_key}")] if rest else lines
