@@ -1,0 +1,52 @@
+"""`make bench` runs every bench there is and fails only when one crashes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.bench.__main__ import main
+
+MET = "print('10 of 12')\n"
+MISSED = "raise SystemExit(1)\n"
+CANNOT = "raise SystemExit('There is no tape measure.')\n"
+CRASHING = "1 / 0\n"
+
+
+@pytest.fixture
+def benches(tmp_path: Path) -> Path:
+    """A folder with one bench of each kind that need not fail the run."""
+    for name, code in {"met": MET, "missed": MISSED, "cannot": CANNOT}.items():
+        (tmp_path / f"bench_{name}.py").write_text(code)
+    (tmp_path / "helper.py").write_text(CRASHING)
+    return tmp_path
+
+
+def test_each_bench_is_run_and_told_about(benches: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([], benches) == 0
+    out, err = capfd.readouterr()
+    assert "10 of 12" in out
+    assert "There is no tape measure." in err
+    verdicts = [line.split(" s  ")[1] for line in out.splitlines()[-3:]]
+    assert verdicts == ["could not run here, see above", "all targets met", "A TARGET WAS MISSED"]
+
+
+def test_a_bench_that_crashes_fails_the_run_and_the_others_are_run(
+    benches: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (benches / "bench_broken.py").write_text(CRASHING)
+    assert main([], benches) == 1
+    out, err = capfd.readouterr()
+    assert "ZeroDivisionError" in err
+    assert "10 of 12" in out
+
+
+def test_benches_can_be_named(benches: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (benches / "bench_broken.py").write_text(CRASHING)
+    assert main(["met"], benches) == 0
+    assert "10 of 12" in capfd.readouterr().out
+
+
+def test_a_name_that_is_no_bench_is_refused(benches: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["speed"], benches) == 2
+    assert "There is no bench 'speed'; there are cannot, met, missed" in capfd.readouterr().err
