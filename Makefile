@@ -18,17 +18,19 @@ lint: $(VENV)/.test
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.test .venv-sdk/.ready
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench $(BENCH)
 
 docs: $(VENV)/.demo
-	$(BIN)/python -m gemini_live_runtime.vocabulary_docs > docs/events.md
+	$(BIN)/python -m gemini_live_runtime.vocabulary_docs > docs/events.md.new
+	mv docs/events.md.new docs/events.md
 
 clean:
 	rm -rf $(VENV) .venv-sdk dist build
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
-	$(PYTHON) -m venv $(VENV) || { echo "Python's venv is needed (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "Python's venv is needed (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local]'
