@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class MeterSample:
     """One reading of every meter. Levels are dBFS from -60 to 0, None where there is nothing to measure."""
 
-    t: float
+    t: float = 0.0
     mic_db: float | None = None
     mic_peak_db: float | None = None
     clean_db: float | None = None

@@ -63,13 +63,7 @@ def fold(events: Iterable[ev.Event], view: SessionView | None = None) -> Session
 
 def apply_sample(view: SessionView, sample: MeterSample) -> Dirty:
     """Show a sample; samples are not part of the journal, so a replay shows `meters` events instead."""
-    meters = view.meters
-    meters.mic_db, meters.mic_peak_db = sample.mic_db, sample.mic_peak_db
-    meters.clean_db, meters.out_db = sample.clean_db, sample.out_db
-    meters.clipped, meters.speech, meters.erle_db = sample.clipped, sample.speech, sample.erle_db
-    meters.buffer_ms, meters.underruns = sample.buffer_ms, sample.underruns
-    meters.mic_dropped, meters.loop_lag_ms = sample.mic_dropped, sample.loop_lag_ms
-    meters.events_per_s = sample.events_per_s
+    view.meters = sample
     view.t = max(view.t, sample.t)
     return Dirty.METERS
 
@@ -315,10 +309,17 @@ def _voice(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty:
 
 @_on(ev.Meters)
 def _meters(view: SessionView, event: ev.Event, p: ev.Meters) -> Dirty:
-    meters = view.meters
-    meters.mic_db, meters.clean_db, meters.out_db = p.mic_db, p.clean_db, p.out_db
-    meters.erle_db, meters.buffer_ms, meters.underruns = p.erle_db, p.buffer_ms, p.underruns
-    meters.mic_dropped, meters.loop_lag_ms = p.mic_dropped, p.loop_lag_ms
+    view.meters = MeterSample(
+        t=event.t,
+        mic_db=p.mic_db,
+        clean_db=p.clean_db,
+        out_db=p.out_db,
+        erle_db=p.erle_db,
+        buffer_ms=p.buffer_ms,
+        underruns=p.underruns,
+        mic_dropped=p.mic_dropped,
+        loop_lag_ms=p.loop_lag_ms,
+    )
     return Dirty.METERS
 
 

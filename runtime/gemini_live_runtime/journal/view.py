@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, fields
 from enum import IntFlag, auto
 from typing import TYPE_CHECKING, Any, Literal
 
+from gemini_live_runtime.samples import MeterSample
+
 if TYPE_CHECKING:
     # Only for annotations: a console paints a view before it imports the events.
     from gemini_live_runtime.events import Mode, Record, StateWord
@@ -70,24 +72,6 @@ class Block:
 
 
 @dataclass(slots=True)
-class MetersView:
-    """The last meter values; None is "nothing to measure"."""
-
-    mic_db: float | None = None
-    mic_peak_db: float | None = None
-    clean_db: float | None = None
-    out_db: float | None = None
-    clipped: bool = False
-    speech: bool = False
-    erle_db: float | None = None
-    buffer_ms: float = 0.0
-    underruns: int = 0
-    mic_dropped: int = 0
-    loop_lag_ms: float = 0.0
-    events_per_s: float = 0.0
-
-
-@dataclass(slots=True)
 class SessionView:
     """Everything a display knows about a session at one event."""
 
@@ -122,7 +106,8 @@ class SessionView:
     echo_leaking: bool = False
     voice: bool = False
     playing: bool = False
-    meters: MetersView = field(default_factory=MetersView)
+    meters: MeterSample = field(default_factory=MeterSample)
+    """The last meter values."""
     latencies: list[float] = field(default_factory=list)
     turns_completed: int = 0
     interruptions: int = 0
@@ -164,14 +149,14 @@ class SessionView:
             if name == "blocks":
                 view.blocks = [Block(**_only(_BLOCK_FIELDS, block)) for block in item]
             elif name == "meters":
-                view.meters = MetersView(**_only(_METER_FIELDS, item))
+                view.meters = MeterSample(**_only(_METER_FIELDS, item))
             elif name in known:
                 setattr(view, name, item)
         return view
 
 
 _VIEW_FIELDS = tuple(f.name for f in fields(SessionView))
-_METER_FIELDS = tuple(f.name for f in fields(MetersView))
+_METER_FIELDS = tuple(f.name for f in fields(MeterSample))
 _BLOCK_FIELDS = tuple(f.name for f in fields(Block))
 
 

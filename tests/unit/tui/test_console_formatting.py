@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.samples import MeterSample
 from gemini_live_tui.formatting import bar, bar_steps, clock_text, cost_text, decibel_text, duration_text
 from gemini_live_tui.glyphs import ASCII, STATE_LABELS, UNICODE
 from gemini_live_tui.widgets.meter_strip import MeterMemory
@@ -79,7 +80,7 @@ def test_the_ascii_signs_are_ascii() -> None:
 
 def _view(mic: float | None, *, clipped: bool = False) -> SessionView:
     view = SessionView()
-    view.meters.mic_db, view.meters.clipped = mic, clipped
+    view.meters = MeterSample(mic_db=mic, clipped=clipped)
     return view
 
 
