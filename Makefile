@@ -29,7 +29,7 @@ clean:
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	$(PYTHON) -m venv $(VENV) || { rm -f $(VENV)/bin/python; \
 	  echo "Python's venv is needed (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
