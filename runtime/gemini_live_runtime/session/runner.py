@@ -13,7 +13,7 @@ from gemini_live_runtime.audio.interface import MODEL_RATE, AudioIO, AudioOpened
 from gemini_live_runtime.audio.pcm import PcmConverter
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.commands import Command
-from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError
+from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError, traceback_lines
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.agent import Agent
@@ -34,7 +34,7 @@ from gemini_live_runtime.session.effects import (
 from gemini_live_runtime.session.interface import EventSink
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
-from gemini_live_runtime.wire.connection import Connection
+from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage
 
 TIMER_GRAIN_S = 0.001
@@ -117,8 +117,8 @@ class LiveSession:
     def sample(self) -> MeterSample:
         """The current meters."""
         levels = self._audio.levels()
+        unsent = self._connection.audio_dropped if self._connection is not None else 0
         return MeterSample(
-            t=0.0,
             mic_db=levels.mic_rms,
             mic_peak_db=levels.mic_peak,
             clean_db=levels.clean_rms,
@@ -128,7 +128,7 @@ class LiveSession:
             erle_db=levels.erle_db,
             buffer_ms=levels.buffer_ms,
             underruns=levels.underruns,
-            mic_dropped=levels.mic_dropped,
+            mic_dropped=levels.mic_dropped + unsent,
         )
 
     @property
@@ -164,7 +164,13 @@ class LiveSession:
         """Run a part of the session; a fault in it ends the session in a sentence instead of silence."""
         try:
             await part
+        except GeminiLiveError as error:
+            text, remedy = redactor.text(error.message), redactor.text(error.remedy)
+            self._emit(ev.Notice(level="error", code=error.code, text=text, remedy=remedy))
+            self._perform(self._core.ending(self._now(), redactor.text(str(error)), error.exit_code))
         except Exception as error:
+            for line in traceback_lines(error):
+                self._emit(ev.Log(source="engine", level="error", text=redactor.text(line)))
             text = redactor.text(f"{type(error).__name__}: {error}")
             self._emit(ev.Notice(level="error", code="internal", text=f"The session failed: {text}"))
             self._perform(self._core.ending(self._now(), f"internal error: {text}", 1))
@@ -173,6 +179,7 @@ class LiveSession:
 
     async def _converse(self, opening_audio: asyncio.Task[None]) -> None:
         began = self._now()
+        self._perform(self._core.preparing(began))
         try:
             opening = await self._opening()
             self._perform(self._core.connecting(self._now(), opening.url))
@@ -189,13 +196,18 @@ class LiveSession:
 
     async def _read(self, connection: Connection) -> None:
         core = self._core
+        unreadable = 0
         try:
             while True:
                 try:
                     message = await connection.receive()
                 except ProtocolError as error:
+                    unreadable += 1
+                    if unreadable >= MAX_UNREADABLE:
+                        raise
                     self._unreadable(error)
                     continue
+                unreadable = 0
                 if isinstance(message, AudioFrame):
                     self._perform(core.audio_frame(self._now(), message))
                 else:

@@ -34,6 +34,11 @@ from gemini_live_runtime.wire.messages import (
 class ServerSide(Mind):
     """What the server does to a session."""
 
+    def preparing(self, now: float) -> list[Effect]:
+        """What a connection needs is being made ready: a server of our own, a token."""
+        self._facts.status, self._facts.why = "connecting", ""
+        return self._flush(now)
+
     def connecting(self, now: float, url: str) -> list[Effect]:
         """A connection attempt begins."""
         self._facts.status, self._facts.why = "connecting", ""

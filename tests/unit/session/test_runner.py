@@ -15,6 +15,7 @@ from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.session.agent import Agent
 from gemini_live_runtime.tools.declaration import ToolContext, tool
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
+from gemini_live_runtime.wire.connection import MAX_UNREADABLE
 
 SECOND = 24_000
 
@@ -276,3 +277,15 @@ def test_a_display_of_the_interruption_ends_in_virtual_time(tmp_path: Path) -> N
 
     s, _ = stage(scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
     assert "interrupted" in [state.word for state in s.sink.all(ev.SessionState)]
+
+
+def test_a_server_that_sends_nothing_but_garbage_is_given_up() -> None:
+    async def scenario(s: Stage) -> None:
+        await s.server.accepts()
+        for _ in range(MAX_UNREADABLE):
+            await s.server.sends(b"\xff\x00 garbage")
+        closed = await s.sink.until(ev.ConnectionClosed)
+        assert "JSON" in closed.sentence or "read" in closed.sentence
+
+    s, _ = stage(scenario)
+    assert len(s.sink.all(ev.Notice)) == MAX_UNREADABLE - 1
