@@ -59,6 +59,7 @@ class Mind:
         self._streaming_audio = False
         self._ended = False
         self._input_problem = ""
+        self._deaf = ""
         self._out: list[Effect] = []
 
     @property

@@ -59,8 +59,8 @@ class OperatorSide(Mind):
             self._queued_texts.append((command_id, text))
 
     def _order_mode(self, command_id: str, mode: ev.Mode, now: float) -> None:
-        if mode == "voice" and not self.input_open:
-            problem = self._input_problem or "No microphone is open"
+        if mode == "voice" and (self._deaf or not self.input_open):
+            problem = self._deaf or self._input_problem or "No microphone is open"
             self._refuse(command_id, cmd.SetMode.command, f"Staying in text mode. {problem}")
             return
         self.mode = mode

@@ -50,6 +50,8 @@ class Opening:
 
     url: str
     connect: Callable[[WireRecorder], Awaitable[Connection]]
+    deaf: str = ""
+    """Why the server recognises no speech, as far as that is known; the session is typed then."""
 
 
 class LiveSession:
@@ -183,6 +185,8 @@ class LiveSession:
         try:
             opening = await self._opening()
             self._perform(self._core.connecting(self._now(), opening.url))
+            if opening.deaf:
+                self._perform(self._core.nobody_listens(self._now(), opening.deaf))
             connection = await opening.connect(self._recorder)
         except GeminiLiveError as error:
             await opening_audio
@@ -204,7 +208,8 @@ class LiveSession:
                 except ProtocolError as error:
                     unreadable += 1
                     if unreadable >= MAX_UNREADABLE:
-                        raise
+                        text = f"The server sent {unreadable} unreadable frames in a row: {error.message}"
+                        raise ProtocolError(text, remedy="Check that the address is a Live API server") from None
                     self._unreadable(error)
                     continue
                 unreadable = 0

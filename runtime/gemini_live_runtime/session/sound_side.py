@@ -25,6 +25,16 @@ class SoundSide(Mind):
         self._emit_controls("engine")
         return self._flush(now)
 
+    def nobody_listens(self, now: float, reason: str) -> list[Effect]:
+        """The server recognises no speech: the session is typed, and stays so."""
+        self._deaf = reason
+        self._emit(ev.Notice(level="warning", code="recogniser", text=reason))
+        if self.mode == "voice":
+            self.mode = "text"
+            self._apply_microphone()
+            self._emit_controls("engine", reason)
+        return self._flush(now)
+
     def device_lost(self, now: float, direction: str, reason: str) -> list[Effect]:
         """A device vanished: the session goes on without it."""
         self._emit(ev.AudioLost(direction="input" if direction == "input" else "output", reason=reason))
