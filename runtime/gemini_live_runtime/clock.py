@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import selectors
+import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Executor
@@ -146,13 +147,32 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self._virtual_now += seconds
 
     @contextlib.contextmanager
-    def hold(self) -> Iterator[None]:
-        """Keep time still while real work outside the loop goes on."""
+    def hold(self, at_most: float | None = None) -> Iterator[None]:
+        """Keep time still while real work outside the loop goes on, for `at_most` real seconds."""
         self.holds += 1
+        held = True
+
+        def release() -> None:
+            nonlocal held
+            if held:
+                held = False
+                self.holds -= 1
+
+        timer = None
+        if at_most is not None:
+            timer = threading.Timer(at_most, self._soon, (release,))
+            timer.daemon = True
+            timer.start()
         try:
             yield
         finally:
-            self.holds -= 1
+            if timer is not None:
+                timer.cancel()
+            release()
+
+    def _soon(self, function: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self.call_soon_threadsafe(function)
 
     def run_in_executor(  # type: ignore[override]
         self, executor: Executor | None, func: Callable[..., T], *args: Any
@@ -173,13 +193,13 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
             await super().shutdown_default_executor()
 
 
-def hold_time() -> contextlib.AbstractContextManager[None]:
-    """Hold virtual time on the running loop; on a real loop there is nothing to hold."""
+def hold_time(at_most: float | None = None) -> contextlib.AbstractContextManager[None]:
+    """Hold virtual time on the running loop, for `at_most` real seconds; on a real loop there is nothing to hold."""
     loop = asyncio.get_running_loop()
-    return loop.hold() if isinstance(loop, VirtualTimeLoop) else contextlib.nullcontext()
+    return loop.hold(at_most) if isinstance(loop, VirtualTimeLoop) else contextlib.nullcontext()
 
 
-def run_virtual(main: Coroutine[Any, Any, T]) -> T:
-    """Run `main` to its end on a fresh virtual-time loop."""
-    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+def run_virtual(main: Coroutine[Any, Any, T], *, wall: float = 1_700_000_000.0) -> T:
+    """Run `main` to its end on a fresh virtual-time loop that begins at `wall` seconds since the Unix epoch."""
+    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(wall=wall)) as runner:
         return runner.run(main)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Iterator
 from typing import ClassVar
 
 
@@ -136,3 +138,9 @@ class MissingExtraError(GeminiLiveError):
     """An optional part is not installed. The remedy names the extra."""
 
     code = "missing-extra"
+
+
+def traceback_lines(error: BaseException) -> Iterator[str]:
+    """The lines of an error's traceback, for a log. Redact and sanitise them like any text."""
+    for block in traceback.format_exception(error):
+        yield from block.rstrip().splitlines()

@@ -38,6 +38,8 @@ def load_agent(reference: str) -> Agent:
         known = ", ".join(sorted(BUNDLED))
         close = difflib.get_close_matches(reference, BUNDLED, n=1)
         hint = f"Did you mean {close[0]}? " if close else ""
+        if reference.rstrip(":").endswith(".py"):
+            hint = f"Name the agent in the file: {reference.rstrip(':')}:agent. "
         raise AgentError(
             f"There is no agent {reference[:80]!r}",
             remedy=f"{hint}Bundled: {known}. Your own: MODULE:ATTR or FILE.py:ATTR",
@@ -59,7 +61,7 @@ def _agent_of(module: ModuleType, place: str, attribute: str) -> Agent:
             value = value()
         except GeminiLiveError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise AgentError(_failure(place, error), remedy="Mend the function and try again") from error
     if not isinstance(value, Agent):
         raise AgentError(

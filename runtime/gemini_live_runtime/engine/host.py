@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import traceback
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +21,7 @@ from gemini_live_runtime.commands import Command, HangUp
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.spec import EngineSpec
-from gemini_live_runtime.errors import GeminiLiveError, ProtocolError
+from gemini_live_runtime.errors import GeminiLiveError, ProtocolError, traceback_lines
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.text import redactor
 
@@ -240,9 +239,8 @@ class Host:
             return self._ended(redactor.text(str(error)), error.exit_code)
         sentence = redactor.text(f"{what}: {type(error).__name__}: {str(error)[:500]}")
         self.hub.tell(ev.Notice(level="error", code="crash", text=sentence, remedy="The log has the traceback"))
-        for line in traceback.format_exception(error):
-            for part in line.rstrip().splitlines():
-                self.hub.tell(ev.Log(source="engine", level="error", text=redactor.text(part)))
+        for line in traceback_lines(error):
+            self.hub.tell(ev.Log(source="engine", level="error", text=redactor.text(line)))
         return self._ended(sentence, 1)
 
     def _ended(self, reason: str, code: int) -> int:

@@ -76,7 +76,8 @@ def _block_lines(block: Block, *, cut_off: bool = False) -> Iterator[str]:
         took = "" if block.ms is None else f", {block.ms:.0f} ms"
         yield _line("tool", f"{text} -> {status}{took}" + (f" {block.detail}" if block.detail else ""))
     elif block.kind == "notice":
-        yield _line("notice", f"{block.status}: {text}" + (f" {block.detail}" if block.detail else ""))
+        remedy = f"{'' if text.endswith(('.', '?', '!')) else '.'} {block.detail}" if block.detail else ""
+        yield _line("notice", f"{block.status}: {text}{remedy}")
     elif block.interrupted and block.heard is not None:
         heard, unheard = block.text[: block.heard].strip(), block.text[block.heard :].strip()
         lost = f" [interrupted, not heard: {unheard}]" if unheard else " [interrupted]"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, Literal
@@ -11,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.clock import Clock, hold_time
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
 
@@ -95,16 +97,17 @@ class ToolDispatcher:
             context = ToolContext(call_id, lambda text: self._on_notify(declared.name, text))
             bound = declared.bind(args, context)
             async with scope:
-                result = _as_object(await _call(declared.function, bound))
+                result = _as_object(await _call(declared.function, bound, declared.timeout_s))
         except BadArguments as error:
             status, result, cause = "refused", {"error": str(error)}, str(error)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if scope.expired() and isinstance(error, TimeoutError):
                 cause = f"{declared.name} took longer than {declared.timeout_s:g} s"
                 status, result = "timeout", {"error": cause}
             else:
                 cause = f"{type(error).__name__}: {error}"
-                status, result = "error", {"error": str(error) or type(error).__name__}
+                said = f"it called sys.exit({error})" if isinstance(error, SystemExit) else str(error)
+                status, result = "error", {"error": said or type(error).__name__}
         return Outcome(call_id, declared.name, status, result, self._ms_since(started), cause)
 
     def _ended(self, call_id: str, name: str, started: float, task: asyncio.Task[Outcome]) -> None:
@@ -133,13 +136,43 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     return table
 
 
-async def _call(function: Callable[..., Any], bound: dict[str, Any]) -> Any:
+async def _call(function: Callable[..., Any], bound: dict[str, Any], timeout_s: float) -> Any:
     if inspect.iscoroutinefunction(function):
         return await function(**bound)
     # A plain function may block; the conversation must not.
-    loop = asyncio.get_running_loop()
-    result = await loop.run_in_executor(None, lambda: function(**bound))
+    with hold_time(timeout_s):
+        result = await _in_thread(lambda: function(**bound))
     return await result if inspect.isawaitable(result) else result
+
+
+def _in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
+    """What `function` returns, run in a thread of its own that nobody waits for: a call that never comes back must not
+    keep the program from ending."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        result: Any = None
+        fault: BaseException | None = None
+        try:
+            result = function()
+        except (StopIteration, KeyboardInterrupt) as error:  # A future does not take these, or a loop obeys them.
+            fault = RuntimeError(f"{type(error).__name__}: {error}")
+        except BaseException as error:
+            fault = error
+        with contextlib.suppress(RuntimeError):  # The loop has ended: there is nobody left to tell.
+            loop.call_soon_threadsafe(settle, result, fault)
+
+    threading.Thread(target=work, name="tool", daemon=True).start()
+    return future
 
 
 def _as_object(value: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from gemini_live_runtime.errors import EngineError, UsageError
+from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.cli.options import LOOK_OPTIONS, config_options
 from gemini_live_tui.config import load
 
@@ -52,7 +53,8 @@ def ps(as_json: bool) -> int:
     click.echo(f"{'SESSION':24}{'AGENT':20}{'BACKEND':14}{'PID':>8}  {'RUNNING':>8}")
     for engine in engines:
         minutes, seconds = divmod(int(max(0.0, time.time() - engine.started)), 60)
-        row = f"{engine.session_id:24}{engine.agent[:19]:20}{engine.backend[:13]:14}{engine.pid:>8}"
+        agent, backend = sanitise_line(engine.agent, 19), sanitise_line(engine.backend, 13)
+        row = f"{engine.session_id:24}{agent:20}{backend:14}{engine.pid:>8}"
         click.echo(f"{row}  {minutes:>5}:{seconds:02}")
     return 0
 

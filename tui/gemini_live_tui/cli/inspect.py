@@ -34,7 +34,7 @@ def devices(as_json: bool) -> int:
                 f"{row}{device.input_channels:>4}{device.output_channels:>5}{device.rate:>8}  {', '.join(marks)}"
             )
     if found.problem:
-        click.echo(f"gemini-live-tui: {found.problem}", err=True)
+        click.echo(f"gemini-live-tui: {sanitise_line(found.problem)}", err=True)
         return 1
     return 0
 
@@ -54,7 +54,7 @@ def doctor(as_json: bool) -> int:
     for check in checks:
         click.echo(f"{check.state:8} {check.name:{width}}  {sanitise_line(check.found)}")
         if check.remedy:
-            click.echo(f"{'':8} {'':{width}}  -> {check.remedy}")
+            click.echo(f"{'':8} {'':{width}}  -> {sanitise_line(check.remedy)}")
     return int(failed)
 
 

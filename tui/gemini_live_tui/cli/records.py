@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -150,8 +151,11 @@ def purge(names: tuple[str, ...], older_than: str | None, everything: bool, yes:
         raise UsageError("Say what to purge: session names, --older-than AGE, or --all", field="purge")
     age = _seconds(older_than) if older_than is not None else None
     what = "all recorded sessions" if everything else f"sessions older than {older_than}" if age else ", ".join(names)
-    if not yes and not click.confirm(f"Delete {what}?", default=False):
-        return 1
+    if not yes:
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise UsageError("Nobody can be asked, there is no terminal", remedy="Add --yes to delete", field="yes")
+        if not click.confirm(f"Delete {sanitise_line(what, 300)}?", default=False):
+            return 1
     root = paths.sessions_dir()
     now = datetime.now().timestamp()
     purged = retention.purge(root, ids=names, before=None if age is None else now - age, everything=everything)

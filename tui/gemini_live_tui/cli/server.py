@@ -8,8 +8,8 @@ import click
 
 
 @click.command("serve-local")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=0, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
+@click.option("--port", default=0, show_default=True, type=int, metavar="N", help="Port; 0 takes a free one.")
 @click.option("--script", metavar="FILE", type=click.Path(path_type=Path), help="Dialogue to use for every model name.")
 @click.option("--go-away-after", type=float, metavar="S", help="Announce the end of each connection after S seconds.")
 def serve_local(host: str, port: int, script: Path | None, go_away_after: float | None) -> int:

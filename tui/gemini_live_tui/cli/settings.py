@@ -9,19 +9,25 @@ import click
 from click.shell_completion import get_completion_class
 
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.text import redactor, sanitise_line
 from gemini_live_tui import config as configuration
 
 
-@click.group()
-def config() -> None:
+@click.group(invoke_without_command=True)
+@click.pass_context
+def config(ctx: click.Context) -> int:
     """Show and change settings. Flags override variables, variables override the file."""
+    return _show(False) if ctx.invoked_subcommand is None else 0
 
 
 @config.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def show(as_json: bool) -> int:
     """Print every option's value and where it comes from."""
+    return _show(as_json)
+
+
+def _show(as_json: bool) -> int:
     loaded = configuration.load()
     rows = {
         key: (redactor.value(getattr(loaded.config, option.name)), loaded.sources[key])
@@ -30,11 +36,11 @@ def show(as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({key: {"value": value, "source": source} for key, (value, source) in rows.items()}))
         return 0
-    click.echo(f"# {loaded.path}{'' if loaded.path.exists() else ' (does not exist yet)'}")
+    click.echo(f"# {sanitise_line(str(loaded.path))}{'' if loaded.path.exists() else ' (does not exist yet)'}")
     width = max(map(len, rows))
     for key, (value, source) in rows.items():
         help = configuration.OPTIONS[key].metadata["help"]
-        click.echo(f"{key:{width}} = {json.dumps(value, ensure_ascii=False):14} # {source}: {help}")
+        click.echo(f"{key:{width}} = {_written(value):14} # {source}: {help}")
     return 0
 
 
@@ -50,19 +56,26 @@ def path() -> int:
 @click.argument("value")
 def set_(key: str, value: str) -> int:
     """Set KEY to VALUE in the config file, keeping its comments. Lists are separated by commas."""
+    target = configuration.config_path(os.environ)
     if key.startswith("keymap."):
+        from gemini_live_tui.actions import check_keymap
+
         parsed: object = value
+        check_keymap({**configuration.load().config.keymap, key.removeprefix("keymap."): value})
     else:
         if key == "keymap":
             raise UsageError("keymap is a table", remedy='Set one key: config set keymap.mute "m,f4"', field="keymap")
         parsed = configuration.parse(key, value)
-    target = configuration.config_path(os.environ)
     configuration.set_value(target, key, parsed)
-    click.echo(f"{key} = {json.dumps(parsed, ensure_ascii=False)} ({target})")
+    click.echo(f"{key} = {_written(redactor.value(parsed))} ({sanitise_line(str(target))})")
     variable = configuration.variable_of(key)
     if variable in os.environ:
         click.echo(f"{variable} is set and overrides it.", err=True)
     return 0
+
+
+def _written(value: object) -> str:
+    return sanitise_line(json.dumps(value, ensure_ascii=False))
 
 
 @click.command()

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import signal
 import sys
+import threading
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.errors import EngineError, UsageError
+from gemini_live_tui.cli.agent_output import AgentOutput
 from gemini_live_tui.cli.options import DEVICE_OPTIONS, SESSION_OPTIONS, Sound, config_options, spec_of
 from gemini_live_tui.config import load
 
@@ -44,7 +50,9 @@ IDLE_S = 1.0
 @click.option("--fast", is_flag=True, help="On the embedded server: do not wait for real time.")
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server.")
 @config_options(SESSION_OPTIONS, DEVICE_OPTIONS)
+@click.pass_obj
 def talk(
+    shared: dict[str, bool],
     agent: str,
     mic: Path | None,
     speaker: Path | None,
@@ -61,16 +69,17 @@ def talk(
 
     AGENT is a bundled name, MODULE:ATTR or FILE.py:ATTR (default: the configured one). Without --mic, --text and
     --until-idle, lines typed on standard input are sent one by one. The exit code is 0 when the conversation ended
-    well, 1 when it failed or took longer than --timeout, 2 when it could not begin.
+    well, 1 when it failed or took longer than --timeout, 2 when what was asked for cannot be begun.
     """
     from gemini_live_tui.cli.start import chosen_backend, key_found
 
-    if timeout <= 0:
+    if not timeout > 0:
         raise UsageError(f"--timeout is {timeout:g}, it must be above 0", field="timeout", value=timeout)
     if devices and (mic or speaker):
         raise UsageError("Give --devices or WAV files, not both", field="devices")
     if devices and fast:
         raise UsageError("--fast cannot hurry sound devices", remedy="Leave out --devices or --fast", field="fast")
+    _check_texts(texts)
     loaded = load(flags=flags)
     backend = chosen_backend(loaded.config)
     if not loaded.config.backend and backend == "gemini" and not key_found(loaded.config):
@@ -81,19 +90,49 @@ def talk(
         loaded, agent=agent or loaded.config.agent, backend=backend, sound=sound, script=script or "", fast=fast
     )
     interactive = not (mic or texts or until_idle or devices)
-    main = _Conversation(spec, deque(texts), until_idle or bool(texts or mic), timeout, form, interactive).run()
+    conversation = _Conversation(
+        spec,
+        deque(texts),
+        until_idle=until_idle or bool(texts or mic),
+        timeout=timeout,
+        form=form,
+        interactive=interactive,
+        debug=shared["debug"],
+    )
     if fast:
         from gemini_live_runtime.clock import run_virtual
 
-        return run_virtual(main)
-    return asyncio.run(main)
+        return run_virtual(conversation.run(), wall=time.time())
+    return asyncio.run(conversation.run())
+
+
+def _check_texts(texts: tuple[str, ...]) -> None:
+    from gemini_live_runtime.commands import MAX_TEXT
+
+    for text in texts:
+        if not text.strip():
+            raise UsageError("--text is empty", remedy="Give it something to say", field="text")
+        if len(text) > MAX_TEXT:
+            raise UsageError(
+                f"--text has {len(text)} characters, at most {MAX_TEXT} can be sent at once",
+                remedy="Give --text several times",
+                field="text",
+            )
 
 
 class _Conversation:
     """One headless session: prints events, types texts when their turn has come, knows when it is over."""
 
     def __init__(
-        self, spec: EngineSpec, texts: deque[str], until_idle: bool, timeout: float, form: str, interactive: bool
+        self,
+        spec: EngineSpec,
+        texts: deque[str],
+        *,
+        until_idle: bool,
+        timeout: float,
+        form: str,
+        interactive: bool,
+        debug: bool,
     ) -> None:
         self._spec = spec
         self._texts = texts
@@ -101,100 +140,192 @@ class _Conversation:
         self._timeout = timeout
         self._form = form
         self._interactive = interactive
+        self._debug = debug
         self._session: LiveSession | None = None
         self._made = asyncio.Event()
         self._count = 0
+        self._failure: Exception | None = None
+        self._end_asked = False
+        self._signal: signal.Signals | None = None
 
     async def run(self) -> int:
-        """Hold the conversation; the exit code."""
-        from gemini_live_runtime.engine.assemble import make_session
+        """Hold the conversation; the exit code. Raises what made it fail."""
         from gemini_live_runtime.engine.host import in_process
 
-        def factory(*arguments: Any) -> LiveSession:
-            self._session = make_session(*arguments)
-            self._made.set()
-            return self._session
+        with AgentOutput(as_lines=self._form == "plain") as output:
+            engine = in_process(self._spec, self._make)
+            output.report = engine.host.hub.report
+            printing = asyncio.create_task(self._print(engine, self._writer(output)))
+            deciding = asyncio.create_task(self._decide(engine))
+            with self._signals(engine):
+                try:
+                    async with asyncio.timeout(self._timeout):
+                        code = await engine.wait()
+                except TimeoutError:
+                    await engine.hang_up("the time was up")
+                    sentence = f"The conversation was not over after {self._timeout:g} s"
+                    self._fail(EngineError(sentence, remedy="Give more time with --timeout", field="timeout"))
+                    code = 1
+                finally:
+                    deciding.cancel()
+                    await asyncio.gather(deciding, return_exceptions=True)
+            await printing
+        if self._signal is not None:
+            print(f"gemini-live-tui: Interrupted by {self._signal.name}.", file=sys.stderr)
+            return 128 + self._signal
+        if self._failure is not None:
+            raise self._failure
+        return code
 
-        engine = in_process(self._spec, factory)
-        printing = asyncio.create_task(self._print(engine))
-        deciding = asyncio.create_task(self._decide(engine))
+    def _make(self, *arguments: Any) -> LiveSession:
+        from gemini_live_runtime.engine.assemble import make_session
+
         try:
-            async with asyncio.timeout(self._timeout):
-                code = await engine.wait()
-        except TimeoutError:
-            await engine.hang_up("the time was up")
-            code = 1
-            print(f"gemini-live-tui: Not over after {self._timeout:g} s. Give more with --timeout.", file=sys.stderr)
-        except asyncio.CancelledError:
-            await engine.hang_up("interrupted")
+            self._session = make_session(*arguments)
+        except Exception as error:
+            self._fail(error)
             raise
-        finally:
-            deciding.cancel()
-            await asyncio.gather(deciding, return_exceptions=True)
-        failed = await printing
-        return code or (1 if failed else 0)
+        self._made.set()
+        return self._session
 
-    async def _print(self, engine: InProcessEngine) -> bool:
-        """Print events as they come; whether one of them means that the conversation failed."""
+    def _fail(self, error: Exception) -> None:
+        """Keep the first thing that went wrong: it is what the command ends with."""
+        self._failure = self._failure or error
+
+    def _hang_up(self, engine: InProcessEngine, reason: str) -> None:
+        self._end_asked = True
+        engine.host.hang_up(reason)
+
+    @contextlib.contextmanager
+    def _signals(self, engine: InProcessEngine) -> Iterator[None]:
+        """A signal hangs up, so that the journal is closed; a second one ends at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+
+        def asked(number: int, frame: FrameType | None) -> None:
+            # Runs between two bytecodes, so also while somebody's code blocks the loop.
+            if self._signal is not None:
+                raise KeyboardInterrupt
+            self._signal = signal.Signals(number)
+            reason = "interrupted" if number == signal.SIGINT else f"asked to stop by {self._signal.name}"
+            loop.call_soon_threadsafe(self._hang_up, engine, reason)
+
+        numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+        before = [(number, signal.signal(number, asked)) for number in numbers]
+        try:
+            yield
+        finally:
+            for number, handler in before:
+                signal.signal(number, handler)
+
+    async def _print(self, engine: InProcessEngine, write: Callable[[ev.Event], None]) -> None:
+        """Print events as they come; notice those that mean that the conversation failed."""
         from gemini_live_runtime import events as ev
         from gemini_live_runtime.engine.link import Bye, LinkClosed
 
-        failed = False
-        write = self._writer()
-        try:
-            while True:
-                message = await engine.link.receive()
-                if isinstance(message, Bye):
-                    return failed
-                if isinstance(message, ev.Event):
-                    write(message)
-                    payload = message.payload
-                    if isinstance(payload, ev.ConnectionClosed) and not payload.requested:
-                        failed = True
-                        engine.host.hang_up(payload.sentence)
-        except LinkClosed:
-            return failed
+        with contextlib.suppress(LinkClosed):
+            while not isinstance(message := await engine.link.receive(), Bye):
+                if not isinstance(message, ev.Event):
+                    continue
+                if write is not _nothing:
+                    try:
+                        write(message)
+                    except OSError as error:
+                        self._fail(error)
+                        write = _nothing
+                        self._hang_up(engine, "the output cannot be written")
+                self._judge(message.payload, engine)
 
-    def _writer(self) -> Callable[[ev.Event], None]:
+    def _judge(self, payload: ev.Payload, engine: InProcessEngine) -> None:
+        from gemini_live_runtime import events as ev
+
+        if isinstance(payload, ev.ConnectionClosed) and not payload.requested:
+            self._fail(EngineError(payload.sentence, remedy=payload.remedy, field="connection"))
+            self._hang_up(engine, payload.sentence)
+        elif isinstance(payload, ev.CommandRefused) and not self._interactive:
+            self._fail(EngineError(payload.reason, field=payload.command))
+            self._hang_up(engine, payload.reason)
+        elif isinstance(payload, ev.SessionEnded) and payload.exit_code:
+            error = UsageError if payload.exit_code == UsageError.exit_code else EngineError
+            self._fail(error(payload.reason, field="session"))
+
+    def _writer(self, output: AgentOutput) -> Callable[[ev.Event], None]:
+        from gemini_live_runtime import events as ev
+
+        stream = output.stdout
         if self._form == "json":
-            return lambda event: print(event.to_line(), flush=True)
+            return lambda event: print(event.to_line(), file=stream, flush=True)
         from gemini_live_runtime.journal.plain import PlainWriter
 
         writer = PlainWriter()
 
         def write(event: ev.Event) -> None:
-            for line in writer.feed(event):
-                print(line, flush=True)
+            lines = writer.feed(event)
+            # What cannot be begun is a sentence on standard error; it leaves no conversation to print.
+            if self._session is None or (isinstance(event.payload, ev.Log) and not self._shows(event.payload)):
+                return
+            for line in lines:
+                print(line, file=stream, flush=True)
 
         return write
 
+    def _shows(self, log: ev.Log) -> bool:
+        """Output of the agent was printed when it was written; tracebacks are shown on request."""
+        return log.source == "logging" or (log.source == "engine" and (self._debug or log.level != "error"))
+
     async def _decide(self, engine: InProcessEngine) -> None:
         """Type the next text when nothing is going on; hang up once nothing has been for a while."""
-        if self._interactive:
-            await self._read_lines(engine)
-            return
-        if not self._until_idle:
-            return
-        while self._session is None:
+        try:
             await self._made.wait()
-        while self._texts:
-            await self._session.until_quiet(0.0)
-            await self._type(engine, self._texts.popleft())
-            await self._session.until_busy()
-        await self._session.until_quiet(IDLE_S, microphone_too=True)
-        engine.host.hang_up("nothing more to say")
+            assert self._session is not None
+            if self._interactive:
+                await self._read_lines(engine)
+            elif not self._until_idle:
+                return
+            while self._texts:
+                await self._session.until_quiet(0.0)
+                if self._end_asked:
+                    return
+                await self._type(engine, self._texts.popleft())
+                await self._session.until_busy()
+            await self._session.until_quiet(IDLE_S, microphone_too=True)
+            self._hang_up(engine, "nothing more to say")
+        except Exception as error:
+            self._fail(error)
+            self._hang_up(engine, "an internal error")
 
     async def _read_lines(self, engine: InProcessEngine) -> None:
         """Send standard input line by line, until its end."""
+        from gemini_live_runtime.clock import hold_time
+
+        lines: asyncio.Queue[str] = asyncio.Queue()
         loop = asyncio.get_running_loop()
-        while line := await loop.run_in_executor(None, sys.stdin.readline):
+
+        def read() -> None:
+            # A read cannot be cancelled: a thread of its own, which nobody waits for.
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                with contextlib.suppress(OSError, ValueError, AttributeError):  # standard input is closed
+                    while line := sys.stdin.readline():
+                        loop.call_soon_threadsafe(lines.put_nowait, line)
+                loop.call_soon_threadsafe(lines.put_nowait, "")
+
+        threading.Thread(target=read, name="standard input", daemon=True).start()
+        while True:
+            with hold_time():
+                line = await lines.get()
+            if not line:
+                return
             if line.strip():
                 await self._type(engine, line.strip())
-        self._interactive, self._until_idle = False, True
-        await self._decide(engine)
 
     async def _type(self, engine: InProcessEngine, text: str) -> None:
         from gemini_live_runtime.commands import Command, SendText
 
         self._count += 1
         await engine.link.send(Command(f"talk-{self._count}", SendText(text=text)))
+
+
+def _nothing(event: ev.Event) -> None:
+    """Print nothing: nobody reads it."""
