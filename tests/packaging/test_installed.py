@@ -14,6 +14,17 @@ from gemini_live_tui.theming import theme_names
 
 WHERE = "import gemini_live_runtime as r, gemini_live_tui as t; print(r.__file__); print(t.__file__)"
 THEMES = "from gemini_live_tui.theming import theme_names; print(*theme_names())"
+DEAF = """
+import asyncio
+from gemini_live_runtime.engine.local_server import LocalServerProcess
+
+async def main():
+    server = await LocalServerProcess.start()
+    print(repr(server.deaf))
+    await server.stop()
+
+asyncio.run(main())
+"""
 SPOKEN = str(ROOT / "tests/data/speech/please_stop_talking.wav")
 ASKED = ("talk", "--fast", "--text", "what is the weather in Paris", "--until-idle", "--plain")
 
@@ -71,3 +82,10 @@ def test_one_can_write_with_the_bundled_agent_without_any_extra(from_wheel_alone
 def test_who_speaks_without_the_extra_is_told_its_name(from_wheel_alone: Environment) -> None:
     said = run(from_wheel_alone, "talk", "--fast", "--mic", SPOKEN, "--until-idle")
     assert "pip install 'gemini-live-tui[local]'" in said
+
+
+def test_the_server_of_a_console_says_beforehand_that_it_hears_nothing(
+    from_wheel: Environment, from_wheel_alone: Environment
+) -> None:
+    assert from_wheel.run("-c", DEAF).stdout.strip() == "''"
+    assert "pip install 'gemini-live-tui[local]'" in from_wheel_alone.run("-c", DEAF).stdout

@@ -68,7 +68,9 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
         async def connected(recorder: WireRecorder) -> Connection:
             return await connect(endpoint, setup, clock=clock, observer=recorder, transport_factory=factory)
 
-        return Opening(url=redacted_url(endpoint.url), connect=connected)
+        # Who speaks through a file hears from the model that nobody listens; there is no one to type instead.
+        deaf = backend.deaf if spec.audio == "devices" else ""
+        return Opening(url=redacted_url(endpoint.url), connect=connected, deaf=deaf)
 
     return LiveSession(
         started=started,

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 class Remote:
     """A server somewhere else: Google's, or one named by its URL."""
 
+    deaf = ""
+
     def __init__(self, name: str, find: Callable[[], tuple[Callable[[], Endpoint], tuple[str, ...]]]) -> None:
         self.name = name
         self.warnings: tuple[str, ...] = ()
@@ -58,6 +60,7 @@ class Local:
     def __init__(self, script: str, in_process: bool) -> None:
         self.name = "local"
         self.warnings: tuple[str, ...] = ()
+        self.deaf = ""
         self._script = script
         self._in_process = in_process
         self._process: LocalServerProcess | None = None
@@ -70,6 +73,7 @@ class Local:
         """Start the server."""
         if not self._in_process:
             self._process = await LocalServerProcess.start(self._script)
+            self.deaf = self._process.deaf
             return local_endpoint(self._process.url), open_websocket
         # The server's parts are heavy and usually live in their own process.
         from gemini_live_runtime.local.server import LocalServer, ServerOptions

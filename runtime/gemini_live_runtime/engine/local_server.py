@@ -18,9 +18,11 @@ STOP_TIMEOUT_S = 2.0
 class LocalServerProcess:
     """A running `python -m gemini_live_runtime.local`. It ends when its standard input does, so never outlives us."""
 
-    def __init__(self, process: Process, url: str) -> None:
+    def __init__(self, process: Process, url: str, deaf: str) -> None:
         self._process = process
         self.url = url
+        self.deaf = deaf
+        """Why it recognises no speech; "" when it does."""
 
     @classmethod
     async def start(cls, script: str = "") -> LocalServerProcess:
@@ -35,7 +37,8 @@ class LocalServerProcess:
         try:
             async with asyncio.timeout(READY_TIMEOUT_S):
                 line = await process.stdout.readline()
-            url = str(json.loads(line)["url"])
+            ready = json.loads(line)
+            url, hears = str(ready["url"]), ready["recogniser"]
         except (TimeoutError, ValueError, KeyError, TypeError):
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
@@ -45,7 +48,7 @@ class LocalServerProcess:
                 f"The embedded server did not start{': ' + words if words else ''}",
                 remedy="Run gemini-live-tui serve-local to see why",
             ) from None
-        server = cls(process, url)
+        server = cls(process, url, "" if hears is True else sanitise_line(str(hears), 300))
         server._drain = asyncio.gather(_discard(process.stdout), _discard(process.stderr))
         return server
 
