@@ -65,7 +65,7 @@ async def take(target: Path) -> None:
 
         app = ConsoleApp(source, settings=ConsoleSettings(theme="ember", tmux=False))
         async with app.run_test(size=(112, 34)) as pilot:
-            while not any(LAST_WORDS in block.text for block in app.store.view.blocks):
+            while not any(LAST_WORDS in block.text for block in app.store.view.blocks):  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
             await asyncio.sleep(1.5)
             await pilot.pause()
