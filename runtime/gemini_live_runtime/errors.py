@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -142,5 +141,7 @@ class MissingExtraError(GeminiLiveError):
 
 def traceback_lines(error: BaseException) -> Iterator[str]:
     """The lines of an error's traceback, for a log. Redact and sanitise them like any text."""
+    import traceback
+
     for block in traceback.format_exception(error):
         yield from block.rstrip().splitlines()

@@ -99,7 +99,7 @@ class LiveSession:
         for notice in self._notices:
             self._emit(notice)
         opening = asyncio.create_task(self._open_audio(), name="open audio")
-        self._tasks = [asyncio.create_task(self._supervised(self._converse(opening)), name="converse")]
+        self._tasks = [asyncio.create_task(self._supervised(lambda: self._converse(opening)), name="converse")]
         try:
             end = await self._end
         finally:
@@ -162,10 +162,10 @@ class LiveSession:
         self._changed.clear()
         await self._changed.wait()
 
-    async def _supervised(self, part: Coroutine[None, None, None]) -> None:
+    async def _supervised(self, part: Callable[[], Coroutine[None, None, None]]) -> None:
         """Run a part of the session; a fault in it ends the session in a sentence instead of silence."""
         try:
-            await part
+            await part()
         except GeminiLiveError as error:
             text, remedy = redactor.text(error.message), redactor.text(error.remedy)
             self._emit(ev.Notice(level="error", code=error.code, text=text, remedy=remedy))

@@ -7,7 +7,6 @@ import errno
 import io
 import os
 import sys
-import traceback
 from importlib import import_module
 from typing import Any
 
@@ -122,6 +121,8 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     except Exception as error:
         if shared["debug"]:
+            import traceback
+
             print(redactor.text(sanitise(traceback.format_exc())), file=sys.stderr)
         return _failed(error)
     return result if isinstance(result, int) else 0
