@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import json
 import os
 import re
 import tempfile
@@ -50,6 +50,8 @@ def runtime_dir() -> Path:
         path = None
     if path is not None and len(os.fsencode(path)) <= _SOCKET_LIMIT - 30 and _usable(path):
         return path
+    import hashlib
+
     digest = hashlib.sha256(os.fsencode(path or "")).hexdigest()[:8]
     uid = os.getuid() if hasattr(os, "getuid") else 0
     return Path(tempfile.gettempdir()) / f"glt-{uid}-{digest}"
@@ -82,6 +84,16 @@ def private_dir(path: Path) -> Path:
 def open_private(path: Path, flags: int) -> int:
     """Open `path` with mode 0600 from its creation on, never through a symbolic link; return the descriptor."""
     return os.open(path, flags | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+
+
+def write_private(path: Path, value: object) -> None:
+    """Write `value` as JSON to `path` (0600), whole or not at all; raises `OSError`."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    with contextlib.suppress(FileNotFoundError):
+        part.unlink()
+    with os.fdopen(open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as file:
+        json.dump(value, file)
+    part.replace(path)
 
 
 def safe_name(name: str, *, field: str = "name") -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import json
 import os
 import secrets
 import socket
@@ -97,7 +96,7 @@ class Door:
         self._token = secrets.token_hex(32)
         self._server = await asyncio.start_server(self._enter, "127.0.0.1", 0, limit=MAX_COMMAND_BYTES)
         port = self._server.sockets[0].getsockname()[1]
-        write_private(self._folder / TOKEN_FILE, {"port": port, "token": self._token})
+        paths.write_private(self._folder / TOKEN_FILE, {"port": port, "token": self._token})
 
     async def close(self) -> None:
         """Let nobody in any more, give the consoles inside `FAREWELL_S` to read their last lines, remove the door."""
@@ -215,13 +214,3 @@ def peer_uid(connection: Any) -> int | None:
         return None
     _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
     return int(uid)
-
-
-def write_private(path: Path, value: object) -> None:
-    """Write `value` as JSON to `path` (0600), whole or not at all; raises `OSError`."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    with contextlib.suppress(FileNotFoundError):
-        part.unlink()
-    with os.fdopen(paths.open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as file:
-        json.dump(value, file)
-    part.replace(path)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.registry import (
@@ -20,10 +20,11 @@ from gemini_live_runtime.engine.registry import (
     list_engines,
     remove_folder,
 )
-from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import EngineError
-from gemini_live_runtime.text import redactor, sanitise
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.engine.socket_link import SocketLink
 
 CONNECT_S = 20.0
 """Seconds an engine has to open its door."""
@@ -42,6 +43,8 @@ class EngineProcess:
 
     def last_words(self) -> str:
         """What the engine wrote to its standard error before it could make events of it, made harmless."""
+        from gemini_live_runtime.text import redactor, sanitise
+
         try:
             text = (self.folder / WORDS_FILE).read_text("utf-8", "replace")
         except OSError:
@@ -54,15 +57,13 @@ def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequenc
 
     `program` replaces `python -m gemini_live_runtime.engine`; the spec's file is its last argument.
     """
-    from gemini_live_runtime.engine.door import write_private
-
     folder = engine_folder(spec.session_id, root)
     list_engines(root)
     if is_alive(folder):
         raise EngineError(f"An engine {spec.session_id} is running already", field="session id")
     try:
         paths.private_dir(folder)
-        write_private(folder / SPEC_FILE, spec.to_json())
+        paths.write_private(folder / SPEC_FILE, spec.to_json())
         words = paths.open_private(folder / WORDS_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             process = subprocess.Popen(
@@ -93,6 +94,9 @@ async def connect(
 
     Raises `EngineError` when there is no such engine, when it died (with its last words), or did not open in time.
     """
+    # A console starts its engine, then paints, then comes here: the link is imported last.
+    from gemini_live_runtime.engine.socket_link import SocketLink
+
     folder = engine.folder if engine is not None else engine_folder(session_id, root)
     loop = asyncio.get_running_loop()
     deadline, step = loop.time() + timeout, 0.01

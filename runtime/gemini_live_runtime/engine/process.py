@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-from gemini_live_runtime.engine.door import Door, DoorKind, write_private
+from gemini_live_runtime import paths
+from gemini_live_runtime.engine.door import Door, DoorKind
 from gemini_live_runtime.engine.host import PROGRAM, Host, SessionFactory
 from gemini_live_runtime.engine.launch import drop_addition
 from gemini_live_runtime.engine.registry import ENGINE_FILE, remove_folder, take_lock
@@ -80,7 +81,7 @@ async def _serve(spec: EngineSpec, folder: Path, factory: SessionFactory, kind: 
 
 
 def _register(spec: EngineSpec, folder: Path, host: Host) -> None:
-    write_private(
+    paths.write_private(
         folder / ENGINE_FILE,
         {
             "pid": os.getpid(),

@@ -18,9 +18,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.commands import Command, HangUp
-from gemini_live_runtime.engine.link import Bye, LinkClosed
-from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.errors import EngineError, GeminiLiveError, UsageError
 from gemini_live_runtime.journal.disk import is_locked, lock
 
@@ -130,6 +127,11 @@ async def stop_engine(
 
 async def _hang_up(folder: Path, patience_s: float) -> bool:
     """Ask through the door; whether the engine said goodbye."""
+    # Whoever only starts or lists engines needs no link.
+    from gemini_live_runtime.commands import Command, HangUp
+    from gemini_live_runtime.engine.link import Bye, LinkClosed
+    from gemini_live_runtime.engine.socket_link import SocketLink
+
     try:
         async with asyncio.timeout(patience_s):
             link = await SocketLink.connect(folder)

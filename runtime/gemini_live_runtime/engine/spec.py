@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.errors import EngineError
-from gemini_live_runtime.events import Mode, Record
+
+if TYPE_CHECKING:
+    # Only for annotations: a console writes a spec before it imports the events.
+    from gemini_live_runtime.events import Mode, Record
 
 AudioKind = Literal["devices", "files", "none"]
 
@@ -17,7 +20,7 @@ def new_session_id(wall: float) -> str:
     from datetime import UTC, datetime
 
     stamp = datetime.fromtimestamp(wall, UTC).strftime("%Y%m%d-%H%M%S")
-    return f"{stamp}-{secrets.token_hex(2)}"
+    return f"{stamp}-{os.urandom(2).hex()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
