@@ -56,7 +56,10 @@ class DefaultParts:
 
     def recogniser_or_reason(self) -> bool | str:
         """True, or why nothing can be recognised."""
-        return _or_reason(lambda: self.recogniser(self.dialogue(""), ()))
+        from gemini_live_runtime.local.recogniser import shared_engine
+
+        # A recogniser begins to load its models when it is made: half a second that nobody has asked for yet.
+        return _or_reason(shared_engine)
 
     def speech_or_reason(self) -> bool | str:
         """True, or why nothing can be said."""
