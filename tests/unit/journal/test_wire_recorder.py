@@ -1,0 +1,119 @@
+"""The traffic of a session as events and tracks: nothing lost, nothing secret, nothing twice."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_live_runtime.errors import ProtocolError
+from gemini_live_runtime.events import Payload, Side, WireAudio, WireMessage
+from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire.codec import client_to_json, decode_server_message
+from gemini_live_runtime.wire.json_frame import dump_object
+from gemini_live_runtime.wire.messages import AudioFrame
+
+SPEECH = "audio/pcm;rate=24000"
+
+
+class Kept:
+    def __init__(self) -> None:
+        self.events: list[Payload] = []
+        self.tracks: dict[str, bytes] = {"user": b"", "model": b""}
+        self.recorder = WireRecorder(self.events.append, self)
+
+    def audio(self, track: Side, pcm: bytes) -> None:
+        self.tracks[track] += pcm
+
+    def receives(self, **fields: Any) -> None:
+        frame = dump_object(fields)
+        self.recorder.received(decode_server_message(frame), len(frame))
+
+    @property
+    def messages(self) -> list[WireMessage]:
+        return [event for event in self.events if isinstance(event, WireMessage)]
+
+    @property
+    def spans(self) -> list[WireAudio]:
+        return [event for event in self.events if isinstance(event, WireAudio)]
+
+
+def test_a_run_of_chunks_is_one_event_a_second() -> None:
+    kept = Kept()
+    for _ in range(125):
+        kept.recorder.sent_audio(bytes(640), 900)
+    kept.recorder.flush()
+    assert [(span.first, span.count, span.frames) for span in kept.spans] == [
+        (0, 16_000, ((320, 50),)),
+        (16_000, 16_000, ((320, 50),)),
+        (32_000, 8_000, ((320, 25),)),
+    ]
+
+
+def test_a_message_keeps_its_place_among_the_audio() -> None:
+    kept = Kept()
+    kept.recorder.sent_audio(bytes(640), 900)
+    kept.recorder.sent(compose.audio_stream_end(), client_to_json(compose.audio_stream_end()), 50)
+    kept.recorder.sent_audio(bytes(640), 900)
+    kept.recorder.flush()
+    assert [event.type for event in kept.events] == ["wire.audio", "wire.message", "wire.audio"]
+
+
+def test_audio_beside_other_things_goes_to_the_track_and_leaves_its_address() -> None:
+    kept = Kept()
+    pcm = b"\x01\x00" * 480
+    kept.recorder.received_audio(AudioFrame(pcm, 24_000, SPEECH), 900)
+    part = {"inlineData": {"mimeType": SPEECH, "data": base64.b64encode(pcm).decode()}}
+    kept.receives(serverContent={"modelTurn": {"parts": [part]}, "outputTranscription": {"text": "hi"}})
+    content = kept.messages[0].frame["serverContent"]
+    address = {"$audio": {"track": "model", "first": 480, "count": 480}}
+    assert content["modelTurn"]["parts"][0]["inlineData"] == {"mimeType": SPEECH, "data": address}
+    assert content["outputTranscription"] == {"text": "hi"}
+    assert kept.tracks["model"] == pcm + pcm
+
+
+def test_speech_at_another_rate_is_kept_as_it_travelled() -> None:
+    kept = Kept()
+    kept.recorder.received_audio(AudioFrame(b"\x01\x00", 48_000, "audio/pcm;rate=48000"), 90)
+    blob = kept.messages[0].frame["serverContent"]["modelTurn"]["parts"][0]["inlineData"]
+    assert base64.b64decode(blob["data"]) == b"\x01\x00"
+    assert kept.tracks["model"] == b""
+
+
+def test_handles_and_keys_are_not_kept() -> None:
+    kept = Kept()
+    kept.receives(sessionResumptionUpdate={"newHandle": "h-secret", "resumable": True})
+    setup = compose.setup_message(compose.build_setup("models/m", instruction="key AIzaSyA1234567890abcdefghijk"))
+    kept.recorder.sent(setup, client_to_json(setup), 10)
+    assert "h-secret" not in repr(kept.events)
+    assert "AIzaSyA1234567890" not in repr(kept.events)
+
+
+def test_an_unreadable_frame_leaves_a_trace() -> None:
+    kept = Kept()
+    kept.recorder.unreadable(ProtocolError("The frame is not JSON"), 9)
+    assert (kept.messages[0].size, kept.messages[0].problems) == (9, ("The frame is not JSON",))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["chunk", "speech", "message"]), st.integers(1, 4000)), max_size=60))
+def test_spans_cover_both_tracks_without_gap_or_overlap(traffic: list[tuple[str, int]]) -> None:
+    kept = Kept()
+    for kind, samples in traffic:
+        if kind == "chunk":
+            kept.recorder.sent_audio(bytes(samples * 2), 1)
+        elif kind == "speech":
+            kept.recorder.received_audio(AudioFrame(bytes(samples * 2), 24_000, SPEECH), 1)
+        else:
+            kept.receives(serverContent={"turnComplete": True})
+    kept.recorder.flush()
+    for track in ("user", "model"):
+        spans = [span for span in kept.spans if span.track == track]
+        position = 0
+        for span in spans:
+            assert span.first == position
+            assert span.count == sum(size * times for size, times in span.frames)
+            position += span.count
+        assert position * 2 == len(kept.tracks[track])
