@@ -41,9 +41,7 @@ class SessionLink:
     async def run(self) -> None:
         """Open the link, then read it to its end. Every way to end is told to the store."""
         try:
-            # What decodes the link takes tens of milliseconds to import: not on the loop that answers keys.
-            await asyncio.to_thread(_import_vocabulary)
-            self._link = await self._source()
+            self._link = await self._open()
             writer = asyncio.create_task(self._write(self._link))
             try:
                 await self._read(self._link)
@@ -60,6 +58,17 @@ class SessionLink:
         finally:
             self._ended.set()
             self._refuse_the_rest()
+
+    async def _open(self) -> Link:
+        opening = asyncio.ensure_future(self._source())
+        try:
+            # First the engine is started, then there is time to import what decodes its link: tens of milliseconds,
+            # so not on the loop that answers keys.
+            await asyncio.sleep(0)
+            await asyncio.to_thread(_import_vocabulary)
+            return await opening
+        finally:
+            opening.cancel()
 
     async def _read(self, link: Link) -> None:
         bad = 0

@@ -6,11 +6,10 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import MODEL_RATE, AudioIO, AudioOpened, Direction, MicChunk
-from gemini_live_runtime.audio.pcm import PcmConverter
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.commands import Command
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError, traceback_lines
@@ -36,6 +35,9 @@ from gemini_live_runtime.text import redactor
 from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.audio.pcm import PcmConverter
 
 TIMER_GRAIN_S = 0.001
 """Seconds by which a timer may be late."""
@@ -299,6 +301,9 @@ class LiveSession:
 
     def _converter(self, rate: int) -> PcmConverter:
         if self._conversion is None or self._conversion.source != rate:
+            # numpy takes a tenth of a second to import, and no server is known to send another rate.
+            from gemini_live_runtime.audio.pcm import PcmConverter
+
             self._conversion = PcmConverter(rate, MODEL_RATE)
         return self._conversion
 

@@ -1,6 +1,6 @@
 """Starting a console on a session: plain, `demo` and `run`.
 
-The engine process is started before Textual is imported, so both get ready at the same time.
+The engine process is started right after the first paint: before, it would take processor time from it.
 """
 
 from __future__ import annotations
@@ -139,12 +139,19 @@ def open_console(spec: EngineSpec, loaded: Loaded, *, hint: str = "", single_pro
     if single_process:
         source = _in_process(spec)
     else:
-        from gemini_live_runtime.engine import launch
-
-        engine = launch.start_engine(spec)
 
         async def source() -> Any:
-            return await launch.connect(spec.session_id, engine=engine)
+            import asyncio
+
+            from gemini_live_runtime.engine import launch
+
+            engine = launch.start_engine(spec)
+            try:
+                return await launch.connect(spec.session_id, engine=engine)
+            except asyncio.CancelledError:
+                # Whoever quits before the engine can be told so still ends it.
+                engine.process.terminate()
+                raise
 
     return show(source, settings, recorded=spec.record != "off")
 
