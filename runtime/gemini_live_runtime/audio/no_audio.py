@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from gemini_live_runtime.audio.interface import AudioLevels, AudioListener, AudioOpened
-from gemini_live_runtime.audio.playout import Playout
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.audio.playout import Playout
 
 _LEVELS = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
 
@@ -19,6 +22,9 @@ class NoAudio:
 
     async def open(self, listener: AudioListener) -> AudioOpened:
         """There is nothing to open and nothing that could fail."""
+        # numpy comes with it: imported here, while the session waits for its server.
+        from gemini_live_runtime.audio.playout import Playout
+
         self._playout = Playout(listener, None)
         return AudioOpened(None, None, (), "")
 

@@ -138,6 +138,7 @@ class JournalWriter:
         self._queued_lines = 0
         self._queued_audio = 0
         self._busy = False
+        self._resting = False
         self._closing = False
         self._urgent = False
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
@@ -155,7 +156,7 @@ class JournalWriter:
             self._queued_lines += len(line)
             if self._queued_lines > MAX_UNWRITTEN:
                 self._give_up()
-            self._wake.notify()
+            self._call_thread()
 
     def audio(self, track: ev.Side, pcm: bytes) -> None:
         """Add samples (s16le at the track's rate) to a track; does nothing when sound is not recorded."""
@@ -168,6 +169,11 @@ class JournalWriter:
                 return
             self._pcm.append((track, pcm))
             self._queued_audio += len(pcm)
+            self._call_thread()
+
+    def _call_thread(self) -> None:
+        # A thread that gathers has been called already: each wake-up would take the interpreter from the session.
+        if self._resting:
             self._wake.notify()
 
     def flush(self) -> None:
@@ -198,7 +204,9 @@ class JournalWriter:
                     left = None if idle else next_sync - time.monotonic()
                     if left is not None and left <= 0:
                         break
+                    self._resting = True
                     self._wake.wait(left)
+                    self._resting = False
                 if (self._lines or self._pcm) and not self._closing:
                     self._wake.wait_for(lambda: self._closing or self._urgent, GATHER_S)
                 lines, pcm = self._take()

@@ -35,9 +35,11 @@ class SessionCore(ServerSide, SoundSide, OperatorSide):
 
     def deadline(self, now: float) -> float | None:
         """Seconds until `tick` has something to do; None when nothing depends on time."""
-        waits = [self._facts.next_change(now), self._limits.next_check((now - self._started_at) / 60)]
-        due = [wait for wait in waits if wait is not None]
-        return min(due) if due else None
+        change = self._facts.next_change(now)
+        check = self._limits.next_check((now - self._started_at) / 60)
+        if change is None or check is None:
+            return check if change is None else change
+        return min(change, check)
 
     def tick(self, now: float) -> list[Effect]:
         """Time passed."""

@@ -308,9 +308,10 @@ class LiveSession:
         return self._conversion
 
     def _schedule(self) -> None:
-        wait = self._core.deadline(self._now())
+        now = self._now()
+        wait = self._core.deadline(now)
         # A hair later than asked: rounding must not make a timer fire before its moment, again and again.
-        due = None if wait is None or self._end.done() else self._now() + wait + TIMER_GRAIN_S
+        due = None if wait is None or self._end.done() else now + wait + TIMER_GRAIN_S
         # Most effects leave the deadline where it was: a timer is only made when it moves.
         if self._timer is not None and due is not None and abs(self._due - due) < TIMER_GRAIN_S:
             return
@@ -348,7 +349,9 @@ class LiveSession:
             self._changed.set()
         if self._connection is None or not self._core.taking_audio:
             return
-        self._perform(self._core.audio_flows())
+        before = self._core.audio_flows()
+        if before:
+            self._perform(before)
         self._connection.send_audio(chunk.pcm)
 
     def playback_started(self, gen: int) -> None:

@@ -56,6 +56,8 @@ class Facts:
 
     def next_change(self, now: float) -> float | None:
         """Seconds until time alone changes the word; None when it will not."""
+        if self.interrupted_at is None and self.voice_ended_at is None:
+            return None
         ends = []
         if self.interrupted_at is not None:
             ends.append(self.interrupted_at + INTERRUPTED_SHOWN_S)

@@ -1,0 +1,209 @@
+"""What the session adds to the codec: microseconds for each piece of model speech and each microphone chunk.
+
+    .venv/bin/python tests/bench/bench_hot_path.py
+
+Everything but the socket is the product's own: `Connection`, recorder, hub (journal off and on), core, runner. The
+transport hands out frames that are there already and takes what is sent. Batches are interleaved; medians and the
+median ratio to the bare codec are printed. A microphone chunk includes the turn of the event loop that its writer
+needs, so the ratio to a bare loop turn is printed too.
+
+Exit status: 0 when the targets are met, 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
+
+from tests.bench.live import BenchAudio, make_hub, make_session, stamped_chunk  # noqa: E402
+
+from gemini_live_runtime.audio.interface import MicChunk  # noqa: E402
+from gemini_live_runtime.clock import LoopClock  # noqa: E402
+from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk  # noqa: E402
+from gemini_live_runtime.wire.connection import Connection  # noqa: E402
+from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint  # noqa: E402
+from gemini_live_runtime.wire.transport import Transport  # noqa: E402
+
+ROUNDS = 61
+BATCH = 200
+FLOORS = {
+    "decode a frame": "decode a frame",
+    "Connection.receive": "decode a frame",
+    "receive to play": "decode a frame",
+    "receive to play, recording": "decode a frame",
+    "encode a chunk": "encode a chunk",
+    "wake a task": "encode a chunk",
+    "microphone to transport": "wake a task",
+    "microphone to transport, recording": "wake a task",
+}
+"""What each case is told as a multiple of."""
+
+AT_MOST = {"receive to play, recording": 12.0, "microphone to transport, recording": 3.0}
+
+SETUP_COMPLETE = b'{"setupComplete": {}}'
+
+
+def model_frames() -> list[bytes]:
+    """Pieces of 40 ms as a server sends them: pretty-printed, binary."""
+    blobs = [
+        {"mimeType": "audio/pcm;rate=24000", "data": base64.b64encode(os.urandom(1920)).decode()} for _ in range(BATCH)
+    ]
+    messages = [{"serverContent": {"modelTurn": {"parts": [{"inlineData": blob}]}}} for blob in blobs]
+    return [json.dumps(message, indent=2).encode() for message in messages]
+
+
+class Lane(Transport):
+    """Frames that are there already, one batch at a time; `sent` is set once a batch has gone out."""
+
+    def __init__(self) -> None:
+        self._frames: list[bytes] = [SETUP_COMPLETE]
+        self._wake = asyncio.Event()
+        self.empty = asyncio.Event()
+        self.count = 0
+
+    def load(self, frames: list[bytes]) -> None:
+        """The frames to be received next."""
+        self._frames = frames[::-1]
+        self.empty.clear()
+        self._wake.set()
+
+    async def send(self, frame: str | bytes) -> None:
+        self.count += 1
+
+    async def recv(self) -> str | bytes:
+        while not self._frames:
+            self.empty.set()
+            self._wake.clear()
+            await self._wake.wait()
+        return self._frames.pop()
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        return None
+
+
+class Bench:
+    """One session, or one bare connection, and what is measured on it."""
+
+    def __init__(self, clock: LoopClock, folder: Path | None) -> None:
+        self.lane = Lane()
+        self.audio = BenchAudio()
+        self.hub = make_hub(clock, folder)
+        self.session, self.opened = make_session(
+            self.hub, self.audio, clock, local_endpoint("ws://localhost"), self._transport
+        )
+
+    async def _transport(self, _: Endpoint) -> Transport:
+        return self.lane
+
+    async def start(self) -> None:
+        """Connect; returns when the session listens."""
+        self.task = asyncio.create_task(self.session.run())
+        await self.opened
+        await self.lane.empty.wait()
+
+    async def receive(self, frames: list[bytes]) -> None:
+        """A batch of model speech, from the transport to `AudioIO.play`."""
+        before = self.audio.played
+        self.lane.load(frames)
+        await self.lane.empty.wait()
+        assert self.audio.played == before + len(frames)
+
+    async def send(self, chunks: list[MicChunk]) -> None:
+        """A batch of chunks, from the listener to the transport, each with its turns of the loop."""
+        lane, listener = self.lane, self.audio.listener
+        assert listener is not None
+        for chunk in chunks:
+            goal = lane.count + 1
+            listener.mic_chunk(chunk)
+            while lane.count < goal:
+                await asyncio.sleep(0)
+
+    async def stop(self) -> None:
+        """End the session and its journal."""
+        self.session.hang_up("done")
+        await self.task
+        if self.hub.journal is not None:
+            await asyncio.to_thread(self.hub.journal.close)
+
+
+async def bare_receive(connection: Connection, lane: Lane, frames: list[bytes]) -> None:
+    """A batch through `Connection.receive` alone, nobody watching."""
+    lane.load(frames)
+    for _ in frames:
+        await connection.receive()
+
+
+async def main() -> int:
+    """Measure, print, judge."""
+    clock, frames = LoopClock(), model_frames()
+    pcm = [stamped_chunk(number) for number in range(BATCH)]
+    chunks = [MicChunk(piece, 0.0) for piece in pcm]
+    with tempfile.TemporaryDirectory() as name:
+        plain, recorded = Bench(clock, None), Bench(clock, Path(name))
+        await plain.start()
+        await recorded.start()
+        bare_lane = Lane()
+        bare_lane.load([])
+        bare = Connection(bare_lane, clock=clock)
+
+        async def codec_in() -> None:
+            for frame in frames:
+                decode_server(frame)
+
+        async def codec_out() -> None:
+            for piece in pcm:
+                encode_audio_chunk(piece)
+
+        async def turns() -> None:
+            event, loop = asyncio.Event(), asyncio.get_running_loop()
+            for _ in pcm:
+                event.clear()
+                loop.call_soon(event.set)
+                await event.wait()
+
+        cases: dict[str, Callable[[], Awaitable[None]]] = {
+            "decode a frame": codec_in,
+            "Connection.receive": lambda: bare_receive(bare, bare_lane, frames),
+            "receive to play": lambda: plain.receive(frames),
+            "receive to play, recording": lambda: recorded.receive(frames),
+            "encode a chunk": codec_out,
+            "wake a task": turns,
+            "microphone to transport": lambda: plain.send(chunks),
+            "microphone to transport, recording": lambda: recorded.send(chunks),
+        }
+        samples: dict[str, list[float]] = {name: [] for name in cases}
+        for _ in range(ROUNDS):
+            for case, run in cases.items():
+                started = time.perf_counter()
+                await run()
+                samples[case].append((time.perf_counter() - started) / BATCH * 1e6)
+        await plain.stop()
+        await recorded.stop()
+        await bare.close()
+
+    print(f"{'what':36} | {'target':>8} | measured")
+    met = True
+    for case, floor in FLOORS.items():
+        ratio = statistics.median(a / b for a, b in zip(samples[case], samples[floor], strict=True))
+        limit = AT_MOST.get(case)
+        verdict = "" if limit is None else "  ok" if ratio <= limit else "  MISSED"
+        met &= limit is None or ratio <= limit
+        target = "" if limit is None else f"<= {limit:g}x"
+        us = statistics.median(samples[case])
+        print(f"{case:36} | {target:>8} | {us:6.2f} us, {ratio:4.1f}x {floor}{verdict}")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(asyncio.run(main()))

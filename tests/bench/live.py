@@ -1,0 +1,167 @@
+"""Real sessions for the benches: the product's `LiveSession` with a microphone and a server of one's choice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.interface import (
+    CHUNK_MS,
+    CHUNK_SAMPLES,
+    AudioLevels,
+    AudioListener,
+    AudioOpened,
+    MicChunk,
+    OpenDevice,
+)
+from gemini_live_runtime.audio.relay import LoopRelay
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.engine.hub import Hub
+from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.session.agent import Agent
+from gemini_live_runtime.session.capabilities import capabilities_of
+from gemini_live_runtime.session.core import SessionCore
+from gemini_live_runtime.session.declare import setup_of
+from gemini_live_runtime.session.limits import Limits
+from gemini_live_runtime.session.runner import LiveSession, Opening
+from gemini_live_runtime.wire.connection import Connection, connect
+from gemini_live_runtime.wire.endpoints import Endpoint
+from gemini_live_runtime.wire.transport import Transport
+
+AGENT = Agent(name="bench", instruction="You are a bench.")
+CHUNK_BYTES = CHUNK_SAMPLES * 2
+_LEVELS = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
+
+
+def stamped_chunk(stamp: int) -> bytes:
+    """20 ms of noise whose first 8 bytes are `stamp`."""
+    return stamp.to_bytes(8, "little") + _NOISE
+
+
+_NOISE = os.urandom(CHUNK_BYTES - 8)
+
+
+class DeviceThread:
+    """Calls `deliver(chunk)` every 20 ms from a thread, as an audio worker would; each chunk is stamped at delivery.
+
+    `first` is the CLOCK_MONOTONIC time (s) of the first chunk, so that several processes can take turns.
+    """
+
+    def __init__(self, deliver: Callable[[bytes], object], *, first: float, count: int) -> None:
+        self._deliver = deliver
+        self._first = first
+        self._count = count
+        self._thread = threading.Thread(target=self._run, name="device", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def _run(self) -> None:
+        for number in range(self._count):
+            due = self._first + number * CHUNK_MS / 1000
+            time.sleep(max(0.0, due - time.monotonic()))
+            self._deliver(stamped_chunk(time.monotonic_ns()))
+
+
+class BenchAudio:
+    """An `AudioIO` with an open microphone that delivers through the product's relay, and a loudspeaker that counts."""
+
+    def __init__(self) -> None:
+        self.relay: LoopRelay | None = None
+        self.listener: AudioListener | None = None
+        self.played = 0
+
+    async def open(self, listener: AudioListener) -> AudioOpened:
+        self.listener = listener
+        self.relay = LoopRelay(asyncio.get_running_loop(), listener)
+        return AudioOpened(
+            OpenDevice("input", "bench", 16_000, 10.0), OpenDevice("output", "bench", 24_000, 10.0), (), ""
+        )
+
+    def deliver(self, pcm: bytes) -> None:
+        """20 ms of microphone, from the audio worker's thread."""
+        assert self.relay is not None
+        self.relay.mic_chunk(MicChunk(pcm, time.monotonic()))
+
+    async def close(self) -> None:
+        return None
+
+    def play(self, gen: int, pcm: bytes) -> None:
+        self.played += 1
+
+    def end_of_turn(self, gen: int) -> None:
+        return None
+
+    def cut(self, cut_below: int) -> None:
+        return None
+
+    def set_microphone(self, on: bool) -> None:
+        return None
+
+    def set_speaker(self, on: bool) -> None:
+        return None
+
+    def levels(self) -> AudioLevels:
+        return _LEVELS
+
+    finished = False
+    playing = False
+
+
+def make_hub(clock: Clock, journal_root: Path | None) -> Hub:
+    """The engine's hub, with a journal that records sound when there is a folder for it."""
+    hub = Hub("bench", clock, program="bench", pid=os.getpid())
+    if journal_root is not None:
+        hub.journal = JournalWriter(journal_root, "bench", audio=True, report=hub.report)
+    return hub
+
+
+def make_session(
+    hub: Hub,
+    audio: BenchAudio,
+    clock: Clock,
+    endpoint: Endpoint,
+    transport_factory: Callable[[Endpoint], Awaitable[Transport]],
+) -> tuple[LiveSession, asyncio.Future[Connection]]:
+    """The product's session as `engine.assemble` puts it together; the future is its connection once that is open."""
+    opened: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
+    capabilities = capabilities_of(AGENT.model, ())
+    core = SessionCore(mode="voice", capabilities=capabilities, limits=Limits(), price=None, started_at=clock.now())
+
+    async def opening() -> Opening:
+        async def connected(recorder: WireRecorder) -> Connection:
+            connection = await connect(
+                endpoint,
+                setup_of(AGENT, AGENT.model, capabilities=capabilities),
+                clock=clock,
+                observer=recorder,
+                transport_factory=transport_factory,
+            )
+            opened.set_result(connection)
+            return connection
+
+        return Opening(url="bench", connect=connected)
+
+    async def closing() -> None:
+        return None
+
+    started = ev.SessionStarted(
+        session_id="bench",
+        agent=AGENT.name,
+        model=AGENT.model,
+        backend="bench",
+        wall=hub.wall,
+        record="off",
+        mode="voice",
+        program="bench",
+    )
+    session = LiveSession(
+        started=started, agent=AGENT, core=core, sink=hub, audio=audio, opening=opening, closing=closing, clock=clock
+    )
+    return session, opened
