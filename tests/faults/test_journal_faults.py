@@ -128,6 +128,7 @@ def test_a_disk_that_gets_room_again_gets_every_event_and_it_is_told(tmp_path):
 
 def test_events_that_can_never_be_written_are_counted_and_memory_stays_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(writer_module, "MAX_UNWRITTEN", 5000)
+    monkeypatch.setattr(writer_module, "SYNC_S", 3600.0)
     reports: list[ev.Payload] = []
     disk = FaultyDisk(10**9, errno.ENOSPC, lasting=True)
     journal = JournalWriter(tmp_path, "s1", audio=False, report=reports.append, disk=disk)
