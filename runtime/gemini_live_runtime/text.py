@@ -88,15 +88,21 @@ _SECRET_FIELDS = frozenset(
 )
 
 
+MAX_PASSING = 16
+_SHORTEST = 6
+
+
 class Redactor:
     """Replaces credentials in text and in JSON-like values.
 
     Patterns catch keys and tokens by shape; `add` registers the exact secrets in use, whatever their shape.
     """
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_lasting", "_passing")
 
     def __init__(self) -> None:
+        self._lasting: set[str] = set()
+        self._passing: dict[str, None] = {}
         self._known: list[str] = []
 
     def add(self, secret: str) -> None:
@@ -104,10 +110,31 @@ class Redactor:
 
         Anything under six characters is ignored, it would blank ordinary words.
         """
-        if len(secret) < 6:
-            return
-        spellings = {secret, quote(secret, safe=""), json.dumps(secret)[1:-1], repr(secret)[1:-1]}
-        self._known = sorted(spellings.union(self._known), key=lambda known: (-len(known), known))
+        if len(secret) >= _SHORTEST:
+            self._lasting.add(secret)
+            self._spell()
+
+    def add_passing(self, secret: str) -> None:
+        """Like `add` for a secret that is soon replaced, such as a resumption handle: the last `MAX_PASSING` count."""
+        if len(secret) >= _SHORTEST:
+            self._passing.pop(secret, None)
+            self._passing[secret] = None
+            while len(self._passing) > MAX_PASSING:
+                del self._passing[next(iter(self._passing))]
+            self._spell()
+
+    def _spell(self) -> None:
+        spellings = {
+            spelling
+            for secret in (*self._lasting, *self._passing)
+            for spelling in (
+                secret,
+                quote(secret, safe="", errors="replace"),
+                json.dumps(secret)[1:-1],
+                repr(secret)[1:-1],
+            )
+        }
+        self._known = sorted(spellings, key=lambda known: (-len(known), known))
 
     def text(self, text: str) -> str:
         """`text` without any known or recognisable secret."""

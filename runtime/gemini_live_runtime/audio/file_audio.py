@@ -86,6 +86,14 @@ class FileAudio:
                 field="speaker",
                 value=str(path),
             )
+        if path.is_fifo() or path.is_socket():
+            # Opening one waits for its reader, and with it everything else.
+            raise AudioFileError(
+                f"{path} cannot be written: it is a pipe or a socket",
+                remedy="Give the path of a WAV file",
+                field="speaker",
+                value=str(path),
+            )
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise AudioFileError(
                 f"{path} cannot be written: " + ("it is a folder" if path.is_dir() else "its folder does not exist"),

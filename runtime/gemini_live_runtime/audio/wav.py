@@ -40,6 +40,9 @@ class WavReader:
         self.channels = 0
         self._kind = 0
         self._bits = 0
+        if path.exists() and not path.is_file():
+            # A named pipe would wait for its writer, and with it everything else.
+            raise _error(path, "cannot be opened: it is not a file", "Give the path of a readable WAV file")
         try:
             self._file: BinaryIO = path.open("rb")
         except OSError as error:

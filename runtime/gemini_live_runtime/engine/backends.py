@@ -67,7 +67,11 @@ class Local:
         self._server: LocalServer | None = None
 
     def prepare(self) -> None:
-        """The embedded server takes no credential."""
+        """Check the script; the embedded server takes no credential. Raises `ConfigError`."""
+        if self._script:
+            from gemini_live_runtime.local.script import load_script
+
+            load_script(Path(self._script))
 
     async def open(self) -> tuple[Endpoint, TransportFactory]:
         """Start the server."""

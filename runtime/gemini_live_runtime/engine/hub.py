@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import json
 from collections import deque
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
@@ -16,6 +16,7 @@ from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.samples import MeterSample
+from gemini_live_runtime.text import redactor
 
 MAX_OUTBOX_LINES = 20_000
 MAX_OUTBOX_BYTES = 48 * 1024 * 1024
@@ -130,11 +131,11 @@ class Hub:
         """Stamp, fold, journal and forward `payload`. Never raises: what cannot be written becomes a notice."""
         view = self.view
         t = max(view.t, round(self._clock.now() - self._origin, 6))
-        event = ev.Event(view.seq + 1, t, turn, gen, payload)
         try:
+            event = ev.Event(view.seq + 1, t, turn, gen, _without_secrets(payload))
             line = event.to_line()
         except (TypeError, ValueError, RecursionError) as error:
-            event = ev.Event(event.seq, t, turn, gen, _plain_values(payload, error))
+            event = ev.Event(view.seq + 1, t, turn, gen, _without_secrets(_plain_values(payload, error)))
             line = event.to_line()
         apply(view, event)
         if self.journal is not None:
@@ -250,6 +251,21 @@ class Hub:
                     loop_lag_ms=sample.loop_lag_ms,
                 )
             )
+
+
+def _without_secrets(payload: ev.Payload) -> ev.Payload:
+    """`payload` redacted: what tools, people and servers say may hold a credential that nobody looked for there."""
+    if isinstance(payload, ev.WireMessage):
+        return payload  # redacted whole where it was made
+    changed = {}
+    for field in fields(payload):  # type: ignore[arg-type]
+        value = getattr(payload, field.name)
+        if value and isinstance(value, str | Mapping | list | tuple):
+            clean = redactor.value(value)
+            clean = tuple(clean) if isinstance(value, tuple) else clean
+            if clean != value:
+                changed[field.name] = clean
+    return replace(payload, **changed) if changed else payload  # type: ignore[type-var]
 
 
 def _differ(sample: MeterSample, before: MeterSample | None) -> bool:

@@ -76,6 +76,9 @@ class WireRecorder:
 
     def sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
         """A message went out."""
+        resumption = message.setup.session_resumption if message.setup is not None else None
+        if resumption is not None and resumption.handle:
+            redactor.add_passing(resumption.handle)
         self._message("sent", raw, size)
 
     def sent_audio(self, pcm: bytes, size: int) -> None:
@@ -84,6 +87,9 @@ class WireRecorder:
 
     def received(self, message: ServerMessage, size: int) -> None:
         """A message came in."""
+        update = message.session_resumption_update
+        if update is not None and update.new_handle:
+            redactor.add_passing(update.new_handle)
         self._message("received", message.raw, size, message.problems)
 
     def received_audio(self, frame: AudioFrame, size: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -183,12 +184,34 @@ def scrub_environment(environment: MutableMapping[str, str] | None = None) -> tu
     """
     environment = os.environ if environment is None else environment
     removed = []
+    if environment is os.environ and sys.platform == "linux":
+        _wipe([name for name in SECRET_VARIABLES if name in environment])
     for name in SECRET_VARIABLES:
         value = environment.pop(name, None)
         if value is not None:
             redactor.add(value.strip())
             removed.append(name)
     return tuple(removed)
+
+
+def _wipe(names: list[str]) -> None:
+    """Overwrite variables where `/proc/PID/environ` shows those a process was started with: `unsetenv` leaves them."""
+    if not names:
+        return
+    import ctypes
+
+    try:
+        # Fields 50 and 51 of proc(5)'s stat: where the first environment begins and ends. The name may hold blanks.
+        after_name = Path("/proc/self/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+        start, end = int(after_name[47]), int(after_name[48])
+        getenv = ctypes.CDLL(None).getenv
+    except (OSError, ValueError, IndexError, AttributeError):
+        return
+    getenv.restype, getenv.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
+    for name in names:
+        address = getenv(name.encode())
+        if address is not None and start <= address < end:
+            ctypes.memset(address, 0, len(ctypes.string_at(address)))
 
 
 def _read_key_file(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from gemini_live_runtime.engine.host import InProcessEngine
     from gemini_live_runtime.engine.spec import EngineSpec
     from gemini_live_runtime.session.runner import LiveSession
+
+STUCK_S = 15.0
+"""Seconds after a signal until the process ends even though somebody's code blocks it."""
 
 IDLE_S = 1.0
 """How long nothing may happen before a conversation counts as over, in seconds."""
@@ -147,6 +151,7 @@ class _Conversation:
         self._failure: Exception | None = None
         self._end_asked = False
         self._signal: signal.Signals | None = None
+        self._guard: threading.Timer | None = None
 
     async def run(self) -> int:
         """Hold the conversation; the exit code. Raises what made it fail."""
@@ -209,6 +214,9 @@ class _Conversation:
             if self._signal is not None:
                 raise KeyboardInterrupt
             self._signal = signal.Signals(number)
+            guard = self._guard = threading.Timer(STUCK_S, os._exit, (128 + number,))
+            guard.daemon = True
+            guard.start()
             reason = "interrupted" if number == signal.SIGINT else f"asked to stop by {self._signal.name}"
             loop.call_soon_threadsafe(self._hang_up, engine, reason)
 
@@ -219,6 +227,8 @@ class _Conversation:
         finally:
             for number, handler in before:
                 signal.signal(number, handler)
+            if self._guard is not None:
+                self._guard.cancel()
 
     async def _print(self, engine: InProcessEngine, write: Callable[[ev.Event], None]) -> None:
         """Print events as they come; notice those that mean that the conversation failed."""
