@@ -86,18 +86,10 @@ class FileAudio:
                 field="speaker",
                 value=str(path),
             )
-        if path.is_fifo() or path.is_socket():
-            # Opening one waits for its reader, and with it everything else.
+        if reason := _unwritable(path):
             raise AudioFileError(
-                f"{path} cannot be written: it is a pipe or a socket",
-                remedy="Give the path of a WAV file",
-                field="speaker",
-                value=str(path),
-            )
-        if path.is_dir() or not path.absolute().parent.is_dir():
-            raise AudioFileError(
-                f"{path} cannot be written: " + ("it is a folder" if path.is_dir() else "its folder does not exist"),
-                remedy="Give the path of a WAV file in a folder that exists",
+                f"{path} cannot be written: {reason}",
+                remedy="Give the path of a WAV file in a folder that exists and is yours",
                 field="speaker",
                 value=str(path),
             )
@@ -227,3 +219,22 @@ class FileAudio:
             self._lost_input = True
             self._pipeline.lose_input()
         self._listener.device_lost(direction, str(error))
+
+
+def _unwritable(path: Path) -> str:
+    """Why nothing can be written to `path`; leaves it as it was."""
+    if path.is_dir():
+        return "it is a folder"
+    if path.is_fifo() or path.is_socket():
+        # Opening one waits for its reader, and with it everything else.
+        return "it is a pipe or a socket"
+    if not path.absolute().parent.is_dir():
+        return "its folder does not exist"
+    existed = path.exists()
+    try:
+        path.open("ab").close()
+        if not existed:
+            path.unlink()
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""

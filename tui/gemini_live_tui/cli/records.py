@@ -29,7 +29,7 @@ _UNITS = {"h": 3600.0, "d": 86400.0, "w": 604800.0}
 @click.option("--plain", is_flag=True, help="Print the session as lines of text.")
 @click.option("--json", "as_json", is_flag=True, help="Print the session's events as JSON lines.")
 @click.option("--times", is_flag=True, help="With --plain: begin each line with its time.")
-@click.option("--speed", type=float, help="Play with the session's own timing, this many times as fast.")
+@click.option("--speed", type=float, metavar="X", help="Play with the session's own timing, this many times as fast.")
 @config_options(LOOK_OPTIONS)
 def replay(session: str, plain: bool, as_json: bool, times: bool, speed: float | None, flags: dict[str, Any]) -> int:
     """Show a recorded session in the console, or print it.
