@@ -1,6 +1,6 @@
 """Fits the weights of local/rejection.py: `python -m tests.bench.fit_recogniser` prints them.
 
-Tuning material only: none of its sentences is in tests/unit/local/test_recogniser.py. Takes some ten minutes.
+Tuning material only: none of its sentences is in tests/support/recogniser_evaluation.py. Takes some ten minutes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gemini_live_runtime.local.grammar import Grammar
 from gemini_live_runtime.local.recogniser import Engine
 from gemini_live_runtime.local.script import bundled_script
 
-VOICES = ("espeak:en-us", "espeak:en-gb", "espeak:en-us+f3", "espeak:en-gb-x-rp@165", "flite:slt", "flite:kal")
+VOICES = ("espeak:en-us", "espeak:en-us+f3", "espeak:en-gb", "flite:slt")
 OTHER = """
 please open the garage door
 where did you park the bicycle yesterday
@@ -88,7 +88,7 @@ good luck with your exam
 thank goodness it is friday
 see the doctor about your knee
 """
-LOSS = 0.02
+LOSS = 0.015
 """Share of rightly recognised phrases that the threshold may refuse on this material."""
 
 

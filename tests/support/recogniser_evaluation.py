@@ -1,0 +1,104 @@
+"""How well the recogniser hears what can be said, and refuses what cannot, over synthetic speech.
+
+`python -m tests.support.recogniser_evaluation [VOICE ...]` says every phrase and every uncovered sentence in each voice
+and prints the counts; the tests take a part of it. Nothing here was used to fit the weights: slot values, uncovered
+sentences and one voice (flite:rms) are others than in tests/bench/fit_recogniser.py.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.support.synthetic_speech import say
+
+from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.grammar import Grammar
+from gemini_live_runtime.local.recogniser import PocketsphinxRecogniser
+from gemini_live_runtime.local.script import bundled_script
+
+VOICES = ("espeak:en-us", "espeak:en-us+f3", "flite:rms")
+UNCOVERED = """
+the cat slept on the warm radiator all afternoon
+can somebody bring me a glass of water
+which planet is closest to the sun
+please turn the radio down a little
+he forgot his umbrella at the office
+how many legs does a spider have
+we are leaving for the mountains tomorrow
+draw a circle around the correct answer
+my phone fell into the swimming pool
+i need a new pair of winter boots
+what did the teacher say about the exam
+they built a bridge across the river
+give the dog something to eat
+is the library open on saturday
+nobody knows where the treasure is hidden
+switch the heating on at six in the morning
+the soup tastes better with more salt
+have you ever been to the opera
+she painted the kitchen door bright yellow
+where can i park my car around here
+tell my brother that dinner is ready
+the airplane landed two hours late
+add some pepper and stir it slowly
+why is the sky blue during the day
+this elevator goes only to the third floor
+remember to lock the bicycle
+compare the prices of both hotels
+who wrote this beautiful song
+take the second street on the left
+the museum is closed for repairs
+""".strip().split("\n")
+
+
+@dataclass
+class Counts:
+    """Covered sentences (right, lost, taken for another), uncovered ones (refused, accepted)."""
+
+    right: int = 0
+    lost: int = 0
+    wrong: int = 0
+    refused: int = 0
+    accepted: int = 0
+
+    @property
+    def covered(self) -> int:
+        """Covered sentences that were said."""
+        return self.right + self.lost + self.wrong
+
+
+def covered(grammar: Grammar, voice: str, start: int, stride: int) -> list[str]:
+    """Every `stride`-th phrase from `start` on, with slot values of the voice's own."""
+    rng = random.Random(f"evaluation-{voice}")
+    rules = dict(grammar.rules)
+    return [
+        " ".join(rng.choice(rules[p.strip("<>")]) if p.startswith("<") else p for p in alternative)
+        for alternative in grammar.alternatives[start::stride]
+    ]
+
+
+async def evaluate(voices: Sequence[str] = VOICES, stride: int = 1) -> dict[str, Counts]:
+    """Counts by voice; with a `stride` each voice says that share of the sentences, another one each."""
+    dialogue = ScriptedDialogue(bundled_script("concierge"))
+    ear = PocketsphinxRecogniser(dialogue)
+    counts = {voice: Counts() for voice in voices}
+    for index, (voice, count) in enumerate(counts.items()):
+        for sentence in covered(dialogue.grammar, voice, index % stride, stride):
+            heard = (await ear.recognise(say(voice, sentence))).text
+            count.right += heard == sentence
+            count.lost += heard == ""
+            count.wrong += heard not in ("", sentence)
+        for sentence in UNCOVERED[index % stride :: stride]:
+            heard = (await ear.recognise(say(voice, sentence))).text
+            count.refused += heard == ""
+            count.accepted += heard != ""
+    return counts
+
+
+if __name__ == "__main__":
+    for name, result in run_virtual(evaluate(sys.argv[1:] or VOICES)).items():
+        print(name, result)

@@ -1,0 +1,112 @@
+"""The recogniser against real synthetic speech: what it must hear, and what it must refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+
+import numpy as np
+import pytest
+from tests.support.recogniser_evaluation import VOICES, Counts, evaluate
+from tests.support.synthetic_speech import say
+
+from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.errors import MissingExtraError
+from gemini_live_runtime.local import recogniser
+from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.parts import RECOGNISER_RATE, Heard
+from gemini_live_runtime.local.recogniser import MAX_GRAMMARS, PocketsphinxRecogniser, prepare, shared_engine
+from gemini_live_runtime.local.script import bundled_script
+
+
+def dialogue() -> ScriptedDialogue:
+    return ScriptedDialogue(bundled_script("concierge"))
+
+
+@pytest.fixture(scope="module")
+def counts() -> dict[str, Counts]:
+    """Three voices share the phrases and the thirty uncovered sentences between them."""
+    return run_virtual(evaluate(VOICES, stride=len(VOICES)))
+
+
+@pytest.mark.parametrize("voice", VOICES)
+def test_nine_of_ten_covered_sentences_are_right(counts: dict[str, Counts], voice: str) -> None:
+    assert counts[voice].right >= 0.9 * counts[voice].covered, counts[voice]
+
+
+def test_at_most_one_covered_sentence_in_twenty_is_lost(counts: dict[str, Counts]) -> None:
+    assert sum(c.lost for c in counts.values()) <= 0.05 * sum(c.covered for c in counts.values()), counts
+
+
+def test_nine_of_ten_uncovered_sentences_are_refused(counts: dict[str, Counts]) -> None:
+    assert sum(c.refused + c.accepted for c in counts.values()) == 30
+    assert sum(c.refused for c in counts.values()) >= 27, counts
+
+
+def recognise(pcm: bytes, talk: ScriptedDialogue | None = None) -> Heard:
+    return run_virtual(PocketsphinxRecogniser(talk or dialogue()).recognise(pcm))
+
+
+def test_words_that_no_dictionary_has_are_recognised() -> None:
+    talk = dialogue()
+    talk.declare({"frobnicate_widget": {}})
+    assert recognise(say("flite:slt", "frobnicate widget"), talk).text == "frobnicate widget"
+
+
+def test_an_answer_is_heard_only_while_its_question_is_open() -> None:
+    talk = dialogue()
+    talk.declare({"book_table": {}})
+    answer = say("flite:slt", "for four people")
+    assert recognise(answer, talk).text == ""
+    talk.hear("book a table", typed=False)
+    assert recognise(answer, talk).text == "for four people"
+
+
+def test_the_same_sound_gives_the_same_result_whatever_came_before() -> None:
+    pcm = say("espeak:en-us", "what time is it")
+    first = recognise(pcm)
+    recognise(say("flite:slt", "goodbye"))
+    assert recognise(pcm) == first
+
+
+@pytest.mark.parametrize(
+    "pcm",
+    [b"", b"\x00", bytes(32_000), bytes(100), b"\x00\x10" * RECOGNISER_RATE * 16],
+    ids=["nothing", "half a sample", "digital silence", "a click", "above the longest"],
+)
+def test_what_cannot_be_a_phrase_is_refused_without_decoding(pcm: bytes) -> None:
+    assert prepare(pcm) == b""
+    assert recognise(pcm) == Heard("", 0.0)
+
+
+def test_noise_is_refused() -> None:
+    noise = np.random.default_rng(1).normal(0, 2_000, RECOGNISER_RATE * 2).astype("<i2").tobytes()
+    assert recognise(noise).text == ""
+
+
+def test_quiet_speech_is_brought_to_the_same_level() -> None:
+    loud = np.frombuffer(say("flite:slt", "what time is it"), "<i2")
+    assert recognise((loud // 50).astype("<i2").tobytes()).text == "what time is it"
+
+
+def test_recognising_takes_no_virtual_time() -> None:
+    async def main() -> float:
+        await PocketsphinxRecogniser(dialogue()).recognise(say("flite:slt", "goodbye"))
+        return asyncio.get_running_loop().time()
+
+    assert run_virtual(main()) == 0.0
+
+
+def test_compiled_grammars_are_bounded() -> None:
+    talk = dialogue()
+    for number in range(MAX_GRAMMARS + 3):
+        talk.declare({f"tool_{'abcdefghijklmnopqrst'[number]}": {}})
+        recognise(say("flite:slt", "goodbye"), talk)
+    assert len(shared_engine()._compiled) <= MAX_GRAMMARS
+
+
+def test_without_pocketsphinx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(recogniser.importlib.util, "find_spec", lambda n: None if n == "pocketsphinx" else find(n))
+    with pytest.raises(MissingExtraError, match=r"gemini-live-tui\[local\]"):
+        PocketsphinxRecogniser(dialogue())
