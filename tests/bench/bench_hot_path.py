@@ -26,7 +26,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 
-from tests.bench.live import BenchAudio, make_hub, make_session, stamped_chunk  # noqa: E402
+from tests.bench.device import stamped_chunk  # noqa: E402
+from tests.bench.live import BenchAudio, make_hub, make_session  # noqa: E402
 
 from gemini_live_runtime.audio.interface import MicChunk  # noqa: E402
 from gemini_live_runtime.clock import LoopClock  # noqa: E402

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import (
-    CHUNK_MS,
-    CHUNK_SAMPLES,
     AudioLevels,
     AudioListener,
     AudioOpened,
@@ -34,39 +31,8 @@ from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint
 from gemini_live_runtime.wire.transport import Transport
 
-AGENT = Agent(name="bench", instruction="You are a bench.")
-CHUNK_BYTES = CHUNK_SAMPLES * 2
+AGENT = Agent(name="bench", instruction="You are a bench.", model="bench")
 _LEVELS = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
-
-
-def stamped_chunk(stamp: int) -> bytes:
-    """20 ms of noise whose first 8 bytes are `stamp`."""
-    return stamp.to_bytes(8, "little") + _NOISE
-
-
-_NOISE = os.urandom(CHUNK_BYTES - 8)
-
-
-class DeviceThread:
-    """Calls `deliver(chunk)` every 20 ms from a thread, as an audio worker would; each chunk is stamped at delivery.
-
-    `first` is the CLOCK_MONOTONIC time (s) of the first chunk, so that several processes can take turns.
-    """
-
-    def __init__(self, deliver: Callable[[bytes], object], *, first: float, count: int) -> None:
-        self._deliver = deliver
-        self._first = first
-        self._count = count
-        self._thread = threading.Thread(target=self._run, name="device", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def _run(self) -> None:
-        for number in range(self._count):
-            due = self._first + number * CHUNK_MS / 1000
-            time.sleep(max(0.0, due - time.monotonic()))
-            self._deliver(stamped_chunk(time.monotonic_ns()))
 
 
 class BenchAudio:

@@ -84,6 +84,8 @@ class Connection:
         self, transport: Transport, *, clock: Clock, observer: WireObserver | None = None, backend: Backend = "url"
     ) -> None:
         self._transport = transport
+        # The writer's turn of the loop would be a tenth of a chunk's whole way to the server.
+        self._send_now: Callable[[str | bytes], bool] | None = getattr(transport, "send_now", None)
         self._clock = clock
         self._observer = observer
         self._backend: Backend = backend
@@ -138,7 +140,7 @@ class Connection:
         return done
 
     def send_audio(self, pcm: bytes) -> None:
-        """Queue one microphone chunk (16 kHz s16le mono), in order with `send`.
+        """Send one microphone chunk (16 kHz s16le mono), in order with `send`: at once, or when it is its turn.
 
         When `OUTBOX_AUDIO` chunks wait already the oldest of them is dropped; on a closed connection this one is.
         Both count in `audio_dropped`. Raises `ProtocolError` for an odd number of bytes.
@@ -146,7 +148,11 @@ class Connection:
         if self.closed:
             self.audio_dropped += 1
             return
-        self._outbox.append(_Outgoing(encode_audio_chunk(pcm), pcm))
+        item = _Outgoing(encode_audio_chunk(pcm), pcm)
+        if not self._outbox and self._send_now is not None and self._send_now(item.frame):
+            self._sent(item)
+            return
+        self._outbox.append(item)
         self._audio_waiting += 1
         if self._audio_waiting > OUTBOX_AUDIO:
             self._drop_oldest_audio()

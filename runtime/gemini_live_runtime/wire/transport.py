@@ -38,6 +38,14 @@ class Transport(Protocol):
         ...
 
 
+class PromptTransport(Transport, Protocol):
+    """A transport that can send without a turn of the event loop when nothing is in the way."""
+
+    def send_now(self, frame: str | bytes) -> bool:
+        """Send one message at once; False, with nothing sent, when something still waits or the end is near."""
+        ...
+
+
 class MemoryTransport:
     """One end of an in-process pair: same behaviour as a socket, no I/O, right for virtual time."""
 

@@ -23,6 +23,7 @@ from websockets.exceptions import (
     InvalidURI,
     ProxyError,
 )
+from websockets.protocol import State
 
 from gemini_live_runtime.errors import UnreachableError
 from gemini_live_runtime.text import redactor
@@ -63,6 +64,20 @@ class WebSocketTransport:
             await self._socket.send(frame)
         except ConnectionClosed as error:
             raise _closed(error) from None
+
+    def send_now(self, frame: str | bytes) -> bool:
+        """Write one message to the socket at once; False, with nothing sent, when it must wait or is closing."""
+        socket = self._socket
+        if socket.state is not State.OPEN or socket.transport.is_closing() or socket.transport.get_write_buffer_size():
+            return False
+        protocol = socket.protocol
+        if isinstance(frame, str):
+            protocol.send_text(frame.encode())
+        else:
+            protocol.send_binary(frame)
+        for data in protocol.data_to_send():
+            socket.transport.write(data)
+        return True
 
     async def recv(self) -> str | bytes:
         """The next message; raises `TransportClosed` at the end."""

@@ -67,6 +67,21 @@ class StuckTransport:
         await self.inner.close(code, reason)
 
 
+class PromptTransport(StuckTransport):
+    """Sends at once while it takes frames."""
+
+    def __init__(self, inner: Transport, free: int) -> None:
+        super().__init__(inner, free)
+        self.at_once: list[str | bytes] = []
+
+    def send_now(self, frame: str | bytes) -> bool:
+        if self.free <= 0:
+            return False
+        self.free -= 1
+        self.at_once.append(frame)
+        return True
+
+
 async def open_pair(
     *answers: str | bytes, watcher: Watcher | None = None, stuck_after: int | None = None
 ) -> tuple[Connection, MemoryTransport, StuckTransport]:
@@ -360,3 +375,35 @@ class TestReceiving:
             await connection.close()
 
         run_virtual(session())
+
+
+def test_a_chunk_goes_out_without_a_turn_of_the_loop_and_is_observed() -> None:
+    async def go() -> None:
+        watcher = Watcher()
+        transport = PromptTransport(MemoryTransport.pair()[0], free=1)
+        connection = Connection(transport, clock=LoopClock(), observer=watcher)
+        connection.send_audio(CHUNK)
+        frame = encode_audio_chunk(CHUNK)
+        assert transport.at_once == [frame]
+        assert watcher.seen == [("sent audio", len(CHUNK), len(frame))]
+        await connection.close()
+        assert connection.audio_dropped == 0
+
+    run_virtual(go())
+
+
+def test_a_chunk_does_not_overtake_a_message_that_waits() -> None:
+    async def go() -> None:
+        client, peer = MemoryTransport.pair()
+        transport = PromptTransport(client, free=1)
+        connection = Connection(transport, clock=LoopClock())
+        message = connection.post(compose.audio_stream_end())
+        connection.send_audio(CHUNK)
+        assert transport.at_once == []
+        transport.flowing.set()
+        await message
+        assert "audioStreamEnd" in str(await peer.recv())
+        assert await peer.recv() == encode_audio_chunk(CHUNK)
+        await connection.close()
+
+    run_virtual(go())

@@ -224,3 +224,59 @@ async def test_debug_logging_shows_no_credential(caplog: pytest.LogCaptureFixtur
         connection = await connect(endpoint, SETUP, clock=LoopClock())
         await connection.close()
     assert KEY.secret not in caplog.text
+
+
+async def test_what_is_sent_at_once_arrives_in_order_with_the_rest() -> None:
+    arrived: list[str | bytes] = []
+    all_there = asyncio.Event()
+
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        arrived.extend([await transport.recv() for _ in range(3)])
+        all_there.set()
+
+    async with server(handler) as url:
+        transport = await open_websocket(local_endpoint(url))
+        assert isinstance(transport, WebSocketTransport)
+        assert transport.send_now("one")
+        await transport.send("two")
+        assert transport.send_now(b"three")
+        await all_there.wait()
+        await transport.close()
+    assert arrived == ["one", "two", b"three"]
+
+
+async def test_nothing_is_sent_at_once_while_a_peer_does_not_read() -> None:
+    reading = asyncio.Event()
+    arrived: list[str | bytes] = []
+
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await reading.wait()
+        with contextlib.suppress(TransportClosed):
+            while True:
+                arrived.append(await transport.recv())
+
+    async with server(handler) as url:
+        transport = await open_websocket(local_endpoint(url))
+        assert isinstance(transport, WebSocketTransport)
+        block = b" " * 1_000_000
+        sent = 0
+        while transport.send_now(block):
+            sent += 1
+        assert not transport.send_now("later")
+        last = asyncio.create_task(transport.send("later"))
+        reading.set()
+        await last
+        await transport.close()
+    assert arrived == [block] * sent + ["later"]
+
+
+async def test_nothing_is_sent_at_once_after_the_end() -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await transport.close()
+
+    async with server(handler) as url:
+        transport = await open_websocket(local_endpoint(url))
+        assert isinstance(transport, WebSocketTransport)
+        with pytest.raises(TransportClosed):
+            await transport.recv()
+        assert not transport.send_now("too late")
