@@ -50,7 +50,9 @@ def answers(*messages: dict[str, Any]) -> Behaviour:
             if "toolResponse" in message:
                 continue
             await send(socket, *messages)
-            await send(socket, {"serverContent": {"generationComplete": True}}, {"serverContent": {"turnComplete": True}})
+            await send(
+                socket, {"serverContent": {"generationComplete": True}}, {"serverContent": {"turnComplete": True}}
+            )
 
     return behave
 

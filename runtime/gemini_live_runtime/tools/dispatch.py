@@ -100,7 +100,9 @@ class ToolDispatcher:
                 result = _as_object(await _call(declared.function, bound, declared.timeout_s))
         except BadArguments as error:
             status, result, cause = "refused", {"error": str(error)}, str(error)
-        except (Exception, SystemExit) as error:
+        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # whatever a tool raises, the call has its one answer
             if scope.expired() and isinstance(error, TimeoutError):
                 cause = f"{declared.name} took longer than {declared.timeout_s:g} s"
                 status, result = "timeout", {"error": cause}
