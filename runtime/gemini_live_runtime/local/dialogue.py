@@ -21,6 +21,7 @@ MAX_OPEN_CALLS = 64
 """Calls whose results are still awaited that are remembered; the oldest goes first."""
 
 _RECALLED = 3
+_FEW = 3
 _MISSES_ALLOWED = 2
 _TOOL_NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 60, 100)
 
@@ -242,9 +243,16 @@ class ScriptedDialogue:
     def _facts(self) -> dict[str, Any]:
         return {
             "examples": _listed(self._script.examples),
+            "some_examples": _listed(self._some_examples()),
             "said": "; and ".join(self._said[-_RECALLED:]),
             "last_reply": self._last_reply,
         }
+
+    def _some_examples(self) -> list[str]:
+        """A few examples, others each turn: all of them take too long to hear after every slip."""
+        examples = self._script.examples
+        count = min(_FEW, len(examples))
+        return [examples[(self._turns * count + offset) % len(examples)] for offset in range(count)]
 
     def _fill(self, template: str, facts: Mapping[str, Any]) -> str:
         return fill(template, {**self._facts(), **facts}) or ""

@@ -1,7 +1,7 @@
 """A dialogue file: what one can say, which tool that calls, what is answered.
 
 TOML, `format = 1`. Top level: `name`, `title`, `greeting`, `fallback`, `unavailable`, `timeout`, `failed`, `told`
-(templates, see template.py), `examples` (phrases to show), `filler` (words that change nothing when typed).
+(templates, see template.py), `examples` (phrases to show; all as `{examples}`, three as `{some_examples}`), `filler` (words that change nothing when typed).
 
 `[slots.NAME]` has `ask` (the question when it is missing), `answer` (patterns that may answer it) and `kind`:
 `choice` (default; `values`), `number` (`min`, `max`, `spoken`: the values a recogniser listens for), `time`, or `text`
@@ -179,7 +179,7 @@ class _Reader:
             key: self._template(data.get(key, default), key)
             for key, default in {
                 "greeting": "",
-                "fallback": "I didn't catch that. You can say, for example: {examples}.",
+                "fallback": "I didn't catch that. You can say, for example: {some_examples}.",
                 "unavailable": "For that I would need the tool {tool}, which this session did not declare.",
                 "timeout": "The tool {tool} has not answered, so I stopped waiting.",
                 "failed": "That did not work: {result.error}.",
