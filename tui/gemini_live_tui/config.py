@@ -140,10 +140,11 @@ def read_document(path: Path) -> dict[str, Any]:
             return tomllib.load(file)
     except FileNotFoundError:
         return {}
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}", remedy="Mend that line", field="config") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not text in UTF-8", remedy="Save it as UTF-8", field="config") from None
+    except (ValueError, RecursionError) as error:
+        # Besides bad TOML: numbers of thousands of digits, tables nested without end.
+        raise ConfigError(f"{path} is not valid TOML: {error!s:.200}", remedy="Mend that", field="config") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", field="config") from None
 
@@ -256,7 +257,23 @@ def _kind(default: Any) -> str:
 
 
 def set_value(path: Path, key: str, value: Any) -> None:
-    """Write `key` to the file at `path`, keeping its comments and order; replaces the file at one stroke, mode 0600."""
+    """Write `key` to the file at `path`, keeping its comments and order; replaces the file at one stroke, mode 0600.
+
+    Raises `ConfigError` for a file that is broken or cannot be written.
+    """
+    try:
+        _write(path, _with_value(path, key, value))
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror or error}",
+            remedy=f"Name another file in {CONFIG_PATH_VARIABLE}",
+            field="config",
+            value=str(path),
+        ) from None
+
+
+def _with_value(path: Path, key: str, value: Any) -> str:
+    """The text of the file at `path` with `key` set to `value`."""
     import tomlkit
     import tomlkit.items
 
@@ -269,11 +286,15 @@ def set_value(path: Path, key: str, value: Any) -> None:
             table[section] = tomlkit.table()
         table = table[section]
     table[name] = value
+    return tomlkit.dumps(document)
+
+
+def _write(path: Path, text: str) -> None:
     paths.private_dir(path.parent)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = paths.open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(tomlkit.dumps(document))
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)

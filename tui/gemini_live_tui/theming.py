@@ -160,7 +160,7 @@ def read_theme(path: Path) -> ThemeFile:
         raise _error(path, "file", f"it cannot be read, {error.strerror}") from None
     except UnicodeDecodeError:
         raise _error(path, "file", "it is not UTF-8 text") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise _error(path, "file", f"it is not TOML, {error}") from None
     if not _NAME.fullmatch(path.stem):
         raise _error(path, "name", "a theme's file name may hold a-z, 0-9 and dashes only")

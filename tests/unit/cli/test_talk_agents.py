@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import Ended, run
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.retention import list_sessions
-from tests.support.command_line import Ended, run
 
 ASK = "what is the weather in Lisbon"
 

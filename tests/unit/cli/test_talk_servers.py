@@ -7,9 +7,6 @@ import base64
 import json
 
 import pytest
-from websockets.asyncio.server import ServerConnection
-
-from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 from tests.support.command_line import Ended, run
 from tests.support.fake_live_server import (
     Behaviour,
@@ -21,6 +18,9 @@ from tests.support.fake_live_server import (
     says,
     send,
 )
+from websockets.asyncio.server import ServerConnection
+
+from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
 
 @pytest.fixture(autouse=True)

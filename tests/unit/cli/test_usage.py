@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import run
 
 from gemini_live_tui.cli import COMMANDS
-from tests.support.command_line import run
 
 EVERY_COMMAND = [
     (),

@@ -134,6 +134,8 @@ def _failed(error: Exception) -> int:
     if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
         _silence_output()
         return _fail(f"The output cannot be written: {error.strerror}. Free some space, or send it elsewhere.", 1)
+    if isinstance(error, OSError) and error.filename is not None:
+        return _fail(f"{error.filename} cannot be used: {error.strerror}.", 1)
     return _fail(f"Internal error: {type(error).__name__}: {error}. Run again with --debug to see where.", 1)
 
 

@@ -1,0 +1,156 @@
+"""`config` and what reads it: every option can be set, shown, overridden, and refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.support.command_line import run
+
+from gemini_live_runtime import paths
+from gemini_live_tui import config
+
+VALUES: dict[str, tuple[str, object]] = {
+    "backend": ("wss://live.example/x", "wss://live.example/x"),
+    "model": ("gemini-3.8-live", "gemini-3.8-live"),
+    "voice": ("Puck", "Puck"),
+    "agent": ("mine.py:agent", "mine.py:agent"),
+    "api_version": ("v1alpha", "v1alpha"),
+    "audio.input": ("USB", "USB"),
+    "audio.output": ("2", "2"),
+    "recording.record": ("text", "text"),
+    "recording.cap_gb": ("0.5", 0.5),
+    "limits.max_cost": ("1", 1.0),
+    "limits.max_minutes": ("2.5", 2.5),
+    "engine.linger_s": ("60", 60.0),
+    "ui.theme": ("paper", "paper"),
+    "ui.fps": ("10", 10),
+    "ui.ascii": ("yes", True),
+    "credentials.source": ("env", "env"),
+    "credentials.file": ("~/key", "~/key"),
+    "credentials.trusted_hosts": ("a.example, b.example:8443", ["a.example", "b.example:8443"]),
+    "vertex.project": ("p", "p"),
+    "vertex.location": ("global", "global"),
+}
+
+
+def shown() -> dict[str, dict[str, object]]:
+    value: dict[str, dict[str, object]] = json.loads(run("config", "show", "--json").out)
+    return value
+
+
+def test_the_table_above_covers_every_option() -> None:
+    assert {*VALUES, "keymap"} == set(config.OPTIONS)
+
+
+@pytest.mark.parametrize("key", VALUES)
+def test_an_option_can_be_set_is_shown_with_its_source_and_overridden(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, value = VALUES[key]
+    ended = run("config", "set", key, text)
+    assert (ended.code, ended.err) == (0, "")
+    assert shown()[key] == {"value": value, "source": "file"}
+    assert f"{key} " in run("config").out
+    default = str(config.default_of(config.OPTIONS[key]))
+    variable = config.variable_of(key)
+    monkeypatch.setenv(variable, "" if default == "[]" else default)
+    assert shown()[key]["source"] == variable
+    assert shown()[key]["value"] == config.default_of(config.OPTIONS[key])
+    assert f"{variable} is set and overrides it." in run("config", "set", key, text).err
+
+
+def test_a_key_of_the_keymap_can_be_set_and_a_wrong_one_is_refused() -> None:
+    assert run("config", "set", "keymap.mute", "m,f4").code == 0
+    assert shown()["keymap"]["value"] == {"mute": "m,f4"}
+    for key, value, words in (
+        ("keymap.nope", "m", "there is no action 'nope'"),
+        ("keymap.mute", "", "no key is given"),
+        ("keymap.help", "f4", "is the key of both"),
+        ("keymap", "m", "config set keymap.mute"),
+    ):
+        ended = run("config", "set", key, value)
+        assert ended.code == 2
+        assert words in ended.sentence
+    assert shown()["keymap"]["value"] == {"mute": "m,f4"}
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "words"),
+    [
+        ("ui.fps", "fast", "a whole number"),
+        ("ui.fps", "0", "1 to 60"),
+        ("ui.ascii", "perhaps", "true or false"),
+        ("limits.max_cost", "$3", "a number"),
+        ("limits.max_cost", "-1", "0 (no limit)"),
+        ("limits.max_minutes", "nan", "a number"),
+        ("backend", "openai", "gemini"),
+        ("recording.record", "video", "off, text, audio"),
+        ("credentials.source", "paper", "keyring"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_and_the_file_stays(key: str, text: str, words: str) -> None:
+    ended = run("config", "set", "--", key, text)
+    assert ended.code == 2
+    assert key in ended.sentence
+    assert words in ended.sentence
+    assert not config.config_path({}).exists()
+
+
+BROKEN = {
+    "not TOML": ("ui = ?", ["config.toml", "line 1", "Mend"]),
+    "an unknown section": ("[iu]\nfps = 3", ["iu.fps", "ui.fps"]),
+    "a wrong type": ("[ui]\nfps = 'x'", ["ui.fps", "whole number"]),
+    "control characters": ('backend = "\\u001b[31mred\\u202e"', ["backend", "gemini"]),
+    "an infinite cap": ("[recording]\ncap_gb = inf", ["recording.cap_gb"]),
+    "a number of a thousand digits": (f"[ui]\nfps = {'9' * 5000}", ["config.toml"]),
+}
+
+
+@pytest.mark.parametrize("command", [("talk", "--text", "x"), ("config", "show"), ("run", "x.py:agent")], ids=" ".join)
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_config_file_is_one_sentence_wherever_it_is_read(case: str, command: tuple[str, ...]) -> None:
+    text, words = BROKEN[case]
+    path = paths.private_dir(paths.config_dir()) / "config.toml"
+    path.write_text(text)
+    ended = run(*command)
+    assert ended.code == 2, ended
+    assert [word for word in words if word not in ended.sentence] == []
+    assert ended.control == []
+
+
+def test_a_broken_config_file_is_a_failed_check_of_doctor_not_its_end() -> None:
+    (paths.private_dir(paths.config_dir()) / "config.toml").write_text("ui = ?")
+    ended = run("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(ended.out)["checks"]}
+    assert ended.code == 1
+    assert checks["config"]["state"] == "failed"
+    assert "line 1" in checks["config"]["found"]
+
+
+def test_setting_keeps_what_somebody_wrote_by_hand() -> None:
+    path = paths.private_dir(paths.config_dir()) / "config.toml"
+    path.write_text("# mine\n[ui]\nfps = 10 # slow\n")
+    assert run("config", "set", "ui.theme", "paper").code == 0
+    assert "# mine" in path.read_text()
+    assert tomllib.loads(path.read_text()) == {"ui": {"fps": 10, "theme": "paper"}}
+
+
+def test_the_path_is_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_LIVE_TUI_CONFIG", str(tmp_path / "mine.toml"))
+    assert run("config", "path").out == f"{tmp_path / 'mine.toml'}\n"
+    assert run("config", "set", "ui.fps", "10").code == 0
+    assert tomllib.loads((tmp_path / "mine.toml").read_text()) == {"ui": {"fps": 10}}
+
+
+@pytest.mark.parametrize("target", ["a folder", "a folder that may not be written"])
+def test_a_config_that_cannot_be_written_is_a_sentence(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path if target == "a folder" else Path("/proc/nowhere/config.toml")
+    monkeypatch.setenv("GEMINI_LIVE_TUI_CONFIG", str(path))
+    ended = run("config", "set", "ui.fps", "10")
+    assert ended.code == 2, ended
+    assert str(path) in ended.sentence
