@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
+import sys
 import tempfile
-import warnings
 from pathlib import Path
 
 import platformdirs
@@ -41,20 +42,21 @@ def runtime_dir() -> Path:
     Where the platform has none, or one that is too deep for a socket's address or not writable, a private folder
     right under the temporary one.
     """
-    try:
-        with warnings.catch_warnings():
-            # platformdirs warns when it can only offer a folder below the shared temporary one; ours is checked.
-            warnings.simplefilter("error")
-            path: Path | None = Path(platformdirs.user_runtime_dir(APP, appauthor=False))
-    except Warning:
-        path = None
+    path = _platform_runtime_dir()
     if path is not None and len(os.fsencode(path)) <= _SOCKET_LIMIT - 30 and _usable(path):
         return path
-    import hashlib
-
     digest = hashlib.sha256(os.fsencode(path or "")).hexdigest()[:8]
     uid = os.getuid() if hasattr(os, "getuid") else 0
     return Path(tempfile.gettempdir()) / f"glt-{uid}-{digest}"
+
+
+def _platform_runtime_dir() -> Path | None:
+    """The platform's folder, or None. On Linux platformdirs would offer one below the shared temporary folder."""
+    if sys.platform != "linux":
+        return Path(platformdirs.user_runtime_dir(APP, appauthor=False))
+    given = os.environ.get("XDG_RUNTIME_DIR", "").strip()
+    path = Path(given) if given else Path(f"/run/user/{os.getuid()}")
+    return path / APP if path.is_absolute() and path.is_dir() else None
 
 
 def _usable(path: Path) -> bool:

@@ -142,3 +142,36 @@ def test_the_view_says_truly_what_is_recorded_after_the_disk_gave_up():
     assert fold(stamped(started, own)).record == "text"
     assert fold(stamped(started, failed)).record == "text"
     assert fold(stamped(started, failed, lost)).record == "off"
+
+
+def test_what_still_arrives_of_a_cut_answer_joins_its_unheard_rest() -> None:
+    view = SessionView()
+    delta = {"side": "model", "channel": "speech"}
+    payloads = [
+        (ev.TurnStarted(by="typed"), 1, 1),
+        (ev.TranscriptDelta(text="Once upon a time", **delta), 1, 1),
+        (
+            ev.TurnInterrupted(
+                by="operator",
+                cut_below=2,
+                heard_samples=10,
+                unheard_samples=10,
+                heard_text="Once upon",
+                unheard_text=" a time",
+            ),
+            1,
+            1,
+        ),
+        (ev.TurnCompleted(outcome="interrupted"), 1, 1),
+        (ev.TranscriptDelta(text=" there was a fox", **delta), 1, 1),
+        (ev.TurnStarted(by="typed"), 2, 1),
+        (ev.TranscriptDelta(text=" in the wood", **delta), 1, 1),
+        (ev.TranscriptDelta(text="Noon.", **delta), 2, 2),
+    ]
+    for number, (payload, turn, gen) in enumerate(payloads, start=1):
+        apply(view, ev.Event(number, 0.0, turn, gen, payload))
+    models = [block for block in view.blocks if block.kind == "model"]
+    assert [(block.text, block.heard) for block in models] == [
+        ("Once upon a time there was a fox in the wood", len("Once upon")),
+        ("Noon.", None),
+    ]

@@ -187,6 +187,10 @@ class DeviceAudio:
             self._pipeline.playout.cut(cut_below)
             self._nudge()
 
+    def heard(self, gen: int) -> int:
+        """Samples of `gen` consumed by now."""
+        return self._pipeline.playout.heard(gen) if self._pipeline is not None else 0
+
     def set_microphone(self, on: bool) -> None:
         """Deliver microphone chunks or not."""
         self._microphone_on = on

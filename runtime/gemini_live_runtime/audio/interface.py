@@ -122,6 +122,13 @@ class AudioIO(Protocol):
         """
         ...
 
+    def heard(self, gen: int) -> int:
+        """Samples of `gen` (24 kHz) that the device has consumed by now, at most one block behind.
+
+        `playback_heard` tells the same later: by the output's latency, and in spans.
+        """
+        ...
+
     def set_microphone(self, on: bool) -> None:
         """Deliver microphone chunks or not. Off also blanks the voice mark."""
         ...

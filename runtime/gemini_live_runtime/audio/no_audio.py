@@ -50,6 +50,10 @@ class NoAudio:
             self._playout.cut(cut_below)
             self._soon()
 
+    def heard(self, gen: int) -> int:
+        """Nothing is ever heard."""
+        return 0
+
     def set_microphone(self, on: bool) -> None:
         """There is no microphone to switch."""
 

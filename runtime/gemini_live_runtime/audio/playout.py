@@ -20,6 +20,9 @@ from gemini_live_runtime.audio.samples import BLOCK, Float32, Int16, to_float
 HEARD_SPAN_SAMPLES = MODEL_RATE // 2
 """Heard spans are reported when they are this long, and at every end."""
 
+_TAKEN_KEPT = 16
+"""Generations whose account is kept: only the last ones can still be asked for."""
+
 _SILENT_BLOCK: Float32 = np.zeros(BLOCK, np.float32)
 
 _Order = tuple[Literal["play"], int, Int16] | tuple[Literal["end", "cut"], int, None]
@@ -57,6 +60,7 @@ class Playout:
         self._outstanding: dict[int, int] = {}
         self._started_gen = -1
         self._consumed: deque[tuple[float, int, int, int]] = deque()
+        self._taken: dict[int, int] = {}
         self._span: tuple[int, int, int] | None = None
 
     def play(self, gen: int, pcm: bytes) -> None:
@@ -81,6 +85,10 @@ class Playout:
         if self.ring is not None:
             self.ring.cut_below = self._cut_below
         self._inbox.append(("cut", self._cut_below, None))
+
+    def heard(self, gen: int) -> int:
+        """Samples of `gen` that the device has taken, at most a block behind; any thread may ask."""
+        return self._taken.get(gen, 0)
 
     @property
     def playing(self) -> bool:
@@ -199,6 +207,9 @@ class Playout:
             self._started_gen = gen
             self._listener.playback_started(gen)
         self._consumed.append((now + self.latency, gen, first, count))
+        if gen not in self._taken and len(self._taken) >= _TAKEN_KEPT:
+            del self._taken[min(self._taken)]
+        self._taken[gen] = first + count
 
     def _report(self, now: float) -> None:
         cut = self.buffer.cut_below

@@ -50,9 +50,9 @@ def streaming(view: SessionView, kind: BlockKind, turn: int) -> Block | None:
     return None
 
 
-def _interrupted_block(view: SessionView, kind: BlockKind, gen: int) -> Block | None:
+def interrupted(view: SessionView, kind: BlockKind, gen: int) -> Block | None:
     """The interrupted block of generation `gen`: what still arrives of a cut answer is its unheard rest."""
-    for block in reversed(view.blocks[-12:]):
+    for block in recent(view, view.turn):
         if block.kind == kind and block.interrupted and block.gen == gen:
             return block
     return None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.blocks import finish, forget_oldest, open_block, recent, streaming
+from gemini_live_runtime.journal.blocks import finish, forget_oldest, interrupted, open_block, recent, streaming
 from gemini_live_runtime.journal.view import (
     MAX_BLOCK_CHARS,
     MAX_EVENT_TYPES,
@@ -151,7 +151,7 @@ def _wire_audio(view: SessionView, event: ev.Event, p: ev.WireAudio) -> Dirty:
 def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
     kind: BlockKind = "user" if p.side == "user" else ("thought" if p.channel == "thought" else "model")
     text = sanitise(p.text)
-    block = streaming(view, kind, event.turn)
+    block = streaming(view, kind, event.turn) or interrupted(view, kind, event.gen)
     if block is not None and len(block.text) + len(text) > MAX_BLOCK_CHARS:
         block.done = True
         block.rev += 1

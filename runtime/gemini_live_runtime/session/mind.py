@@ -117,20 +117,21 @@ class Mind:
         self._facts.interrupted_at = None
         self._facts.voice_ended_at = None
 
-    def cut_performed(self, now: float, cut: Cut) -> list[Effect]:
-        """The runner has cut playback and reported what was heard up to it."""
+    def cut_performed(self, now: float, cut: Cut, heard: int) -> list[Effect]:
+        """The runner has cut playback, of which the device had consumed `heard` samples."""
         generation = self.ledger.get(cut.victim)
         if generation is None:
             return []
-        heard, unheard = generation.split_text()
+        generation.heard = max(generation.heard, heard)
+        heard_text, unheard_text = generation.split_text()
         self._emit(
             ev.TurnInterrupted(
                 by=cut.by,
                 cut_below=cut.cut_below,
                 heard_samples=generation.heard,
                 unheard_samples=generation.unheard,
-                heard_text=heard,
-                unheard_text=unheard,
+                heard_text=heard_text,
+                unheard_text=unheard_text,
             ),
             turn=cut.turn,
             gen=generation.number,

@@ -263,7 +263,8 @@ class LiveSession:
                     self._audio.end_of_turn(effect.gen)
                 case Cut():
                     self._audio.cut(effect.cut_below)
-                    self._perform(self._core.cut_performed(self._now(), effect))
+                    heard = self._audio.heard(effect.victim)
+                    self._perform(self._core.cut_performed(self._now(), effect, heard))
                 case Microphone():
                     self._audio.set_microphone(effect.on)
                 case Speaker():

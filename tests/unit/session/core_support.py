@@ -49,7 +49,7 @@ class Bench:
             if isinstance(effect, Play):
                 self.received[effect.gen] = self.received.get(effect.gen, 0) + len(effect.pcm) // 2
             if isinstance(effect, Cut):
-                self.do(self.core.cut_performed(self.now, effect))
+                self.do(self.core.cut_performed(self.now, effect, self.heard.get(effect.victim, 0)))
 
     def connect(self) -> Bench:
         self.do(self.core.connecting(self.now, "ws://localhost"))

@@ -1,0 +1,27 @@
+"""Where things live, whatever the environment says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gemini_live_runtime import paths
+
+
+def test_the_runtime_folder_is_the_same_each_time_one_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    assert len({paths.runtime_dir() for _ in range(3)}) == 1
+
+
+@pytest.mark.parametrize("given", ["", "relative/folder", "/no/such/folder"])
+def test_an_unusable_runtime_folder_is_replaced_by_a_private_one(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", given)
+    assert "glt-" in paths.runtime_dir().name or str(paths.runtime_dir()).startswith("/run/user/")
+
+
+def test_a_runtime_folder_too_deep_for_a_socket_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / ("x" * 90)
+    deep.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
+    assert paths.runtime_dir().name.startswith("glt-")
