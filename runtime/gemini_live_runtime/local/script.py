@@ -1,7 +1,8 @@
 """A dialogue file: what one can say, which tool that calls, what is answered.
 
 TOML, `format = 1`. Top level: `name`, `title`, `greeting`, `fallback`, `unavailable`, `timeout`, `failed`, `told`
-(templates, see template.py), `examples` (phrases to show; all as `{examples}`, three as `{some_examples}`), `filler` (words that change nothing when typed).
+(templates, see template.py), `examples` (phrases to show; all as `{examples}`, three as `{some_examples}`), `filler`
+(words that change nothing when typed).
 
 `[slots.NAME]` has `ask` (the question when it is missing), `answer` (patterns that may answer it) and `kind`:
 `choice` (default; `values`), `number` (`min`, `max`, `spoken`: the values a recogniser listens for), `time`, or `text`
