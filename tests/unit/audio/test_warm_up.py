@@ -6,10 +6,26 @@ import numpy as np
 
 from gemini_live_runtime.audio.echo import NoCanceller
 from gemini_live_runtime.audio.samples import FRAME, Int16
-from gemini_live_runtime.audio.warm_up import LEARNING_FRAMES, TAIL_FRAMES, WarmUp
+from gemini_live_runtime.audio.warm_up import CLEAN_FRAMES, LEARNING_FRAMES, PATIENCE_FRAMES, TAIL_FRAMES, WarmUp
 
 LOUD: Int16 = np.full(FRAME, 8000, np.int16)
 SILENCE: Int16 = np.zeros(FRAME, np.int16)
+TURNED_DOWN = 8000 * 0.01
+
+
+class Learner:
+    """A canceller that leaves a share of the microphone's amplitude."""
+
+    name = "learner"
+
+    def __init__(self, left: float) -> None:
+        self.left = left
+
+    def render(self, frame: Int16) -> None:
+        pass
+
+    def capture(self, frame: Int16) -> Int16:
+        return (frame * self.left).astype(np.int16)
 
 
 def step(warm_up: WarmUp, far: Int16, mic: Int16) -> int:
@@ -22,30 +38,70 @@ def test_the_microphone_is_untouched_before_anything_is_played() -> None:
     assert [step(warm_up, SILENCE, LOUD) for _ in range(500)] == [8000] * 500
 
 
-def test_the_first_sounds_played_do_not_come_through() -> None:
+def test_what_leaks_does_not_come_through_however_long_the_canceller_takes_to_learn() -> None:
+    canceller = Learner(0.3)
+    warm_up = WarmUp(canceller)
+    assert max(step(warm_up, LOUD, LOUD) for _ in range(LEARNING_FRAMES + 60)) <= TURNED_DOWN
+    canceller.left = 0.01
+    for _ in range(CLEAN_FRAMES + 60):
+        step(warm_up, LOUD, LOUD)
+    assert warm_up.learned
+
+
+def test_a_canceller_that_cancels_at_once_is_trusted_after_the_fewest_frames() -> None:
+    warm_up = WarmUp(Learner(0.01))
+    for _ in range(LEARNING_FRAMES - 1):
+        step(warm_up, LOUD, LOUD)
+    assert not warm_up.learned
+    step(warm_up, LOUD, LOUD)
+    assert warm_up.learned
+
+
+def test_one_burst_of_echo_starts_the_proof_anew() -> None:
+    canceller = Learner(0.01)
+    warm_up = WarmUp(canceller)
+    for _ in range(LEARNING_FRAMES - 1):
+        step(warm_up, LOUD, LOUD)
+    canceller.left = 0.5
+    step(warm_up, LOUD, LOUD)
+    canceller.left = 0.01
+    for _ in range(CLEAN_FRAMES - 1):
+        step(warm_up, LOUD, LOUD)
+    assert not warm_up.learned
+
+
+def test_where_nothing_comes_back_the_microphone_is_soon_open() -> None:
     warm_up = WarmUp(NoCanceller())
-    assert max(step(warm_up, LOUD, LOUD) for _ in range(LEARNING_FRAMES - 1)) <= 8000 * 0.01
+    for _ in range(LEARNING_FRAMES):
+        step(warm_up, LOUD, SILENCE)
+    assert step(warm_up, LOUD, LOUD) == 8000
 
 
-def test_their_tail_does_not_come_through_either() -> None:
+def test_who_speaks_into_the_first_answer_is_let_through_after_a_while() -> None:
+    warm_up = WarmUp(NoCanceller())
+    assert max(step(warm_up, LOUD, LOUD) for _ in range(PATIENCE_FRAMES - 1)) <= TURNED_DOWN
+    step(warm_up, LOUD, LOUD)
+    assert step(warm_up, LOUD, LOUD) == 8000
+
+
+def test_the_tail_of_the_first_sounds_does_not_come_through_either() -> None:
     warm_up = WarmUp(NoCanceller())
     step(warm_up, LOUD, LOUD)
-    assert max(step(warm_up, SILENCE, LOUD) for _ in range(TAIL_FRAMES - 1)) <= 8000 * 0.01
+    assert max(step(warm_up, SILENCE, LOUD) for _ in range(TAIL_FRAMES - 1)) <= TURNED_DOWN
     step(warm_up, SILENCE, LOUD)
     assert step(warm_up, SILENCE, LOUD) == 8000
 
 
 def test_once_it_has_learned_the_microphone_is_untouched_for_good() -> None:
     warm_up = WarmUp(NoCanceller())
-    for _ in range(LEARNING_FRAMES):
+    for _ in range(PATIENCE_FRAMES + 1):
         step(warm_up, LOUD, LOUD)
-    step(warm_up, LOUD, LOUD)
     assert {step(warm_up, far, LOUD) for far in (LOUD, SILENCE) * 200} == {8000}
 
 
 def test_quiet_hiss_in_what_is_played_is_not_taken_for_learning() -> None:
     warm_up = WarmUp(NoCanceller())
     hiss: Int16 = np.full(FRAME, 10, np.int16)
-    for _ in range(LEARNING_FRAMES * 2):
+    for _ in range(PATIENCE_FRAMES * 2):
         assert step(warm_up, hiss, LOUD) == 8000
     assert not warm_up.learned
