@@ -16,6 +16,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 Behaviour = Callable[[ServerConnection], Awaitable[None]]
+GENERATION_COMPLETE: dict[str, Any] = {"serverContent": {"generationComplete": True}}
+TURN_COMPLETE: dict[str, Any] = {"serverContent": {"turnComplete": True}}
 SETUP_COMPLETE: dict[str, Any] = {"setupComplete": {}}
 
 
@@ -49,10 +51,7 @@ def answers(*messages: dict[str, Any]) -> Behaviour:
             message = await next_text(socket)
             if "toolResponse" in message:
                 continue
-            await send(socket, *messages)
-            await send(
-                socket, {"serverContent": {"generationComplete": True}}, {"serverContent": {"turnComplete": True}}
-            )
+            await send(socket, *messages, GENERATION_COMPLETE, TURN_COMPLETE)
 
     return behave
 

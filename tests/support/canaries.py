@@ -1,0 +1,37 @@
+"""Secrets and control sequences that must not turn up where they do not belong, and how to look for them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+KEY = "AIzaSyCANARYcanary0123456789-CANARYcanary"
+OTHER_KEY = "AIzaSyOTHERother0123456789-CANARYother00"
+TOKEN = "bearer-canary-0123456789abcdefghij"
+HANDLE = "handle-canary-Zz0123456789"
+SECRETS = (KEY, OTHER_KEY, TOKEN, HANDLE)
+
+HOSTILE = "\x1b]0;OWNED\x07\x1b[2J\x1b[31mred\x9b1mC1\x9d8;;http://x\x9c\u202eidib\u2066\u200b\ufeff\r\b\x00[bold]markup[/bold]"
+"""Sequences a terminal would obey, text that reorders or hides other text, and markup."""
+
+
+def bytes_below(folder: Path) -> dict[Path, bytes]:
+    """Names and contents of everything below `folder`."""
+    found: dict[Path, bytes] = {}
+    for place, _, files in os.walk(folder):
+        for name in files:
+            path = Path(place) / name
+            if path.is_file():
+                found[path] = path.read_bytes()
+    return found
+
+
+def leaks(folder: Path, *texts: str) -> list[str]:
+    """Where a secret shows: in `texts`, or in names and contents below `folder`."""
+    found = []
+    for secret in SECRETS:
+        found += [f"{secret[:8]} in text {text[:60]!r}" for text in texts if secret in text]
+        for path, content in bytes_below(folder).items():
+            if secret.encode() in content or secret in str(path):
+                found.append(f"{secret[:8]} in {path}")
+    return found
