@@ -11,12 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from websockets.asyncio.server import ServerConnection
-
-from gemini_live_runtime import paths
-from gemini_live_runtime.engine.launch import EngineProcess, start_engine
-from gemini_live_runtime.engine.spec import EngineSpec
-from gemini_live_runtime.text import redactor
 from tests.support.canaries import HANDLE, KEY, OTHER_KEY, TOKEN, leaks
 from tests.support.command_line import Ended, run
 from tests.support.fake_live_server import (
@@ -28,6 +22,12 @@ from tests.support.fake_live_server import (
     says,
     send,
 )
+from websockets.asyncio.server import ServerConnection
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.engine.launch import EngineProcess, start_engine
+from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.text import redactor
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ have a twin among the function keys.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -207,6 +208,8 @@ def keys_of(action: Action, keymap: Mapping[str, str]) -> list[str]:
     return [key.strip() for key in keymap.get(action.id, action.keys).split(",") if key.strip()]
 
 
+_KEY = re.compile(r"(?:[a-z]+\+)*(?:[A-Za-z0-9_]+|[!-~])")
+
 _LABELS = {"escape": "esc", "pageup": "PgUp", "pagedown": "PgDn", "question_mark": "?", "up": "↑", "down": "↓"}
 
 
@@ -233,6 +236,13 @@ def check_keymap(keymap: Mapping[str, str]) -> None:
         if not isinstance(keys, str) or not keys_of(BY_ID[ident], keymap):
             raise ConfigError(f"{field}: no key is given", remedy='Write e.g. "f4" or "m,f4"', field=field, value=keys)
         for key in keys_of(BY_ID[ident], keymap):
+            if not _KEY.fullmatch(key):
+                raise ConfigError(
+                    f"{field}: {key[:40]!r} is no key",
+                    remedy='Write e.g. "m", "f4", "ctrl+n" or "shift+tab"',
+                    field=field,
+                    value=key,
+                )
             if key in UNREACHABLE:
                 raise ConfigError(
                     f"{field}: {key} cannot be used, {UNREACHABLE[key]}",

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from gemini_live_runtime.errors import UsageError
+
 
 @click.command("serve-local")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
@@ -20,4 +22,9 @@ def serve_local(host: str, port: int, script: Path | None, go_away_after: float 
     from gemini_live_runtime.local.main import run
     from gemini_live_runtime.local.server import ServerOptions
 
-    return run(ServerOptions(host=host, port=port, script=script, go_away_after=go_away_after))
+    try:
+        return run(ServerOptions(host=host, port=port, script=script, go_away_after=go_away_after))
+    except UnicodeError:
+        raise UsageError(
+            f"--host {host[:60]!r} cannot be the name of a host", remedy="Give a name or an address", field="host"
+        ) from None
