@@ -283,7 +283,8 @@ class _Conversation:
 
     def _shows(self, log: ev.Log) -> bool:
         """Output of the agent was printed when it was written; tracebacks are shown on request."""
-        return log.source == "logging" or (log.source == "engine" and (self._debug or log.level != "error"))
+        traceback = log.source == "engine" and log.level in ("debug", "error")
+        return log.source not in ("stdout", "stderr") and (self._debug or not traceback)
 
     async def _decide(self, engine: InProcessEngine) -> None:
         """Type the next text when nothing is going on; hang up once nothing has been for a while."""
