@@ -107,7 +107,8 @@ def test_what_an_agent_says_prints_and_raises_cannot_drive_the_terminal(body: st
     for form in ("--plain", "--json"):
         ended = run("talk", reference, "--backend", "local", "--fast", "--text", "what is the weather in Lisbon", form)
         assert ended.code == 0, ended
-        _clean(ended)
+        assert (ended.control, ended.err) == ([], "half redC1idib\n[bold]markup[/bold]" if form == "--json" else "")
+        assert form == "--json" or "Traceback" not in ended.out
     for command in (("sessions", "list"), ("sessions", "list", "--json")):
         _clean(run(*command))
 
