@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -64,11 +65,11 @@ class Terminal:
         while marker not in seen:
             ready, _, _ = select.select([self._master], [], [], PATIENCE_S)
             if not ready:
-                raise SystemExit(f"{marker!r} was not painted within {PATIENCE_S:g} s: {seen[-2000:]!r}")
+                raise SystemExit(f"{marker!r} was not painted within {PATIENCE_S:g} s, but: {_words(seen)}")
             try:
                 seen += os.read(self._master, 65536)
             except OSError:
-                raise SystemExit(f"ended before {marker!r} was painted: {seen[-2000:]!r}") from None
+                raise SystemExit(f"ended before {marker!r} was painted: {_words(seen)}") from None
         return time.monotonic() - self.started
 
     def read_for(self, seconds: float) -> int:
@@ -99,3 +100,9 @@ class Terminal:
         end = time.monotonic() + PATIENCE_S
         while self.process.poll() is None and time.monotonic() < end:
             self.read_for(0.05)
+
+
+def _words(seen: bytes) -> str:
+    """The end of what was painted, without looks and rules."""
+    text = re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]|[\u2500-\u257f]", " ", seen.decode("utf-8", "replace"))
+    return " ".join(text.split())[-800:]

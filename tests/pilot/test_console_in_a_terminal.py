@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from tests.support.pseudo_terminal import PseudoTerminal
 
@@ -46,6 +47,21 @@ link.start()
 link.exchange("Question", "THE END", latency_ms=None)
 Broken(source_of(link), settings=ConsoleSettings()).run()
 print("OUTCOME")
+"""
+
+SINGLE_PROCESS = """
+from gemini_live_runtime.audio import quiet
+from gemini_live_runtime.audio.no_audio import NoAudio
+from gemini_live_runtime.engine import assemble
+from gemini_live_tui.cli import main
+
+class Hushed(NoAudio):
+    async def open(self, listener):
+        quiet.hush()
+        return await super().open(listener)
+
+assemble.make_audio = lambda spec: Hushed()
+main(["demo", "--single-process", "--record", "off"])
 """
 
 SGR = re.compile(rb"\x1b\[([0-9;]*)m")
@@ -119,3 +135,11 @@ def test_pasted_lines_arrive_as_one_message() -> None:
         assert b"first" in terminal.read_until(b"second")
         terminal.type(b"\x11")
         terminal.read_until(b"OUTCOME 0")
+
+
+def test_a_console_with_its_engine_inside_goes_on_drawing_while_sound_is_open(tmp_path: Path) -> None:
+    folders = {name: str(tmp_path) for name in ("XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
+    with PseudoTerminal(SINGLE_PROCESS, **folders) as terminal:
+        terminal.read_until(b" TEXT ")
+        terminal.type(b"\x11")
+        terminal.read_until(b"The session is over")

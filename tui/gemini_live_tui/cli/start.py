@@ -137,6 +137,7 @@ def open_console(spec: EngineSpec, loaded: Loaded, *, hint: str = "", single_pro
     # Whatever is wrong with the settings is said before anything is started.
     settings = settings_of(loaded, hint=hint)
     if single_process:
+        _keep_the_screen()
         source = _in_process(spec)
     else:
 
@@ -154,6 +155,12 @@ def open_console(spec: EngineSpec, loaded: Loaded, *, hint: str = "", single_pro
                 raise
 
     return show(source, settings, recorded=spec.record != "off")
+
+
+def _keep_the_screen() -> None:
+    """Give Textual a way to the terminal of its own: while sound is open, descriptor 2 leads nowhere."""
+    encoding = sys.stderr.encoding if sys.stderr is not None else "utf-8"
+    sys.__stderr__ = os.fdopen(os.dup(2), "w", encoding=encoding, errors="backslashreplace")  # type: ignore[misc]
 
 
 def _in_process(spec: EngineSpec) -> LinkSource:
