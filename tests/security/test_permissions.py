@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import run
+from tests.support.fake_live_server import FakeLiveServer
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.commands import Command, SendText
 from gemini_live_runtime.engine import launch
 from gemini_live_runtime.engine.registry import stop_engine
 from gemini_live_runtime.engine.spec import EngineSpec
-from tests.support.command_line import run
-from tests.support.fake_live_server import FakeLiveServer
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 
