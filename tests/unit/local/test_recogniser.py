@@ -8,7 +8,7 @@ import importlib.util
 import numpy as np
 import pytest
 from tests.support.recogniser_evaluation import VOICES, Counts, evaluate
-from tests.support.synthetic_speech import say
+from tests.support.synthetic_speech import have_voices, say
 
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import MissingExtraError
@@ -17,6 +17,13 @@ from gemini_live_runtime.local.dialogue import ScriptedDialogue
 from gemini_live_runtime.local.parts import RECOGNISER_RATE, Heard
 from gemini_live_runtime.local.recogniser import MAX_GRAMMARS, PocketsphinxRecogniser, prepare, shared_engine
 from gemini_live_runtime.local.script import bundled_script
+
+pytestmark = [
+    pytest.mark.skipif(not have_voices(), reason="espeak-ng and flite are not installed"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("pocketsphinx") is None, reason="the recogniser is not installed (extra: local)"
+    ),
+]
 
 
 def dialogue() -> ScriptedDialogue:

@@ -135,7 +135,8 @@ def test_a_program_that_writes_no_wav_is_a_sentence() -> None:
 @pytest.mark.parametrize("kind", ["program", "library"])
 def test_real_speech_is_as_long_as_speech_and_not_silent(kind: str) -> None:
     program = shutil.which("espeak-ng")
-    assert kind == "library" or program, "espeak-ng is not installed"
+    if kind == "program" and program is None:
+        pytest.skip("espeak-ng is not installed")
     synthesiser = EspeakChild() if kind == "library" else EspeakProgram(str(program))
 
     async def main() -> list[Spoken]:
