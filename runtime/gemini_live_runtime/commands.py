@@ -62,7 +62,7 @@ class HangUp(Order):
     """End the session and the engine."""
 
     command: ClassVar[str] = "hang-up"
-    reason: str = "the operator hung up"
+    reason: str = "hung up"
 
 
 ORDERS: dict[str, type[Order]] = {

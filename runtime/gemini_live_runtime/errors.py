@@ -23,8 +23,7 @@ class GeminiLiveError(Exception):
         self.value = value
 
     def __str__(self) -> str:
-        text = self.message.rstrip(".")
-        return f"{text}. {self.remedy.rstrip('.')}." if self.remedy else f"{text}."
+        return " ".join(_sentence(part) for part in (self.message, self.remedy) if part)
 
 
 class UsageError(GeminiLiveError):
@@ -145,3 +144,7 @@ def traceback_lines(error: BaseException) -> Iterator[str]:
 
     for block in traceback.format_exception(error):
         yield from block.rstrip().splitlines()
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(("?", "!")) else f"{text.rstrip('.')}."

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 import re
 import sys
@@ -45,6 +43,9 @@ def runtime_dir() -> Path:
     path = _platform_runtime_dir()
     if path is not None and len(os.fsencode(path)) <= _SOCKET_LIMIT - 30 and _usable(path):
         return path
+    # Only here: a console pays for every import before its first paint.
+    import hashlib
+
     digest = hashlib.sha256(os.fsencode(path or "")).hexdigest()[:8]
     uid = os.getuid() if hasattr(os, "getuid") else 0
     return Path(tempfile.gettempdir()) / f"glt-{uid}-{digest}"
@@ -90,6 +91,8 @@ def open_private(path: Path, flags: int) -> int:
 
 def write_private(path: Path, value: object) -> None:
     """Write `value` as JSON to `path` (0600), whole or not at all; raises `OSError`."""
+    import json
+
     part = path.with_name(f".{path.name}.{os.getpid()}")
     with contextlib.suppress(FileNotFoundError):
         part.unlink()

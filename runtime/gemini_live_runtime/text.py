@@ -6,7 +6,6 @@ character. Redacting replaces credentials; it runs before an event is made, so n
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -124,6 +123,8 @@ class Redactor:
             self._spell()
 
     def _spell(self) -> None:
+        import json
+
         spellings = {
             spelling
             for secret in (*self._lasting, *self._passing)

@@ -82,7 +82,7 @@ async def _newline(driver: Driver, key: str) -> None:
 
 @check("history-previous")
 async def _history_previous(driver: Driver, key: str) -> None:
-    await driver.press("o", "n", "e", "enter", "t", "w", "o", "enter")
+    await driver.press("f2", "o", "n", "e", "enter", "t", "w", "o", "enter")
     await driver.press(key)
     assert driver.app.console_screen.prompt.text == "two"
     await driver.press(key)

@@ -173,7 +173,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         if store.lost:
             return 1, store.lost
         if self.settings.detach_on_quit and store.hello is not None:
-            return 0, "Detached: the session goes on."
+            ident = store.hello.session_id
+            return 0, (
+                f"Detached: session {ident} goes on, its microphone as you left it. Without a console it hangs up "
+                f"within 5 minutes; gemini-live-tui attach {ident} returns, gemini-live-tui stop {ident} ends it."
+            )
         if store.hello is not None:
             return 1, "The engine did not answer the hang-up."
         return 0, ""

@@ -22,8 +22,16 @@ def _make_session(spec: EngineSpec, hub: Hub, clock: Clock) -> RunnableSession:
     return make_session(spec, hub, clock)
 
 
+async def _begin(spec: EngineSpec) -> None:
+    # The embedded server and this process load their parts at the same time.
+    if spec.backend == "local" and not spec.fast:
+        from gemini_live_runtime.engine.local_server import begin
+
+        await begin(spec.server_script)
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         print("usage: python -m gemini_live_runtime.engine SPEC_FILE", file=sys.stderr)
         sys.exit(2)
-    sys.exit(main(Path(sys.argv[1]), _make_session))
+    sys.exit(main(Path(sys.argv[1]), _make_session, early=_begin))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gemini_live_runtime import __version__
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.loader import load_agent
@@ -9,6 +11,7 @@ from gemini_live_runtime.audio.factory import AudioSpec, make_audio
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.engine.backends import backend_of
 from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.agent import Agent
 from gemini_live_runtime.session.capabilities import capabilities_of
@@ -38,13 +41,21 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
     finally:
         scrub_environment()
     agent = load_agent(spec.agent)
-    model = spec.model or (_local_model(agent) if spec.backend == "local" else agent.model)
+    model = spec.model or (_local_model(agent, spec) if spec.backend == "local" else agent.model)
+    price = price_of(model)
+    if spec.max_cost is not None and price is None:
+        raise UsageError(
+            f"The price of {model} is not known, so --max-cost cannot be kept",
+            remedy="Use --max-minutes",
+            field="max_cost",
+            value=spec.max_cost,
+        )
     audio = make_audio(AudioSpec(kind=spec.audio, input=spec.input or None, output=spec.output or None))
     core = SessionCore(
         mode=spec.mode,
         capabilities=capabilities_of(model, agent.declared),
         limits=limits,
-        price=price_of(model),
+        price=price,
         started_at=clock.now(),
         manual_activity=agent.manual_activity,
     )
@@ -57,7 +68,7 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
         record=spec.record,
         mode=spec.mode,
         program=PROGRAM,
-        phrases=tuple(agent.phrases),
+        phrases=tuple(agent.phrases) or (_tool_phrases(agent) if spec.backend == "local" else ()),
         tools=tuple(declared.name for declared in agent.declared),
     )
 
@@ -85,5 +96,18 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
     )
 
 
-def _local_model(agent: Agent) -> str:
-    return agent.local_model or f"local-{agent.name}"
+def _local_model(agent: Agent, spec: EngineSpec) -> str:
+    # The dialogue of a script file is that of every model name but the bundled ones.
+    if spec.server_script:
+        return agent.model
+    if agent.local_model:
+        return agent.local_model
+    from gemini_live_runtime.local.script import bundled_names
+
+    # Without a dialogue of its own an agent has the concierge's, which calls any tool by the words of its name.
+    return f"local-{agent.name if agent.name in bundled_names() else 'concierge'}"
+
+
+def _tool_phrases(agent: Agent) -> tuple[str, ...]:
+    """What the embedded server understands of an agent that names no phrases: its tools' names, as words."""
+    return tuple(" ".join(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", tool.name)).lower() for tool in agent.declared)

@@ -116,6 +116,7 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         self._beat: asyncio.TimerHandle | None = None
         self._due = 0.0
+        self._over = False
         self._second = self._loop.time()
         self._worst_lag = 0.0
         self._lag_ms = 0.0
@@ -142,8 +143,10 @@ class Hub:
             self.journal.append(line)
         for outlet in self._outlets:
             outlet.push(line)
-        while self._early:
-            self.tell(self._early.popleft())
+        if self._early:
+            early, self._early = self._early, deque(maxlen=_MAX_EARLY)
+            for waiting in early:
+                self.tell(waiting)
         return event
 
     def tell(self, payload: ev.Payload) -> None:
@@ -193,6 +196,7 @@ class Hub:
         """Say goodbye to every console and stop the meters."""
         if self._beat is not None:
             self._beat.cancel()
+        self._over = True
         self.sample_source = None
         for outlet in self._outlets:
             outlet.end(encode(Bye(reason, exit_code)))
@@ -205,6 +209,8 @@ class Hub:
     # -- samples ----------------------------------------------------------------------------------------------------
 
     def _schedule(self) -> None:
+        if self._over:
+            return
         if self._beat is not None:
             self._beat.cancel()
         self._due = self._loop.time() + (SAMPLE_S if self._outlets else METERS_S)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import sys
 from asyncio.subprocess import PIPE, Process
 
 from gemini_live_runtime.errors import EngineError
 from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.wire.credentials import scrub_environment
 
 READY_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 2.0
@@ -26,12 +28,18 @@ class LocalServerProcess:
 
     @classmethod
     async def start(cls, script: str = "") -> LocalServerProcess:
-        """Start the server and wait for its address; raises `EngineError` with its last words."""
+        """Start the server, or take one that was begun; wait for its address. Raises `EngineError` with its words."""
+        return await (_begun.pop(script, None) or cls._launch(script))
+
+    @classmethod
+    async def _launch(cls, script: str) -> LocalServerProcess:
         arguments = ["-m", "gemini_live_runtime.local", "--host", "127.0.0.1", "--port", "0", "--exit-with-parent"]
         if script:
             arguments += ["--script", script]
+        environment = dict(os.environ)
+        scrub_environment(environment)
         process = await asyncio.create_subprocess_exec(
-            sys.executable, *arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=1 << 20
+            sys.executable, *arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=1 << 20, env=environment
         )
         assert process.stdout is not None
         try:
@@ -66,6 +74,18 @@ class LocalServerProcess:
                 self._process.kill()
             await self._process.wait()
         await self._drain
+
+
+_begun: dict[str, asyncio.Task[LocalServerProcess]] = {}
+
+
+async def begin(script: str = "") -> None:
+    """Start a server for a later `start` with the same script; returns once its process runs, ready or not."""
+    task = _begun[script] = asyncio.create_task(LocalServerProcess._launch(script))
+    # Whoever takes it hears of a failure; when nobody does, it does not matter.
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    # The task's first step makes the process.
+    await asyncio.sleep(0)
 
 
 async def _discard(stream: asyncio.StreamReader | None) -> None:

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -29,13 +29,22 @@ EXIT_GUARD_S = 3.0
 """Seconds that leftovers (threads of tools, a blocked loop) may delay an exit that is due."""
 
 
-def main(spec_file: Path, factory: SessionFactory, *, door: DoorKind | None = None) -> int:
-    """Run the engine whose spec is in `spec_file`, in that file's folder; the exit code."""
+def main(
+    spec_file: Path,
+    factory: SessionFactory,
+    *,
+    door: DoorKind | None = None,
+    early: Callable[[EngineSpec], Awaitable[None]] | None = None,
+) -> int:
+    """Run the engine whose spec is in `spec_file`, in that file's folder; the exit code.
+
+    `early` is called once consoles can enter, before the session is made.
+    """
     os.umask(0o077)
     drop_addition()
     try:
         spec = read_spec(spec_file)
-        return asyncio.run(_serve(spec, spec_file.parent, factory, door))
+        return asyncio.run(_serve(spec, spec_file.parent, factory, door, early))
     except GeminiLiveError as error:
         print(redactor.text(str(error)), file=sys.stderr)
         return error.exit_code
@@ -54,7 +63,13 @@ def read_spec(spec_file: Path) -> EngineSpec:
         raise EngineError(f"The spec {spec_file} is malformed: {error}", field="spec") from None
 
 
-async def _serve(spec: EngineSpec, folder: Path, factory: SessionFactory, kind: DoorKind | None) -> int:
+async def _serve(
+    spec: EngineSpec,
+    folder: Path,
+    factory: SessionFactory,
+    kind: DoorKind | None,
+    early: Callable[[EngineSpec], Awaitable[None]] | None,
+) -> int:
     held = take_lock(folder)
     host = Host(spec, factory)
     door = Door(host.hub, folder, host.submit, kind=kind)
@@ -65,6 +80,8 @@ async def _serve(spec: EngineSpec, folder: Path, factory: SessionFactory, kind: 
             try:
                 await door.open()
                 _register(spec, folder, host)
+                if early is not None:
+                    await early(spec)
                 code = await host.run(started=_freeze)
                 await door.close()
             finally:

@@ -376,4 +376,7 @@ def _trimmed(view: SessionView, event: ev.Event, p: ev.RecordingTrimmed) -> Dirt
 def _log(view: SessionView, event: ev.Event, p: ev.Log) -> Dirty:
     view.log.append(sanitise_line(f"{p.source} {p.level}: {p.text}", 500))
     del view.log[:-MAX_LOG_LINES]
-    return Dirty.LOG
+    if p.level == "debug" or (p.source == "logging" and p.level == "info"):
+        return Dirty.LOG
+    open_block(view, event, "notice", text=sanitise_line(p.text, 500), status="log", done=True)
+    return Dirty.LOG | Dirty.TRANSCRIPT

@@ -75,6 +75,8 @@ def _block_lines(block: Block, *, cut_off: bool = False) -> Iterator[str]:
         status = "no answer" if cut_off else block.status
         took = "" if block.ms is None else f", {block.ms:.0f} ms"
         yield _line("tool", f"{text} -> {status}{took}" + (f" {block.detail}" if block.detail else ""))
+    elif block.kind == "notice" and block.status == "log":
+        return  # printed as it came
     elif block.kind == "notice":
         remedy = f"{'' if text.endswith(('.', '?', '!')) else '.'} {block.detail}" if block.detail else ""
         yield _line("notice", f"{block.status}: {text}{remedy}")

@@ -6,13 +6,14 @@ performs them and reports back.
 
 from __future__ import annotations
 
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.effects import (
     Effect,
 )
 from gemini_live_runtime.session.operator_side import OperatorSide
 from gemini_live_runtime.session.server_side import ServerSide
 from gemini_live_runtime.session.sound_side import SoundSide
-from gemini_live_runtime.session.state_word import ANSWER_PATIENCE_S
+from gemini_live_runtime.session.state_word import ANSWER_PATIENCE_S, OWED_PATIENCE_S
 
 
 class SessionCore(ServerSide, SoundSide, OperatorSide):
@@ -46,5 +47,18 @@ class SessionCore(ServerSide, SoundSide, OperatorSide):
         facts = self._facts
         if facts.voice_ended_at is not None and now - facts.voice_ended_at >= ANSWER_PATIENCE_S:
             facts.voice_ended_at = None
+            if not self.turns.is_open:
+                self.turns.input_ended_at = None
+        if facts.owed and now - facts.owed_at >= OWED_PATIENCE_S and not len(self._calls):
+            self._answer_missing()
         self._check_limits(now)
         return self._flush(now)
+
+    def _answer_missing(self) -> None:
+        """Nothing came: to speech that may be an answer, typed text was asked."""
+        self._facts.owed = False
+        if self.turns.opened_by == "voice":
+            self._close_turn("empty", reason="no answer")
+            return
+        text = f"The model has not answered for {OWED_PATIENCE_S:.0f} s"
+        self._emit(ev.Notice(level="warning", code="no-answer", text=text, remedy="Wait, or send it again"))

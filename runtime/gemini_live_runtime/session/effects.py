@@ -22,9 +22,11 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send a message to the model."""
+    """Send a message to the model; `command_id` and `text` are those of typed text, reported when it cannot go out."""
 
     message: ClientMessage
+    command_id: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,13 @@ class Generation:
     text: list[str] = field(default_factory=list)
     opened: bool = False
     complete: bool = False
+    drained: bool = False
+    """Nothing of it will be played any more, heard or not."""
+
+    @property
+    def sounds(self) -> bool:
+        """Whether more of it may be heard."""
+        return not self.complete or (self.unheard > 0 and not self.drained)
 
     @property
     def unheard(self) -> int:
@@ -86,11 +93,16 @@ class GenerationLedger:
         self.cut_below = max(self.cut_below, bound)
         return self.cut_below
 
+    def drain(self) -> None:
+        """Nothing that is known will be played any more: the output is gone."""
+        for generation in self._known.values():
+            generation.drained = generation.complete
+
     def audible(self) -> Generation | None:
         """The newest generation that is not cut and has begun or still has unheard audio."""
         for number in sorted(self._known, reverse=True):
             generation = self._known[number]
-            if number >= self.cut_below and generation.opened and (generation.unheard or not generation.complete):
+            if number >= self.cut_below and generation.opened and generation.sounds:
                 return generation
         return None
 

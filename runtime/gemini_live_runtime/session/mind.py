@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.calls import CallLedger
 from gemini_live_runtime.session.capabilities import Capabilities
@@ -53,6 +54,7 @@ class Mind:
         self._facts = Facts()
         self._word: tuple[str, str] = ("offline", "")
         self._completion_owed = False
+        self._superseded = 0
         self._playing: set[int] = set()
         self._calls = CallLedger()
         self._queued_texts: list[tuple[str, str]] = []
@@ -77,15 +79,19 @@ class Mind:
         out, self._out = self._out, []
         return out
 
-    def _apply_microphone(self) -> None:
+    def _apply_microphone(self, now: float) -> None:
         on = self._mic_effective
         self._facts.microphone = on
         self._out.append(Microphone(on))
         if not on:
+            if self._facts.status == "ready" and (self._facts.voice or (self._manual and self._streaming_audio)):
+                # Closing the microphone ends what was being said, as a pause would.
+                self.turns.input_ended_at = self._facts.voice_ended_at = now
             self._facts.voice = False
             self._end_audio_stream()
             if self._facts.status == "ready":
-                self._facts.why = "text mode" if self.mode == "text" else "microphone muted"
+                absent = "" if self.input_open else "no microphone"
+                self._facts.why = absent if self.mode == "text" else "microphone muted"
 
     def _end_audio_stream(self) -> None:
         if self._streaming_audio:
@@ -104,18 +110,34 @@ class Mind:
         self._out.append(Cut(bound, by, turn, victim.number if victim is not None else 0))
 
     def _send_text(self, command_id: str, text: str, now: float) -> None:
-        if self._facts.speaking or self._playing:
+        answering = self.ledger.get(self.ledger.number)
+        begun = answering is not None and answering.opened
+        finished = begun and answering is not None and answering.complete and not self._playing
+        if self._facts.speaking or self._playing or begun:
             self._cut("typed", now)
+        elif self.turns.is_open and not self.turns.has_content:
+            self._superseded = self.ledger.number
         if self.turns.is_open:
-            self._close_turn(self.turns.cut_short())
+            self._close_turn("complete" if finished else self.turns.cut_short())
         self._open_turn("typed")
         self._emit(ev.TextSent(text=text, command_id=command_id))
         realtime = self._capabilities.text_is_realtime
-        self._out.append(Send(compose.realtime_text(text) if realtime else compose.text_turn(text)))
+        message = compose.realtime_text(text) if realtime else compose.text_turn(text)
+        self._out.append(Send(message, command_id, text))
         self.turns.input_ended_at = now
-        self._facts.owed = True
+        self._owe(now)
         self._facts.interrupted_at = None
         self._facts.voice_ended_at = None
+
+    def not_sent(self, now: float, send: Send) -> list[Effect]:
+        """A message could not go out; typed text is reported."""
+        if send.text:
+            self._refuse(send.command_id, cmd.SendText.command, f"Not sent, the connection ended: {send.text[:200]}")
+        return self._flush(now)
+
+    def _owe(self, now: float) -> None:
+        """The model owes an answer from now on."""
+        self._facts.owed, self._facts.owed_at = True, now
 
     def cut_performed(self, now: float, cut: Cut, heard: int) -> list[Effect]:
         """The runner has cut playback, of which the device had consumed `heard` samples."""

@@ -64,7 +64,7 @@ class OperatorSide(Mind):
             self._refuse(command_id, cmd.SetMode.command, f"Staying in text mode. {problem}")
             return
         self.mode = mode
-        self._apply_microphone()
+        self._apply_microphone(now)
         self._emit_controls("operator")
 
     def _order_microphone(self, command_id: str, on: bool, now: float) -> None:
@@ -72,7 +72,7 @@ class OperatorSide(Mind):
             self._refuse(command_id, cmd.SetMicrophone.command, "The microphone is off in text mode")
             return
         self.microphone_on = on
-        self._apply_microphone()
+        self._apply_microphone(now)
         self._emit_controls("operator")
 
     def _order_interrupt(self, command_id: str, now: float) -> None:
@@ -84,10 +84,8 @@ class OperatorSide(Mind):
             self._close_turn("interrupted")
         if self._manual and not self._streaming_audio:
             self._out.append(Send(compose.activity_start()))
-            if self._mic_effective or (self.mode == "voice" and self.input_open):
-                self.microphone_on = True
+            if self.mode == "voice" and self.input_open:
+                # What is said next, once the microphone is opened, belongs to this activity.
                 self._streaming_audio = True
-                self._apply_microphone()
-                self._emit_controls("operator")
             else:
                 self._out.append(Send(compose.activity_end()))

@@ -34,7 +34,7 @@ from gemini_live_runtime.session.interface import EventSink
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
-from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage
+from gemini_live_runtime.wire.messages import AudioFrame
 
 if TYPE_CHECKING:
     from gemini_live_runtime.audio.pcm import PcmConverter
@@ -238,15 +238,30 @@ class LiveSession:
         opening.cancel()
         for task in self._tasks:
             task.cancel()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(ENDING_S):
-                await asyncio.gather(opening, *self._tasks, return_exceptions=True)
-                await self._tools.close()
-                if self._connection is not None:
-                    await self._connection.close()
-        await self._audio.close()
+        for part in (self._end_tasks(opening), self._tools.close(), self._hang_up_wire(), self._close_audio()):
+            # Each has its own time: a tool that will not be cancelled must not keep the socket or the devices open.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(ENDING_S):
+                    await part
         await self._closing()
         self._recorder.flush()
+
+    async def _end_tasks(self, opening: asyncio.Task[None]) -> None:
+        await asyncio.gather(opening, *self._tasks, return_exceptions=True)
+
+    async def _hang_up_wire(self) -> None:
+        if self._connection is None:
+            return
+        if not self._connection.closed:
+            self._recorder.flush()
+            self._emit(ev.ConnectionClosed(close_code=1000, requested=True))
+        await self._connection.close()
+
+    async def _close_audio(self) -> None:
+        try:
+            await self._audio.close()
+        except GeminiLiveError as error:
+            self._emit(ev.Notice(level="error", code=error.code, text=error.message, remedy=error.remedy))
 
     # -- effects -----------------------------------------------------------------------------------------------------
 
@@ -258,7 +273,7 @@ class LiveSession:
                 case Play():
                     self._play(effect)
                 case Send():
-                    self._send(effect.message)
+                    self._send(effect)
                 case EndOfAudio():
                     self._audio.end_of_turn(effect.gen)
                 case Cut():
@@ -281,18 +296,23 @@ class LiveSession:
         self._changed.set()
         self._schedule()
 
-    def _send(self, message: ClientMessage) -> None:
+    def _send(self, effect: Send) -> None:
         if self._connection is None:
             return
         try:
-            self._connection.post(message).add_done_callback(_retrieve)
+            sending = self._connection.post(effect.message)
         except ConnectionClosedError:
-            # The reader reports the end: one end, one event.
-            return
+            # That it ended is the reader's to report: one end, one event.
+            self._perform(self._core.not_sent(self._now(), effect))
         except GeminiLiveError as error:
-            self._emit(
-                ev.Notice(level="error", code=error.code, text=f"Not sent: {error.message}", remedy=error.remedy)
-            )
+            text = f"Not sent: {error.message}"
+            self._emit(ev.Notice(level="error", code=error.code, text=text, remedy=error.remedy))
+        else:
+            sending.add_done_callback(lambda done: self._sent(effect, done))
+
+    def _sent(self, effect: Send, sending: asyncio.Future[None]) -> None:
+        if not sending.cancelled() and sending.exception() is not None:
+            self._perform(self._core.not_sent(self._now(), effect))
 
     def _play(self, effect: Play) -> None:
         pcm = effect.pcm
@@ -389,12 +409,6 @@ def _opened_event(opened: AudioOpened) -> ev.AudioOpened:
         echo_canceller=opened.echo_canceller,
         problems=opened.problems,
     )
-
-
-def _retrieve(sending: asyncio.Future[None]) -> None:
-    """Look at a send's failure so that the loop does not complain: the reader reports the end."""
-    if not sending.cancelled():
-        sending.exception()
 
 
 def _session_id(connection: Connection) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from gemini_live_runtime import commands as cmd
@@ -50,7 +51,7 @@ class ServerSide(Mind):
         self._facts.status = "ready"
         self._facts.why = "" if self.input_open or self.mode == "text" else self._input_problem
         self._emit(ev.ConnectionReady(ms=ms, server_session=server_session))
-        self._apply_microphone()
+        self._apply_microphone(now)
         queued, self._queued_texts = self._queued_texts, []
         for command_id, text in queued:
             self._send_text(command_id, text, now)
@@ -59,14 +60,15 @@ class ServerSide(Mind):
     def disconnected(self, now: float, error: GeminiLiveError) -> list[Effect]:
         """The connection failed or ended unasked: `error` says how."""
         code, reason = 1006, ""
-        if isinstance(error, ConnectionClosedError):
-            code, reason = error.close_code, error.reason
+        ended = error if isinstance(error, ConnectionClosedError) else error.__cause__
+        if isinstance(ended, ConnectionClosedError):
+            code, reason = ended.close_code, ended.reason
         self._emit(ev.ConnectionClosed(close_code=code, reason=reason, sentence=error.message, remedy=error.remedy))
         self._facts.status, self._facts.why = "error", error.message
         self._facts.owed = False
         self._facts.voice_ended_at = None
         self._streaming_audio = False
-        self._apply_microphone()
+        self._apply_microphone(now)
         for command_id, text in self._queued_texts:
             self._refuse(command_id, cmd.SendText.command, f"Not sent, the connection ended: {text[:200]}")
         self._queued_texts.clear()
@@ -140,7 +142,7 @@ class ServerSide(Mind):
         if not self.turns.is_open:
             self._open_turn("voice")
         self._facts.voice_ended_at = None
-        self._facts.owed = True
+        self._owe(now)
         if self.turns.input_ended_at is None:
             self.turns.input_ended_at = now
         self._emit(ev.TranscriptDelta(side="user", text=text))
@@ -154,11 +156,16 @@ class ServerSide(Mind):
             self._out.append(Play(generation.number, pcm, rate))
 
     def _model_said(self, text: str, channel: Literal["speech", "text", "thought"]) -> None:
-        generation = self._model_content()
-        if channel != "thought":
+        if channel == "thought":
+            # Thinking aloud is not speaking, and the answer is still owed.
+            if not self.turns.is_open and not self.ledger.current_is_cut:
+                self._open_turn("model")
+            generation = self.ledger.current(self.turns.number)
+        else:
+            generation = self._model_content()
             generation.text.append(text)
-        if not self.ledger.current_is_cut:
-            self._facts.speaking = True
+            if not self.ledger.current_is_cut:
+                self._facts.speaking = True
         self._emit(ev.TranscriptDelta(side="model", text=text, channel=channel), turn=generation.turn)
 
     def _model_content(self) -> Generation:
@@ -187,17 +194,22 @@ class ServerSide(Mind):
     def _server_interrupted(self, now: float) -> None:
         already_cut = self.ledger.current_is_cut
         had_content = self.ledger.current_opened
+        superseded = self._superseded == self.ledger.number
         if not already_cut:
             self._cut("server", now)
+        self._completion_owed = had_content or self.turns.is_open
         if had_content:
-            if self.turns.is_open and self.turns.has_content:
+            if superseded:
+                # It was the answer to an earlier text; the one to the newest is still to come.
+                self.turns.has_content = False
+                self._owe(now)
+            elif self.turns.is_open and self.turns.has_content:
                 self._close_turn("interrupted")
             self.ledger.advance()
-        self._completion_owed = True
 
     def _turn_complete(self, content: ServerContent, now: float) -> None:
-        if self._completion_owed and not self.ledger.current_opened:
-            # The completion of the answer that `interrupted` has already ended.
+        if not self.ledger.current_opened and (self._completion_owed or not self.turns.is_open):
+            # The completion of an answer that is already over.
             self._completion_owed = False
             return
         self._completion_owed = False
@@ -228,11 +240,14 @@ class ServerSide(Mind):
         call_id = self._calls.begin(call.id, name)
         if call_id is None:
             return
-        if not self.turns.is_open:
-            self._open_turn("model")
         self._facts.calls_open = len(self._calls)
-        self._facts.owed = False
-        self._facts.voice_ended_at = None
+        # A call of an answer that was cut is still run, but it belongs to a turn that is over.
+        if not self.ledger.current_is_cut:
+            if not self.turns.is_open:
+                self._open_turn("model")
+            self._completion_owed = False
+            self._facts.owed = False
+            self._facts.voice_ended_at = None
         args = dict(call.args)
         self._emit(ev.ToolCalled(call_id=call_id, name=name, args=args))
         self._out.append(RunTool(call_id, name, args))
@@ -243,14 +258,19 @@ class ServerSide(Mind):
 
     def tool_finished(self, now: float, outcome: Outcome) -> list[Effect]:
         """A call ended; its one answer goes out unless the server has cancelled it."""
-        cancelled = not self._calls.finish(outcome.call_id) or outcome.status == "cancelled"
+        cancelled = not self._calls.finish(outcome.call_id)
+        if outcome.status == "cancelled" and not cancelled and not self._ended:
+            # The tool gave up by itself; the model still waits for an answer.
+            gave_up = f"{outcome.name} was cancelled before it had a result"
+            outcome = replace(outcome, status="error", result={"error": gave_up}, cause=gave_up)
         self._facts.calls_open = len(self._calls)
         deliver = not cancelled and self._facts.status == "ready"
         if deliver:
             scheduling = self._capabilities.scheduling_of(outcome.name)
             answer = compose.function_response(outcome.call_id, outcome.name, outcome.result, scheduling=scheduling)
             self._out.append(Send(compose.tool_responses(answer)))
-            self._facts.owed = self.turns.is_open and not self._facts.speaking
+            if self.turns.is_open and not self._facts.speaking:
+                self._owe(now)
         self._emit(
             ev.ToolFinished(
                 call_id=outcome.call_id,
@@ -263,6 +283,8 @@ class ServerSide(Mind):
         )
         if outcome.cause and not cancelled:
             self._emit(ev.Log(source="engine", level="warning", text=f"tool {outcome.name}: {outcome.cause}"))
+            if outcome.trace:
+                self._emit(ev.Log(source="engine", level="debug", text=outcome.trace))
         return self._flush(now)
 
 

@@ -20,8 +20,7 @@ class SoundSide(Mind):
             self._input_problem = opened.problems[0] if opened.problems else "No microphone is open"
             if self.mode == "voice":
                 self.mode = "text"
-                self._facts.why = "no microphone"
-        self._apply_microphone()
+        self._apply_microphone(now)
         self._emit_controls("engine")
         return self._flush(now)
 
@@ -31,7 +30,7 @@ class SoundSide(Mind):
         self._emit(ev.Notice(level="warning", code="recogniser", text=reason))
         if self.mode == "voice":
             self.mode = "text"
-            self._apply_microphone()
+            self._apply_microphone(now)
             self._emit_controls("engine", reason)
         return self._flush(now)
 
@@ -42,17 +41,17 @@ class SoundSide(Mind):
             self.input_open = False
             self._input_problem = reason
             self._facts.voice = False
-            self._facts.why = "no microphone"
             self._end_audio_stream()
             if self.mode == "voice":
                 self.mode = "text"
             self._emit_controls("engine", reason)
         else:
             self._playing.clear()
+            self.ledger.drain()
             self._facts.speaking = (
                 self.ledger.audible() is not None and not self.ledger.current(self.turns.number).complete
             )
-        self._apply_microphone()
+        self._apply_microphone(now)
         return self._flush(now)
 
     def voice(self, now: float, speaking: bool) -> list[Effect]:
@@ -85,6 +84,9 @@ class SoundSide(Mind):
     def playback_drained(self, now: float, gen: int) -> list[Effect]:
         """Everything of a generation was played."""
         self._playing.discard(gen)
+        generation = self.ledger.get(gen)
+        if generation is not None:
+            generation.drained = True
         if not self._playing:
             self._facts.speaking = False
         self._emit(ev.PlaybackDrained(of=gen))

@@ -16,6 +16,9 @@ WAIT_AFTER_VOICE_S = 3.0
 ANSWER_PATIENCE_S = 8.0
 """How long after the user's voice an answer may still come: until then a session is not quiet."""
 
+OWED_PATIENCE_S = 20.0
+"""How long an answer that is owed is waited for before the silence is said, or taken as the answer."""
+
 
 @dataclass(slots=True)
 class Facts:
@@ -27,6 +30,7 @@ class Facts:
     interrupted_at: float | None = None
     owed: bool = False
     """The model owes an answer to something it has certainly received."""
+    owed_at: float = 0.0
     calls_open: int = 0
     voice: bool = False
     voice_ended_at: float | None = None
@@ -56,12 +60,14 @@ class Facts:
 
     def next_change(self, now: float) -> float | None:
         """Seconds until time alone changes the word; None when it will not."""
-        if self.interrupted_at is None and self.voice_ended_at is None:
+        if self.interrupted_at is None and self.voice_ended_at is None and not self.owed:
             return None
         ends = []
         if self.interrupted_at is not None:
             ends.append(self.interrupted_at + INTERRUPTED_SHOWN_S)
         if self.voice_ended_at is not None:
             ends += [self.voice_ended_at + WAIT_AFTER_VOICE_S, self.voice_ended_at + ANSWER_PATIENCE_S]
+        if self.owed:
+            ends.append(self.owed_at + OWED_PATIENCE_S)
         ahead = [end - now for end in ends if end > now]
         return min(ahead) if ahead else None

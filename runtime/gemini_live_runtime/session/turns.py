@@ -17,6 +17,7 @@ class TurnLedger:
 
     number: int = 0
     is_open: bool = False
+    opened_by: OpenedBy = "voice"
     has_content: bool = False
     """The model has said or played something in the open turn."""
     input_ended_at: float | None = None
@@ -26,7 +27,7 @@ class TurnLedger:
     def open(self, by: OpenedBy) -> TurnStarted:
         """Begin the next turn."""
         self.number += 1
-        self.is_open, self.has_content, self.latency_ms = True, False, None
+        self.is_open, self.has_content, self.latency_ms, self.opened_by = True, False, None, by
         return TurnStarted(by=by)
 
     def close(self, outcome: Outcome, reason: str = "") -> TurnCompleted | None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import inspect
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, Literal
@@ -35,6 +36,8 @@ class Outcome:
     result: dict[str, Any]
     ms: float
     cause: str = ""
+    trace: str = ""
+    """The traceback of a tool that raised, for the journal."""
 
 
 class ToolDispatcher:
@@ -91,10 +94,10 @@ class ToolDispatcher:
 
     async def _run(self, declared: Tool, call_id: str, args: dict[str, Any], started: float) -> Outcome:
         status: Status = "ok"
-        cause = ""
+        cause = trace = ""
         scope = asyncio.timeout(declared.timeout_s)
         try:
-            context = ToolContext(call_id, lambda text: self._on_notify(declared.name, text))
+            context = ToolContext(call_id, self._notifier(declared.name))
             bound = declared.bind(args, context)
             async with scope:
                 result = _as_object(await _call(declared.function, bound, declared.timeout_s))
@@ -108,9 +111,21 @@ class ToolDispatcher:
                 status, result = "timeout", {"error": cause}
             else:
                 cause = f"{type(error).__name__}: {error}"
+                trace = "".join(traceback.format_exception(error))
                 said = f"it called sys.exit({error})" if isinstance(error, SystemExit) else str(error)
                 status, result = "error", {"error": said or type(error).__name__}
-        return Outcome(call_id, declared.name, status, result, self._ms_since(started), cause)
+        return Outcome(call_id, declared.name, status, result, self._ms_since(started), cause, trace)
+
+    def _notifier(self, name: str) -> Callable[[str], None]:
+        """What passes a tool's words on, from the loop or from the thread that a plain function runs in."""
+        loop = asyncio.get_running_loop()
+
+        def notify(text: str) -> None:
+            # Once the loop has ended there is nobody left to tell.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._on_notify, name, text)
+
+        return notify
 
     def _ended(self, call_id: str, name: str, started: float, task: asyncio.Task[Outcome]) -> None:
         # A task cancelled before its first step never runs its body, so the one answer is made here.

@@ -7,6 +7,7 @@ from tests.unit.session.core_support import MS, Bench
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.effects import Cut
+from gemini_live_runtime.tools.dispatch import Outcome
 
 
 def a_whole_turn(bench: Bench) -> None:
@@ -255,3 +256,111 @@ def test_latency_of_a_typed_turn_runs_from_its_sending() -> None:
     bench.drains(1)
     bench.content(turnComplete=True)
     assert bench.last(ev.TurnCompleted).latency_ms == 250.0
+
+
+def test_a_call_of_an_answer_that_was_cut_leaves_no_turn_open() -> None:
+    bench = Bench().connect()
+    bench.audio(500)
+    bench.order(cmd.Interrupt())
+    bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "t", "args": {}}]})
+    bench.do(bench.core.tool_finished(bench.now, Outcome("c1", "t", "ok", {}, 1.0)))
+    bench.content(turnComplete=True)
+    assert bench.last(ev.ToolFinished).delivered
+    bench.passes(3)
+    assert bench.core.quiet
+
+
+def test_typing_while_the_server_holds_the_end_of_a_played_answer_belongs_to_a_turn_of_its_own() -> None:
+    bench = Bench(mode="text").connect()
+    bench.types("one")
+    bench.audio(500)
+    bench.content(generationComplete=True)
+    bench.drains(1)
+    bench.types("two")
+    bench.content(turnComplete=True)
+    bench.audio(100)
+    bench.content(generationComplete=True)
+    bench.drains(2)
+    bench.content(turnComplete=True)
+    assert [(e.turn, e.payload.outcome) for e in bench.emits(ev.TurnCompleted)] == [(1, "complete"), (2, "complete")]
+    assert bench.played == [1, 2]
+
+
+def test_the_answer_to_a_text_that_was_overtaken_does_not_end_the_newer_ones_turn() -> None:
+    bench = Bench(mode="text").connect()
+    bench.types("one")
+    bench.types("two")
+    bench.audio(100)
+    bench.content(interrupted=True)
+    bench.content(turnComplete=True)
+    assert bench.last(ev.SessionState).word in ("thinking", "interrupted")
+    bench.audio(100)
+    bench.content(generationComplete=True)
+    bench.drains(2)
+    bench.content(turnComplete=True)
+    assert bench.emits(ev.TurnCompleted)[-1].turn == 2
+    assert bench.core.quiet
+
+
+def test_a_late_transcript_after_the_end_of_a_turn_is_not_waited_on_for_ever() -> None:
+    bench = Bench().connect()
+    a_whole_turn(bench)
+    bench.content(inputTranscription={"text": " please"})
+    assert not bench.core.quiet
+    bench.passes(25)
+    assert bench.core.quiet
+    assert bench.last(ev.TurnCompleted).outcome == "empty"
+
+
+def test_an_unanswered_text_is_said() -> None:
+    bench = Bench(mode="text").connect()
+    bench.types("hello?")
+    bench.passes(25)
+    assert bench.last(ev.Notice).code == "no-answer"
+
+
+def test_a_tool_that_gives_up_by_itself_is_still_answered() -> None:
+    bench = Bench().connect()
+    bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "t", "args": {}}]})
+    bench.do(bench.core.tool_finished(bench.now, Outcome("c1", "t", "cancelled", {}, 1.0)))
+    assert (bench.last(ev.ToolFinished).status, bench.last(ev.ToolFinished).delivered) == ("error", True)
+
+
+def test_an_interruption_after_the_end_leaves_the_next_completion_its_meaning() -> None:
+    bench = Bench(mode="text").connect()
+    a_whole_turn(bench)
+    bench.content(interrupted=True)
+    bench.types("silent one")
+    bench.content(turnComplete=True)
+    assert bench.last(ev.TurnCompleted).outcome == "empty"
+    assert bench.core.quiet
+
+
+def test_a_cough_long_ago_is_no_latency() -> None:
+    bench = Bench().connect()
+    bench.voice(True)
+    bench.voice(False)
+    bench.passes(300)
+    bench.audio(100)
+    bench.drains(1)
+    bench.content(turnComplete=True)
+    assert bench.last(ev.TurnCompleted).latency_ms is None
+
+
+def test_thinking_aloud_is_not_speaking() -> None:
+    bench = Bench(mode="text").connect()
+    bench.types("hard question")
+    bench.content(modelTurn={"parts": [{"text": "Let me see", "thought": True}]})
+    assert bench.word == "thinking"
+
+
+def test_a_complete_answer_that_no_device_played_is_not_cut_later() -> None:
+    bench = Bench(mode="text").connect()
+    bench.types("one")
+    bench.audio(500)
+    bench.content(generationComplete=True)
+    bench.do(bench.core.playback_drained(bench.now, 1))
+    bench.content(turnComplete=True)
+    bench.types("two")
+    bench.content(interrupted=True)
+    assert bench.all(ev.TurnInterrupted) == []

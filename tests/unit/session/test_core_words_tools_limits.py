@@ -45,7 +45,7 @@ def test_the_word_is_text_in_text_mode_and_when_the_microphone_is_muted() -> Non
     assert (bench.word, bench.last(ev.SessionState).reason) == ("text", "microphone muted")
     bench.order(cmd.SetMicrophone(on=True))
     bench.order(cmd.SetMode(mode="text"))
-    assert (bench.word, bench.last(ev.SessionState).reason) == ("text", "text mode")
+    assert (bench.word, bench.last(ev.SessionState).reason) == ("text", "")
 
 
 def test_interrupted_is_shown_for_a_moment_only() -> None:

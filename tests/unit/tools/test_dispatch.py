@@ -251,6 +251,23 @@ def test_a_tool_can_tell_the_operator_something() -> None:
         harness = Harness(ring)
         harness.dispatcher.start("c1", "ring", {})
         await harness.one()
+        await asyncio.sleep(0)
+        assert harness.notes == [("ring", "The bell rings.")]
+
+    virtually(scenario)
+
+
+def test_a_plain_tool_can_tell_the_operator_something_from_its_thread() -> None:
+    async def scenario() -> None:
+        @tool
+        def ring(ctx: ToolContext) -> None:
+            """Ring."""
+            ctx.notify("The bell rings.")
+
+        harness = Harness(ring)
+        harness.dispatcher.start("c1", "ring", {})
+        assert (await harness.one()).status == "ok"
+        await asyncio.sleep(0.1)
         assert harness.notes == [("ring", "The bell rings.")]
 
     virtually(scenario)

@@ -64,7 +64,7 @@ def replay(session: str, plain: bool, as_json: bool, times: bool, speed: float |
     from gemini_live_runtime.engine.replay import ReplayLink
     from gemini_live_tui.cli.start import require_terminal, settings_of, show
 
-    require_terminal()
+    require_terminal("replay --plain")
 
     async def source() -> Any:
         return ReplayLink(journal, speed=speed)

@@ -123,10 +123,10 @@ def _sound(text: bool, no_sound: bool) -> Sound:
     return Sound(kind="none" if no_sound else "devices", text=text or no_sound)
 
 
-def require_terminal() -> None:
-    """Refuse to draw where there is no terminal."""
+def require_terminal(instead: str = "talk --plain") -> None:
+    """Refuse to draw where there is no terminal; `instead` is what works without one."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("The console needs a terminal on input and output", remedy="Without one use: talk --plain")
+        raise UsageError("The console needs a terminal on input and output", remedy=f"Without one use: {instead}")
 
 
 def open_console(spec: EngineSpec, loaded: Loaded, *, hint: str = "", single_process: bool = False) -> int:

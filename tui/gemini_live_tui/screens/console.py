@@ -75,7 +75,13 @@ class ConsoleScreen(Screen[None]):
         self.transcript = Transcript(id="transcript", glyphs=signs)
         self.welcome = Welcome(id="welcome", glyphs=signs, hint=settings.hint, text_key=key)
         self.prompt = Prompt(id="prompt", keymap=settings.keymap)
-        self.key_bar = KeyBar(id="key-bar", keymap=settings.keymap, ascii_only=settings.ascii, tmux=settings.tmux)
+        self.key_bar = KeyBar(
+            id="key-bar",
+            keymap=settings.keymap,
+            ascii_only=settings.ascii,
+            tmux=settings.tmux,
+            detach=settings.detach_on_quit,
+        )
 
     def compose(self) -> ComposeResult:
         """Top to bottom."""
@@ -146,7 +152,8 @@ class ConsoleScreen(Screen[None]):
         self.transcript.set_class(empty, "-brief")
         if empty:
             connected = store.hello is not None and bool(store.view.session_id)
-            self.welcome.show(store.view, connected=connected, replay=self._settings.replay)
+            over = bool(store.lost) or store.bye is not None or store.word == "error"
+            self.welcome.show(store.view, connected=connected, replay=self._settings.replay, over=over)
         self.transcript.show(store.view, store.epoch)
         self._show_following()
 
@@ -255,9 +262,9 @@ class ConsoleScreen(Screen[None]):
         if text is None:
             self.say(reason, "warning", passing=True)
         elif self.prompt.give_back(text):
-            self.say(f"Not sent: {reason}", "warning")
+            self.say(_not_sent(reason), "warning")
         else:
-            self.say(f"Not sent: {reason.rstrip('.')}. The text is in the prompt's history (up).", "warning")
+            self.say(f"{_not_sent(reason).rstrip('.')}. The text is in the prompt's history (up).", "warning")
 
     def _keep_unconfirmed(self) -> None:
         for text in list(self._unconfirmed.values()):
@@ -340,6 +347,9 @@ class ConsoleScreen(Screen[None]):
             self.prompt.give_back(text)
             return
         self._unconfirmed[ident] = text
+        if (self._mode_wanted or self._store.view.mode) == "voice" and not self.prompt.text:
+            # The keys go back to being commands: space must mute, not type, while the microphone is open.
+            self.set_focus(self.transcript)
         self.transcript.scroll_by("end")
         self._show_prompt_state()
 
@@ -386,3 +396,7 @@ class ConsoleScreen(Screen[None]):
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.post_message(events.Paste(event.text))
+
+
+def _not_sent(reason: str) -> str:
+    return reason if reason.startswith("Not sent") else f"Not sent: {reason}"

@@ -64,6 +64,8 @@ class HelpScreen(ModalScreen[None]):
         for line in self._situation():
             yield Content.styled(line, "$quiet")
         for group in GROUPS:
+            if self._replay and group in ("Talk", "Write"):
+                continue
             yield Content("")
             yield Content.styled(group, "bold $foreground")
             for action in in_group(group):

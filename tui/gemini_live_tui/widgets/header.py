@@ -54,7 +54,7 @@ class Header(Row):
             agent = fit(view.agent, room, self._glyphs.ellipsis)
             left.append((f" {agent}", "strong"))
             room -= cell_len(agent) + 1
-        reason = view.word_reason if self._word in ("error", "connecting") else ""
+        reason = view.word_reason if self._word in ("error", "connecting", "text") else ""
         if reason and room >= 12:
             sign = f"{self._glyphs.separator} " if view.agent else ""
             left.append((f" {sign}{fit(reason, room - len(sign) - 1, self._glyphs.ellipsis)}", "quiet"))
@@ -68,7 +68,7 @@ class Header(Row):
         where = f" {self._glyphs.separator} ".join(part for part in (view.backend, view.model) if part)
         if where:
             runs.append((fit(where, 44, self._glyphs.ellipsis), "quiet"))
-        if view.cost_usd is not None:
+        if view.cost_usd:
             runs.append((cost_text(view.cost_usd), "quiet"))
         if self._replay:
             runs.append(("REPLAY", "replay"))

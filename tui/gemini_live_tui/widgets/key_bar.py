@@ -19,8 +19,17 @@ if TYPE_CHECKING:
 class KeyBar(Row):
     """Keys and titles of the actions that matter in the current mode; clicking one does it."""
 
-    def __init__(self, *, keymap: Mapping[str, str], ascii_only: bool, tmux: bool, id: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        keymap: Mapping[str, str],
+        ascii_only: bool,
+        tmux: bool,
+        detach: bool = False,
+        id: str | None = None,
+    ) -> None:
         super().__init__(id=id)
+        self._detaches = detach
         self._keymap = keymap
         self._ascii = ascii_only
         self._tmux = tmux
@@ -71,6 +80,8 @@ class KeyBar(Row):
                 # tmux keeps ctrl+b for itself and hands it on only when pressed twice.
                 shown = "F2" if self._tmux else "^b"
                 title += " (in tmux ^b twice)" if self._tmux else ""
+        elif action.id == "quit" and self._detaches:
+            title = "Detach"
         elif action.id == "mute" and self._muted[0]:
             title = "Unmute"
         elif action.id == "mute-speaker":

@@ -22,7 +22,8 @@ SPACIOUS = 18
 Run = tuple[str, str]
 
 _WORDS = {"user": "you", "model": "model", "thought": "think", "tool": "tool", "notice": "note"}
-_NOTICE_WORDS = {"info": "note", "warning": "warn", "error": "error"}
+_NOTICE_WORDS = {"info": "note", "warning": "warn", "error": "error", "log": "log"}
+_NOTICE_STYLES = {"warning": "warn", "error": "error"}
 
 
 class Transcript(LineList):
@@ -79,8 +80,7 @@ class Transcript(LineList):
 
     def _speaker(self, block: Block) -> Run:
         if block.kind == "notice":
-            word = _NOTICE_WORDS.get(block.status, "note")
-            return word, word
+            return _NOTICE_WORDS.get(block.status, "note"), _NOTICE_STYLES.get(block.status, "note")
         kind = "note" if block.kind == "thought" else block.kind
         return _WORDS[block.kind], kind
 
@@ -96,7 +96,7 @@ class Transcript(LineList):
         if block.kind == "tool":
             yield from self._tool(block, text)
         elif block.kind == "notice":
-            yield text, "said"
+            yield text, "quiet" if block.status == "log" else "said"
             if block.detail:
                 yield f" {block.detail}", "quiet"
         elif block.kind == "thought":

@@ -52,13 +52,14 @@ class Welcome(Static):
         self._help_key = help_key
         self._shown: tuple[object, ...] = ()
 
-    def show(self, view: SessionView, *, connected: bool, replay: bool) -> None:
-        """Say what fits the state of `view`."""
-        key = (view.agent, tuple(view.phrases), view.mode, view.input_device, connected, replay, self.size)
+    def show(self, view: SessionView, *, connected: bool, replay: bool, over: bool = False) -> None:
+        """Say what fits the state of `view`; `over`: nothing can be said any more, so nothing is offered."""
+        key = (view.agent, tuple(view.phrases), view.mode, view.input_device, connected, replay, over, self.size)
         if key == self._shown or not self.size:
             return
         self._shown = key
-        self.update(self._compose_text(view, connected=connected, replay=replay))
+        invites = replay or not over
+        self.update(self._compose_text(view, connected=connected, replay=replay) if invites else Content(""))
 
     def _compose_text(self, view: SessionView, *, connected: bool, replay: bool) -> Content:
         width, height = self.size
