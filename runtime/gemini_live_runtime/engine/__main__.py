@@ -23,10 +23,12 @@ def _make_session(spec: EngineSpec, hub: Hub, clock: Clock) -> RunnableSession:
 
 
 async def _begin(spec: EngineSpec) -> None:
-    # The embedded server and this process load their parts at the same time.
+    # The embedded server and this process load their parts at the same time. It must not inherit a credential.
     if spec.backend == "local" and not spec.fast:
         from gemini_live_runtime.engine.local_server import begin
+        from gemini_live_runtime.wire.credentials import scrub_environment
 
+        scrub_environment()
         await begin(spec.server_script)
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import sys
 from asyncio.subprocess import PIPE, Process
 
 from gemini_live_runtime.errors import EngineError
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_runtime.wire.credentials import scrub_environment
 
 READY_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 2.0
@@ -29,17 +27,16 @@ class LocalServerProcess:
     @classmethod
     async def start(cls, script: str = "") -> LocalServerProcess:
         """Start the server, or take one that was begun; wait for its address. Raises `EngineError` with its words."""
-        return await (_begun.pop(script, None) or cls._launch(script))
+        begun = _begun.pop(script, None)
+        return await begun if begun is not None else await cls._launch(script)
 
     @classmethod
     async def _launch(cls, script: str) -> LocalServerProcess:
         arguments = ["-m", "gemini_live_runtime.local", "--host", "127.0.0.1", "--port", "0", "--exit-with-parent"]
         if script:
             arguments += ["--script", script]
-        environment = dict(os.environ)
-        scrub_environment(environment)
         process = await asyncio.create_subprocess_exec(
-            sys.executable, *arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=1 << 20, env=environment
+            sys.executable, *arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=1 << 20
         )
         assert process.stdout is not None
         try:
