@@ -12,6 +12,7 @@ from gemini_live_runtime.clock import ManualClock, run_virtual
 from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophone
 from gemini_live_runtime.engine.link import Link, LinkClosed, LinkMessage
 from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolError
+from gemini_live_tui import session_link
 from gemini_live_tui.session_link import MAX_BAD_LINES, SessionLink
 from gemini_live_tui.store import NotSent, Store
 
@@ -156,3 +157,39 @@ def test_hanging_up_waits_no_longer_than_it_was_told() -> None:
         running.task.cancel()
 
     run_virtual(main())
+
+
+def test_whoever_quits_while_the_engine_is_being_reached_gives_up_reaching_it() -> None:
+    async def main() -> None:
+        given_up = asyncio.Event()
+
+        async def source() -> Link:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                given_up.set()
+            raise AssertionError("nobody is there")
+
+        running = _Running(source)
+        await asyncio.sleep(1)
+        running.task.cancel()
+        await given_up.wait()
+
+    run_virtual(main())
+
+
+def test_the_engine_is_reached_for_before_anything_slow_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> list[str]:
+        order: list[str] = []
+        monkeypatch.setattr(session_link, "_import_vocabulary", lambda: order.append("import"))
+
+        async def source() -> Link:
+            order.append("reach")
+            return ScriptedLink()
+
+        running = _Running(source)
+        await asyncio.sleep(1)
+        running.task.cancel()
+        return order
+
+    assert run_virtual(main()) == ["reach", "import"]
