@@ -1,0 +1,37 @@
+"""The embedded server's process: taken when it was begun early, its failure told to whoever takes it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from gemini_live_runtime.engine import local_server
+from gemini_live_runtime.engine.local_server import LocalServerProcess, begin
+from gemini_live_runtime.errors import EngineError
+
+
+async def test_a_server_that_was_begun_is_the_one_that_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    make = asyncio.create_subprocess_exec
+
+    async def counted(*arguments: str, **options: object) -> asyncio.subprocess.Process:
+        made.append(arguments[0])
+        return await make(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", counted)
+    await begin()
+    assert len(made) == 1
+    server = await LocalServerProcess.start()
+    assert len(made) == 1
+    assert server.url.startswith("ws://127.0.0.1:")
+    await server.stop()
+    assert local_server._begun == {}
+
+
+async def test_whoever_takes_a_server_that_could_not_begin_hears_why(tmp_path: Path) -> None:
+    script = str(tmp_path / "missing.toml")
+    await begin(script)
+    with pytest.raises(EngineError, match=r"did not start.*missing\.toml"):
+        await LocalServerProcess.start(script)
