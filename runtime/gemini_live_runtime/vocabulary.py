@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from gemini_live_runtime import commands, events
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
+
+_LONGEST_S = 10 * 365 * 86_400.0
+"""Longest session time accepted, in seconds: what is beyond it is damage."""
 
 _adapters: dict[type[Any], TypeAdapter[Any]] = {}
 
@@ -52,12 +56,21 @@ def check_header(value: object, *, where: str) -> None:
 def parse_object(line: str | bytes, what: str) -> dict[str, Any]:
     """The JSON object of one line; raises `ProtocolError` saying that it is no `what`."""
     try:
-        value = json.loads(line)
+        value = json.loads(line, parse_constant=_not_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"A line is not a JSON {what}: {str(error)[:100]}") from None
     if not isinstance(value, dict):
         raise ProtocolError(f"A line is not a JSON {what} but a {type(value).__name__}")
     return value
+
+
+def _not_finite(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _not_finite(text)
 
 
 def _first_fault(error: ValidationError) -> str:
@@ -71,7 +84,9 @@ def event_from_json(value: Mapping[str, Any]) -> events.Event:
     try:
         seq, t, turn, gen = int(value["seq"]), float(value["t"]), int(value["turn"]), int(value["gen"])
         data = value["data"]
-    except (KeyError, TypeError, ValueError) as error:
+        if not 0 <= t < _LONGEST_S:
+            raise ValueError("time")
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ProtocolError(f"An event lacks a usable {error}", field="event") from None
     cls = events.PAYLOADS.get(name) if isinstance(name, str) else None
     if cls is None:

@@ -9,7 +9,7 @@ whole way with recording on (relay, session, recorder, hub, journal); google-gen
 as in Google's examples. Ratios are medians over blocks of 100 chunks.
 
 Typed text takes the engine's door, in an engine process: the command is stamped as it is handed to the link. The last
-rows begin with the enter key in a real console.
+rows begin with the enter key in a real console; they have no target, most of that time is Textual's.
 
 Exit status: 0 when the targets are met, 1 otherwise.
 """
@@ -276,13 +276,12 @@ def main() -> int:
     server.end()
     row("what", "target", "measured")
     good = report_microphone(found)
-    for what, values in (("command to text on the wire", door), ("enter key to text on the wire", keys)):
-        p50, p99 = percentile(values, 0.5), percentile(values, 0.99)
-        fine = p50 <= TEXT_AT_MOST_MS
-        good &= fine
-        row(f"{what}, p50", f"<= {TEXT_AT_MOST_MS:g} ms", f"{p50:.1f} ms  {verdict(fine)}")
-        row(f"{what}, p99", "", f"{p99:.1f} ms, {len(values)} times")
-    return 0 if good else 1
+    p50, fine = percentile(door, 0.5), percentile(door, 0.5) <= TEXT_AT_MOST_MS
+    row("command to text on the wire, p50", f"<= {TEXT_AT_MOST_MS:g} ms", f"{p50:.1f} ms  {verdict(fine)}")
+    row("command to text on the wire, p99", "", f"{percentile(door, 0.99):.1f} ms, {len(door)} times")
+    row("enter key to text on the wire, p50", "", f"{percentile(keys, 0.5):.1f} ms")
+    row("enter key to text on the wire, p99", "", f"{percentile(keys, 0.99):.1f} ms, {len(keys)} times")
+    return 0 if good and fine else 1
 
 
 if __name__ == "__main__":

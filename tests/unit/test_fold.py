@@ -109,10 +109,26 @@ def test_event_types_counted_by_name_are_bounded():
     assert sum(view.events_by_type.values()) == 2000
 
 
-def test_an_answer_goes_on_in_its_paragraph_however_many_tools_are_called_meanwhile():
-    calls = [ev.ToolCalled(call_id=str(number), name="t", args={}) for number in range(40)]
-    view = fold(stamped(model("one "), *calls, model("two")))
-    assert [block.text for block in view.blocks if block.kind == "model"] == ["one two"]
+def test_what_is_said_after_a_call_stands_below_the_call():
+    called = ev.ToolCalled(call_id="1", name="t", args={})
+    view = fold(stamped(model("Let me check."), called, model(" It is noon.")))
+    assert [(block.kind, block.text) for block in view.blocks] == [
+        ("model", "Let me check."),
+        ("tool", "t()"),
+        ("model", "It is noon."),
+    ]
+
+
+def test_what_was_heard_of_an_answer_around_a_call_fills_its_paragraphs_in_order():
+    called = ev.ToolCalled(call_id="1", name="t", args={})
+    cut = ev.TurnInterrupted(
+        by="server", cut_below=1, heard_samples=1, unheard_samples=1, heard_text="one two", unheard_text=" three"
+    )
+    view = fold(stamped(model("one "), called, model("two three"), cut))
+    assert [(block.text, block.heard) for block in view.blocks if block.kind == "model"] == [
+        ("one ", 4),
+        ("two three", 3),
+    ]
 
 
 def test_an_interrupted_answer_keeps_how_much_of_it_was_heard():

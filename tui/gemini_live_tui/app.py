@@ -41,7 +41,10 @@ def run_console(link_source: LinkSource, *, settings: ConsoleSettings) -> Consol
     app = ConsoleApp(link_source, settings=settings)
     app.settled = _collect_again
     try:
-        return app.run() or ConsoleOutcome(app.return_code or 1, "The console failed.")
+        outcome = app.run()
+        if app.failure is not None:
+            raise app.failure
+        return outcome or ConsoleOutcome(app.return_code or 1, "The console failed.")
     finally:
         gc.enable()
 
@@ -70,6 +73,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.settings = settings
         self.time = clock or LoopClock()
         self.theme_choices: list[str] = []
+        self.failure: Exception | None = None
+        """What ended the drawing, when something did."""
         self.settled: Callable[[], None] | None = None
         """Called once, after the first paint."""
         self._source = link_source
@@ -113,6 +118,16 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.frames.request()
 
     def _draw(self) -> float | None:
+        try:
+            return self._draw_frame()
+        except Exception as error:
+            # asyncio would only log it, and the console would stand still: end, and say why.
+            self.frames.stop()
+            self.failure = error
+            self.exit(return_code=1)
+            return None
+
+    def _draw_frame(self) -> float | None:
         left = self.store.drain() if self.link is not None else False
         again = self.console_screen.frame()
         return 0.0 if left else again

@@ -19,8 +19,6 @@ from gemini_live_runtime.errors import ConfigError
 ENV_PREFIX = "GEMINI_LIVE_TUI_"
 CONFIG_PATH_VARIABLE = "GEMINI_LIVE_TUI_CONFIG"
 
-_TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-
 Check = Callable[[Any], str]
 
 

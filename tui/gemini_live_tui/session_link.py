@@ -55,6 +55,8 @@ class SessionLink:
             self._store.lose(str(error))
         except OSError as error:
             self._store.lose(f"The link to the engine failed: {error.strerror or error}.")
+        except Exception as error:
+            self._store.lose(f"The console cannot follow the session: {type(error).__name__}: {error}")
         finally:
             self._ended.set()
             self._refuse_the_rest()

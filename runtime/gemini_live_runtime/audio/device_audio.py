@@ -130,7 +130,12 @@ class DeviceAudio:
                 pipeline.playout.lead = lead_slots(loudspeaker.block_ms)
         if mic_device is not None and pipeline.microphone is not None:
             microphone = MicrophoneStream(mic_device, pipeline.microphone)
-            problem = await _open_stream(microphone, portaudio)
+            try:
+                problem = await _open_stream(microphone, portaudio)
+            except BaseException:
+                if loudspeaker is not None:
+                    loudspeaker.close()
+                raise
             if problem:
                 problems.append(problem)
                 microphone = None
@@ -300,7 +305,12 @@ async def _open_stream(stream: DeviceStream, portaudio: Any) -> str:
 
     noun = "microphone" if stream.direction == "input" else "loudspeaker"
     hung = f"The {noun} {sanitise_line(stream.device.name, 60)!r} did not open within {OPEN_TIMEOUT_S:g} s."
-    problem = await _outside(work, OPEN_TIMEOUT_S, hung)
+    try:
+        problem = await _outside(work, OPEN_TIMEOUT_S, hung)
+    except BaseException:
+        # Hung up while it opens: the thread goes on, and must not leave a microphone open.
+        given_up.set()
+        raise
     if problem is hung:
         given_up.set()
     return problem

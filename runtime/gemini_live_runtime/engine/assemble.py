@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from gemini_live_runtime import __version__
 from gemini_live_runtime import events as ev
@@ -97,9 +98,10 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
 
 
 def _local_model(agent: Agent, spec: EngineSpec) -> str:
-    # The dialogue of a script file is that of every model name but the bundled ones.
     if spec.server_script:
-        return agent.model
+        from gemini_live_runtime.local.script import load_script
+
+        return f"local-{load_script(Path(spec.server_script)).name}"
     if agent.local_model:
         return agent.local_model
     from gemini_live_runtime.local.script import bundled_names

@@ -103,6 +103,8 @@ Backend = Remote | Local
 def backend_of(spec: EngineSpec) -> Backend:
     """The backend that `spec` names; raises `UsageError` for options that it does not have."""
     if spec.backend == "local":
+        if spec.api_version:
+            raise UsageError("The embedded server has no API versions", remedy="Leave out --api-version")
         return Local(spec.server_script, spec.fast)
     if spec.fast:
         raise UsageError("--fast needs the embedded server", remedy="Use --backend local, or leave --fast out")

@@ -187,12 +187,14 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
     view.interruptions += 1
     view.playing = False
     heard = len(sanitise(p.heard_text).lstrip())
-    for block in recent(view, event.turn):
-        if block.kind == "model" and block.turn == event.turn:
-            block.interrupted, block.done = True, True
+    parts = [block for block in recent(view, event.turn) if block.kind == "model" and block.turn == event.turn]
+    # An answer may stand in several blocks, with calls between them: what was heard fills them in order.
+    for block in reversed(parts):
+        if block.gen == event.gen or block is parts[0]:
             block.heard = min(heard, len(block.text))
+            block.interrupted = block.done = True
             block.rev += 1
-            break
+            heard = max(0, heard - len(block.text))
     return Dirty.TRANSCRIPT | Dirty.HEADER | Dirty.METERS
 
 
@@ -214,7 +216,7 @@ def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty
 @_on(ev.ToolCalled)
 def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
     view.calls_open += 1
-    finish(view, "user")
+    finish(view, "user", "model", "thought")
     args = ", ".join(f"{sanitise_line(str(key))}={_short(value)}" for key, value in p.args.items())
     text = sanitise_line(f"{sanitise_line(p.name, 80)}({args})", 1000)
     open_block(view, event, "tool", text=text, call_id=_call_key(p.call_id), status="running")
@@ -298,6 +300,10 @@ def _audio_lost(view: SessionView, event: ev.Event, p: ev.AudioLost) -> Dirty:
 @_on(ev.EchoLeaking)
 def _echo(view: SessionView, event: ev.Event, p: ev.EchoLeaking) -> Dirty:
     view.echo_leaking = p.leaking
+    if p.leaking:
+        text = "The model may hear itself, use headphones."
+        open_block(view, event, "notice", text=text, status="warning", done=True)
+        return Dirty.METERS | Dirty.NOTICES | Dirty.TRANSCRIPT
     return Dirty.METERS | Dirty.NOTICES
 
 

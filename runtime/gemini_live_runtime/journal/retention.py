@@ -7,6 +7,7 @@ folder count, only the files that a session has are touched, and symbolic links 
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 from collections.abc import Collection, Iterator
@@ -210,7 +211,8 @@ def _data(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+    number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+    return number if math.isfinite(number) else 0.0
 
 
 def _started(folder: Path) -> float:

@@ -118,7 +118,10 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output has gone: nothing is left to say.
         _silence_output()
-        return 0
+        return 1
+    except SystemExit as end:
+        # click itself ends so for a broken pipe and after completing words.
+        return end.code if isinstance(end.code, int) else 0
     except Exception as error:
         if shared["debug"]:
             import traceback

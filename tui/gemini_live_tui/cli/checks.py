@@ -181,7 +181,7 @@ def _address(backend: str, loaded: configuration.Config) -> tuple[str, int]:
     if backend == "gemini":
         return GEMINI_HOST, 443
     if backend == "vertex":
-        location = loaded.vertex_location or DEFAULT_VERTEX_LOCATION
+        location = loaded.vertex_location or os.environ.get("GOOGLE_CLOUD_LOCATION", "") or DEFAULT_VERTEX_LOCATION
         return ("aiplatform.googleapis.com" if location == "global" else f"{location}-aiplatform.googleapis.com"), 443
     parts = urlsplit(backend)
     return parts.hostname or "", parts.port or (443 if parts.scheme == "wss" else 80)

@@ -131,11 +131,18 @@ def _list(as_json: bool) -> int:
         return 0
     click.echo(f"{'SESSION':24}{'STARTED':18}{'AGENT':16}{'LENGTH':>8}{'TURNS':>7}{'SIZE':>10}  ENDED")
     for item in found:
-        started = datetime.fromtimestamp(item.when).strftime("%Y-%m-%d %H:%M")
+        started = _started(item.when)
         minutes, seconds = divmod(int(item.duration_s), 60)
         row = f"{item.id:24}{started:18}{sanitise_line(item.agent, 15):16}{minutes:>5}:{seconds:02}"
         click.echo(f"{row}{item.turns:>7}{item.total_bytes / 1e6:>7.1f} MB  {sanitise_line(item.ended, 40)}")
     return 0
+
+
+def _started(when: float) -> str:
+    try:
+        return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return "?"  # a damaged file must not hide the others
 
 
 @sessions.command()

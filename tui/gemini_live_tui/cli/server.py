@@ -12,7 +12,12 @@ from gemini_live_runtime.errors import UsageError
 @click.command("serve-local")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
 @click.option("--port", default=0, show_default=True, type=int, metavar="N", help="Port; 0 takes a free one.")
-@click.option("--script", metavar="FILE", type=click.Path(path_type=Path), help="Dialogue to use for every model name.")
+@click.option(
+    "--script",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Dialogue for all but bundled local-NAME models.",
+)
 @click.option("--go-away-after", type=float, metavar="S", help="Announce the end of each connection after S seconds.")
 def serve_local(host: str, port: int, script: Path | None, go_away_after: float | None) -> int:
     """Run the embedded Live server alone, for any Live client (Google's SDK included).

@@ -83,6 +83,8 @@ def talk(
         raise UsageError("Give --devices or WAV files, not both", field="devices")
     if devices and fast:
         raise UsageError("--fast cannot hurry sound devices", remedy="Leave out --devices or --fast", field="fast")
+    if not devices and (flags["audio.input"] or flags["audio.output"]):
+        raise UsageError("--input-device and --output-device need --devices", field="input-device")
     _check_texts(texts)
     loaded = load(flags=flags)
     backend = chosen_backend(loaded.config)

@@ -64,6 +64,7 @@ class ConsoleScreen(Screen[None]):
         self._text_key = key
         self._mode_shown = "voice"
         self._mode_wanted = ""
+        self._mode_command = ""
         self._unconfirmed: dict[str, str] = {}
         self._limit = 0
         self._end_told = False
@@ -212,15 +213,17 @@ class ConsoleScreen(Screen[None]):
         quit_key = key_label(keys_of(BY_ID["quit"], self._settings.keymap)[0])
         if store.lost:
             self._end_told = True
-            self._keep_unconfirmed()
+            unsent = self._keep_unconfirmed()
             what = "The session was cut off" if store.hello is not None else "No session"
-            self.say(f"{what}: {store.lost.rstrip('.')}. Everything stays on screen; {quit_key} quits.", "error")
+            self.say(
+                f"{what}: {store.lost.rstrip('.')}. Everything stays on screen; {quit_key} quits.{unsent}", "error"
+            )
         elif store.bye is not None:
             self._end_told = True
-            self._keep_unconfirmed()
+            unsent = self._keep_unconfirmed()
             reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
             level: Level = "error" if store.bye.exit_code else "info"
-            self.say(f"The session is over: {reason}. {quit_key} quits.", level)
+            self.say(f"The session is over: {reason}. {quit_key} quits.{unsent}", level)
 
     def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
         """Show a message above the transcript; a `passing` one goes away by itself."""
@@ -259,6 +262,10 @@ class ConsoleScreen(Screen[None]):
         """A command was not carried out: say why, and give typed text back."""
         text = self._unconfirmed.pop(command_id, None)
         self._store.dirty |= Dirty.CONTROLS
+        if command_id and command_id == self._mode_command:
+            # The focus went ahead of the engine's word: back to where the mode really is.
+            self._mode_wanted = self._mode_command = ""
+            self.set_focus(self.prompt if self._store.view.mode == "text" else self.transcript)
         if text is None:
             self.say(reason, "warning", passing=True)
         elif self.prompt.give_back(text):
@@ -266,10 +273,11 @@ class ConsoleScreen(Screen[None]):
         else:
             self.say(f"{_not_sent(reason).rstrip('.')}. The text is in the prompt's history (up).", "warning")
 
-    def _keep_unconfirmed(self) -> None:
-        for text in list(self._unconfirmed.values()):
-            self.prompt.give_back(text)
+    def _keep_unconfirmed(self) -> str:
+        """Give back what was not confirmed as sent; a sentence about what did not fit the prompt."""
+        waiting = [text for text in self._unconfirmed.values() if not self.prompt.give_back(text)]
         self._unconfirmed.clear()
+        return f" {len(waiting)} unsent message(s) are in the prompt's history (up)." if waiting else ""
 
     # -- orders ------------------------------------------------------------------------------------------------------
 
@@ -289,8 +297,9 @@ class ConsoleScreen(Screen[None]):
         from gemini_live_runtime.commands import SetMode
 
         wanted = "voice" if (self._mode_wanted or self._store.view.mode) == "text" else "text"
-        if self.order(SetMode(mode="text" if wanted == "text" else "voice")):
-            self._mode_wanted = wanted
+        ident = self.order(SetMode(mode="text" if wanted == "text" else "voice"))
+        if ident:
+            self._mode_wanted, self._mode_command = wanted, ident
             self.set_focus(self.prompt if wanted == "text" else self.transcript)
 
     def action_mute(self) -> None:

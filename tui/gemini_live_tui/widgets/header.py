@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from gemini_live_runtime.events import StateWord
 
 
-def state_run(word: StateWord, glyphs: Glyphs) -> Run:
-    """The state word with its sign, always equally wide."""
-    return f"{glyphs.states[word]} {STATE_LABELS[word]:<{STATE_WIDTH}}", f"state-{word}"
+def state_run(word: StateWord, glyphs: Glyphs, label: str = "") -> Run:
+    """The state word, or `label` in its place, with its sign, always equally wide."""
+    return f"{glyphs.states[word]} {label or STATE_LABELS[word]:<{STATE_WIDTH}}", f"state-{word}"
 
 
 class Header(Row):
@@ -42,19 +42,20 @@ class Header(Row):
     def runs(self, width: int) -> Sequence[Run]:
         """State and agent on the left; on the right what fits, the least important dropped first."""
         view = self._view
-        left: list[Run] = [(" ", ""), state_run(self._word, self._glyphs)]
+        muted = self._word == "text" and view.mode == "voice" and not view.microphone
+        left: list[Run] = [(" ", ""), state_run(self._word, self._glyphs, "MUTED" if muted else "")]
         right = self._right()
-        # What is dropped first when there is no room: the model, the cost, the recording mark; never the time.
-        used = 15 + sum(len(f"  {text}") for text, _ in right)
-        while right and used + cell_len(view.agent) + 3 > width and len(right) > 1:
+        # What is dropped when there is no room: the model, then the cost; never the recording mark or the time.
+        used = 15 + sum(cell_len(text) + 2 for text, _ in right)
+        while used + cell_len(view.agent) + 3 > width and right[0][1] == "quiet":
             text, _ = right.pop(0)
-            used -= len(f"  {text}")
+            used -= cell_len(text) + 2
         room = width - used - 3
         if view.agent and room >= 4:
             agent = fit(view.agent, room, self._glyphs.ellipsis)
             left.append((f" {agent}", "strong"))
             room -= cell_len(agent) + 1
-        reason = view.word_reason if self._word in ("error", "connecting", "text") else ""
+        reason = view.word_reason if self._word in ("error", "connecting", "text") and not muted else ""
         if reason and room >= 12:
             sign = f"{self._glyphs.separator} " if view.agent else ""
             left.append((f" {sign}{fit(reason, room - len(sign) - 1, self._glyphs.ellipsis)}", "quiet"))
