@@ -31,8 +31,18 @@ def load_agent(reference: str) -> Agent:
 
     Runs the code it imports. Raises `AgentError` saying what could not be found or what failed.
     """
+    check_reference(reference)
     if reference in BUNDLED:
         return BUNDLED[reference]()
+    place, _, attribute = reference.rpartition(":")
+    module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place)
+    return _agent_of(module, place, attribute)
+
+
+def check_reference(reference: str) -> None:
+    """Raise `AgentError` for what cannot name an agent, or names a file that is not there. Imports nothing."""
+    if reference in BUNDLED:
+        return
     place, separator, attribute = reference.rpartition(":")
     if not separator or not place or not attribute:
         known = ", ".join(sorted(BUNDLED))
@@ -46,8 +56,8 @@ def load_agent(reference: str) -> Agent:
             field="agent",
             value=reference,
         )
-    module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place)
-    return _agent_of(module, place, attribute)
+    if place.endswith(".py") and not Path(place).is_file():
+        raise AgentError(f"There is no file {place}", remedy="Check the path", field="agent", value=place)
 
 
 def _agent_of(module: ModuleType, place: str, attribute: str) -> Agent:
@@ -74,8 +84,6 @@ def _agent_of(module: ModuleType, place: str, attribute: str) -> Agent:
 
 
 def _from_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise AgentError(f"There is no file {path}", remedy="Check the path", field="agent", value=str(path))
     name = f"gemini_live_agent_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
