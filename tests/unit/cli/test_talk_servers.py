@@ -221,3 +221,29 @@ def test_an_empty_standard_input_ends_the_conversation() -> None:
     with FakeLiveServer() as server:
         ended = run("talk", "--backend", server.url, "--record", "off")
     assert (ended.code, ended.err) == (0, "")
+
+
+def costs(tokens: int) -> Behaviour:
+    details = [{"modality": "AUDIO", "tokenCount": tokens}]
+    usage = {"promptTokenCount": 0, "responseTokenCount": tokens, "responseTokensDetails": details}
+    return answers(says("Dear."), {"usageMetadata": usage})
+
+
+def test_cost_warns_at_80_percent_and_then_hangs_up() -> None:
+    # A million audio tokens of gemini-3.8-live cost 12 dollars: each answer here costs 0.6 cents.
+    with FakeLiveServer(costs(500)) as server:
+        ended = talk(server.url, *("--text", "again") * 3, "--max-cost", "0.012", "--model", "gemini-3.8-live")
+    assert ended.code == 1
+    assert ended.out.count("The cost limit is near") == 0
+    assert "The cost limit is reached: hanging up ($0.01 of $0.01)." in ended.out
+    with FakeLiveServer(costs(500)) as server:
+        ended = talk(server.url, "--text", "again", "--max-cost", "0.014", "--model", "gemini-3.8-live")
+    assert ended.code == 0
+    assert ended.out.count("The cost limit is near") == 1
+
+
+def test_a_cost_limit_on_a_model_without_a_price_is_not_taken_silently() -> None:
+    with FakeLiveServer(costs(500)) as server:
+        ended = talk(server.url, "--max-cost", "0.012", "--model", "somebody-elses")
+    assert "somebody-elses" in ended.out + ended.err
+    assert "price" in ended.out + ended.err
