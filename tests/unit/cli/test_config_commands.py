@@ -130,6 +130,14 @@ def test_a_broken_config_file_is_a_failed_check_of_doctor_not_its_end() -> None:
     assert "line 1" in checks["config"]["found"]
 
 
+def test_doctor_names_variables_that_nothing_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_LIVE_TUI_UI_THEM", "paper")
+    monkeypatch.setenv("GEMINI_LIVE_TUI_KEYMAP", "mute=m")
+    monkeypatch.setenv("GEMINI_LIVE_TUI_UI_FPS", "10")
+    checks = {check["name"]: check for check in json.loads(run("doctor", "--json").out)["checks"]}
+    assert checks["variables"]["found"] == "nothing reads GEMINI_LIVE_TUI_KEYMAP, GEMINI_LIVE_TUI_UI_THEM"
+
+
 def test_setting_keeps_what_somebody_wrote_by_hand() -> None:
     path = paths.private_dir(paths.config_dir()) / "config.toml"
     path.write_text("# mine\n[ui]\nfps = 10 # slow\n")

@@ -234,7 +234,8 @@ def test_cost_warns_at_80_percent_and_then_hangs_up() -> None:
     with FakeLiveServer(costs(500)) as server:
         ended = talk(server.url, *("--text", "again") * 3, "--max-cost", "0.012", "--model", "gemini-3.8-live")
     assert ended.code == 1
-    assert ended.out.count("The cost limit is near") == 0
+    assert ended.sentence == "2 of the texts were not sent: the cost limit was reached."
+    assert "The session is over" not in ended.out
     assert "The cost limit is reached: hanging up ($0.01 of $0.01)." in ended.out
     with FakeLiveServer(costs(500)) as server:
         ended = talk(server.url, "--text", "again", "--max-cost", "0.014", "--model", "gemini-3.8-live")

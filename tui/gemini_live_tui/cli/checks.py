@@ -64,7 +64,14 @@ def _config() -> list[Check]:
     loaded = configuration.load()
     changed = [key for key, source in loaded.sources.items() if source != "default"]
     state = str(loaded.path) if loaded.path.exists() else "no file, defaults"
-    return [Check("config", "ok", f"{state}; set: {', '.join(changed) or 'nothing'}")]
+    checks = [Check("config", "ok", f"{state}; set: {', '.join(changed) or 'nothing'}")]
+    known = {configuration.CONFIG_PATH_VARIABLE, *map(configuration.variable_of, configuration.OPTIONS)}
+    known.discard(configuration.variable_of("keymap"))
+    unknown = sorted(name for name in os.environ if name.startswith(configuration.ENV_PREFIX) and name not in known)
+    if unknown:
+        remedy = "See config show; keys go in the file"
+        checks.append(Check("variables", "missing", f"nothing reads {', '.join(unknown)}", remedy))
+    return checks
 
 
 def _terminal() -> list[Check]:

@@ -259,9 +259,14 @@ class _Conversation:
         elif isinstance(payload, ev.CommandRefused) and not self._interactive:
             self._fail(EngineError(payload.reason, field=payload.command))
             self._hang_up(engine, payload.reason)
+        elif isinstance(payload, ev.LimitReached) and payload.stage == "hang-up":
+            self._end_asked = True
         elif isinstance(payload, ev.SessionEnded) and payload.exit_code:
             error = UsageError if payload.exit_code == UsageError.exit_code else EngineError
             self._fail(error(payload.reason, field="session"))
+        elif isinstance(payload, ev.SessionEnded) and self._texts:
+            unsent = f"{len(self._texts)} of the texts were not sent"
+            self._fail(EngineError(f"{unsent}: {payload.reason}", field="text"))
 
     def _writer(self, output: AgentOutput) -> Callable[[ev.Event], None]:
         from gemini_live_runtime import events as ev
