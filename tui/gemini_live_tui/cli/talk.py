@@ -169,9 +169,9 @@ class _Conversation:
                     async with asyncio.timeout(self._timeout):
                         code = await engine.wait()
                 except TimeoutError:
-                    await engine.hang_up("the time was up")
                     sentence = f"The conversation was not over after {self._timeout:g} s"
                     self._fail(EngineError(sentence, remedy="Give more time with --timeout", field="timeout"))
+                    await engine.hang_up("the time was up")
                     code = 1
                 finally:
                     deciding.cancel()
