@@ -40,7 +40,7 @@ class PlainWriter:
             lines += self._finished()
         if isinstance(payload, ev.SessionState) and view.word != before:
             lines.append(f"state: {view.word}" + (f" ({view.word_reason})" if view.word_reason else ""))
-        elif isinstance(payload, ev.Log):
+        elif isinstance(payload, ev.Log) and payload.level != "debug":
             lines.append(f"log: {view.log[-1]}")
         elif isinstance(payload, ev.SessionEnded):
             lines += self.rest()

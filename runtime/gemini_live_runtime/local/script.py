@@ -119,6 +119,9 @@ def bundled_script(name: str) -> Script:
 
 def load_script(path: Path) -> Script:
     """The script in a file; raises `ConfigError` naming file, field and remedy."""
+    if path.exists() and not path.is_file():
+        # A pipe would be waited on for ever.
+        raise ConfigError(f"The dialogue script {path} is not a file", remedy="Check the path", field="script")
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_SCRIPT_BYTES + 1)
