@@ -119,13 +119,16 @@ class Playout:
         """The device is gone: what it took counts as heard, the rest is dropped, and so is all that follows."""
         self.finish()
         self.ring = None
+        # Orders that still wait are obeyed without a ring: nothing is read here that the loop may change meanwhile.
+        while self._inbox:
+            self._obey(self._inbox.popleft())
+        lost = sum(self._outstanding.values()) + self.buffer.cut(self._cut_below) + self.buffer.queued
         self._outstanding.clear()
         self._tags.clear()
         self._held_back = 0
-        self.buffer.cut(self._cut_below)
         for gen in self.buffer.drop_all():
             self._release(gen)
-        self._settled = self._accepted - sum(len(order[2]) for order in self._inbox if order[0] == "play")
+        self._settled += lost
 
     def _obey(self, order: _Order) -> None:
         kind, gen, samples = order

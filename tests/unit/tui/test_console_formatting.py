@@ -84,31 +84,6 @@ def _view(mic: float | None, *, clipped: bool = False) -> SessionView:
     return view
 
 
-def test_a_peak_is_held_for_a_second_and_a_half() -> None:
-    memory = MeterMemory()
-    memory.observe(_view(-10.0), 0.0)
-    memory.observe(_view(-40.0), 1.4)
-    assert memory.peak == -10.0
-    memory.observe(_view(-40.0), 1.6)
-    assert memory.peak == -40.0
-
-
-def test_a_higher_peak_replaces_the_held_one_at_once() -> None:
-    memory = MeterMemory()
-    memory.observe(_view(-20.0), 0.0)
-    memory.observe(_view(-5.0), 0.1)
-    assert memory.peak == -5.0
-
-
-def test_clipping_is_shown_for_two_seconds() -> None:
-    memory = MeterMemory()
-    memory.observe(_view(-1.0, clipped=True), 0.0)
-    memory.observe(_view(-20.0), 1.9)
-    assert memory.clip_at is not None
-    memory.observe(_view(-20.0), 2.1)
-    assert memory.clip_at is None
-
-
 def test_the_number_stands_still_long_enough_to_be_read_and_then_follows() -> None:
     memory = MeterMemory()
     memory.observe(_view(-20.0), 0.0)

@@ -10,19 +10,14 @@ from gemini_live_tui.formatting import bar, decibel_text, duration_text
 from gemini_live_tui.glyphs import UNICODE, Glyphs
 from gemini_live_tui.widgets.row import Row, Run
 
-PEAK_HOLD_S = 1.5
-CLIP_HOLD_S = 2.0
 READOUT_S = 0.25
 """How long a number stands still: digits that change with every frame cannot be read."""
 
 
 @dataclass(slots=True)
 class MeterMemory:
-    """What a meter remembers between frames: peak, clipping, the numbers on show. Times are of the console's clock."""
+    """The numbers on show, remembered between frames. Peak and clipping are held by the engine itself."""
 
-    peak: float | None = None
-    peak_at: float = 0.0
-    clip_at: float | None = None
     mic_readout: float | None = None
     out_readout: float | None = None
     readout_at: float = float("-inf")
@@ -30,15 +25,6 @@ class MeterMemory:
     def observe(self, view: SessionView, now: float) -> None:
         """Take in the values of one frame."""
         meters = view.meters
-        level = meters.mic_peak_db if meters.mic_peak_db is not None else meters.mic_db
-        if level is not None and (self.peak is None or level >= self.peak or now - self.peak_at > PEAK_HOLD_S):
-            self.peak, self.peak_at = level, now
-        elif self.peak is not None and now - self.peak_at > PEAK_HOLD_S:
-            self.peak = None
-        if meters.clipped:
-            self.clip_at = now
-        elif self.clip_at is not None and now - self.clip_at > CLIP_HOLD_S:
-            self.clip_at = None
         fresh = (self.mic_readout is None) != (meters.mic_db is None) or (self.out_readout is None) != (
             meters.out_db is None
         )
@@ -47,14 +33,9 @@ class MeterMemory:
 
     def again_in(self, view: SessionView, now: float) -> float | None:
         """Seconds until something here changes by itself, or None."""
-        waits = []
-        if self.peak is not None and view.meters.mic_db is not None and view.meters.mic_db < self.peak:
-            waits.append(self.peak_at + PEAK_HOLD_S - now)
-        if self.clip_at is not None and not view.meters.clipped:
-            waits.append(self.clip_at + CLIP_HOLD_S - now)
-        if (self.mic_readout, self.out_readout) != (view.meters.mic_db, view.meters.out_db):
-            waits.append(self.readout_at + READOUT_S - now)
-        return max(0.0, min(waits)) + 0.01 if waits else None
+        if (self.mic_readout, self.out_readout) == (view.meters.mic_db, view.meters.out_db):
+            return None
+        return max(0.0, self.readout_at + READOUT_S - now) + 0.01
 
 
 class MeterStrip(Row):
@@ -117,8 +98,8 @@ class MeterStrip(Row):
         elif not view.input_device:
             part = self._word("MIC", "none", "quiet", cells)
         else:
-            part = self._level("MIC", view.meters.mic_db, memory.mic_readout, cells, memory.peak)
-            if memory.clip_at is not None:
+            part = self._level("MIC", view.meters.mic_db, memory.mic_readout, cells, view.meters.mic_peak_db)
+            if view.meters.clipped:
                 mark = (" CLIP ", "alarm")
             elif view.voice or view.meters.speech:
                 mark = (" voice", "voice")
