@@ -56,7 +56,7 @@ def demo(
     Needs no key, no network and, if need be, no sound card. Say or type one of the phrases on the screen.
     """
     loaded = load(flags=flags)
-    spec = spec_of(loaded, agent=agent, backend="local", sound=_sound(text, no_sound), script=script or "")
+    spec = spec_of(loaded, agent=agent, backend="local", sound=_sound(text, no_sound, flags), script=script or "")
     return open_console(spec, loaded, single_process=single_process)
 
 
@@ -69,7 +69,7 @@ def run(agent: str, text: bool, no_sound: bool, single_process: bool, flags: dic
     loaded = load(flags=flags)
     backend = chosen_backend(loaded.config)
     _require_key(backend, loaded.config)
-    spec = spec_of(loaded, agent=agent, backend=backend, sound=_sound(text, no_sound))
+    spec = spec_of(loaded, agent=agent, backend=backend, sound=_sound(text, no_sound, flags))
     return open_console(spec, loaded, single_process=single_process)
 
 
@@ -86,7 +86,7 @@ def plain_start(flags: dict[str, Any], *, text: bool, no_sound: bool) -> int:
         if not click.confirm("Start the demo on the embedded server now?", default=True):
             return 2
         backend, hint = "local", "This is the demo on the embedded server. Set GEMINI_API_KEY to talk to Gemini."
-    spec = spec_of(loaded, agent=loaded.config.agent, backend=backend, sound=_sound(text, no_sound))
+    spec = spec_of(loaded, agent=loaded.config.agent, backend=backend, sound=_sound(text, no_sound, flags))
     return open_console(spec, loaded, hint=hint)
 
 
@@ -119,7 +119,9 @@ def _require_key(backend: str, config: Config) -> None:
         )
 
 
-def _sound(text: bool, no_sound: bool) -> Sound:
+def _sound(text: bool, no_sound: bool, flags: dict[str, Any]) -> Sound:
+    if no_sound and (flags["audio.input"] or flags["audio.output"]):
+        raise UsageError("--no-sound and a sound device exclude each other", remedy="Leave one out", field="no-sound")
     return Sound(kind="none" if no_sound else "devices", text=text or no_sound)
 
 
