@@ -1,4 +1,4 @@
-"""What holds for every test: nobody's home, key or display is touched, and in CI no skip goes unnoticed."""
+"""What holds for every test: nobody's home, key, display or sound card is touched, and in CI no skip goes unnoticed."""
 
 from __future__ import annotations
 
@@ -48,6 +48,17 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if os.environ.get("CI") and reporter is not None and _unexpected_skips(reporter) and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(autouse=True)
+def nobodys_microphone(request: pytest.FixtureRequest, nobodys_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No sound device, whether this machine has one or runs the sound loop, but for tests marked `pulse`."""
+    if request.node.get_closest_marker("pulse") is None:
+        silent = nobodys_home / "alsa.conf"
+        # No configuration for ALSA means no device; it also aborts whoever asks, which the program leaves to a child.
+        silent.write_text("pcm { }\nctl { }\n")
+        monkeypatch.setenv("ALSA_CONFIG_PATH", str(silent))
+        monkeypatch.delenv("PULSE_RUNTIME_PATH", raising=False)
 
 
 def pytest_configure() -> None:
