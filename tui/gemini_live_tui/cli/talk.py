@@ -222,7 +222,10 @@ class _Conversation:
             reason = "interrupted" if number == signal.SIGINT else f"asked to stop by {self._signal.name}"
             loop.call_soon_threadsafe(self._hang_up, engine, reason)
 
-        numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        # Under nohup a closed terminal is meant to be survived.
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            numbers.append(signal.SIGHUP)
         before = [(number, signal.signal(number, asked)) for number in numbers]
         try:
             yield
