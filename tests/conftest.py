@@ -50,14 +50,19 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.fixture(scope="session")
+def no_sound_devices(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A configuration of ALSA without devices. It aborts whoever asks, which the program leaves to a child."""
+    path = tmp_path_factory.mktemp("sound") / "alsa.conf"
+    path.write_text("pcm { }\nctl { }\n")
+    return path
+
+
 @pytest.fixture(autouse=True)
-def nobodys_microphone(request: pytest.FixtureRequest, nobodys_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def nobodys_microphone(request: pytest.FixtureRequest, no_sound_devices: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No sound device, whether this machine has one or runs the sound loop, but for tests marked `pulse`."""
     if request.node.get_closest_marker("pulse") is None:
-        silent = nobodys_home / "alsa.conf"
-        # No configuration for ALSA means no device; it also aborts whoever asks, which the program leaves to a child.
-        silent.write_text("pcm { }\nctl { }\n")
-        monkeypatch.setenv("ALSA_CONFIG_PATH", str(silent))
+        monkeypatch.setenv("ALSA_CONFIG_PATH", str(no_sound_devices))
         monkeypatch.delenv("PULSE_RUNTIME_PATH", raising=False)
 
 
