@@ -213,7 +213,8 @@ class DeviceAudio:
         """The current meter values."""
         if self._pipeline is None or self._relay is None:
             return _NO_LEVELS
-        return replace(self._pipeline.levels, mic_dropped=self._relay.dropped_chunks)
+        dropped = self._relay.dropped_chunks + self._pipeline.overflowed_chunks
+        return replace(self._pipeline.levels, mic_dropped=dropped)
 
     @property
     def finished(self) -> bool:

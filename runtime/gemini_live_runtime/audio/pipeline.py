@@ -29,12 +29,19 @@ class AudioPipeline:
         """Rates in Hz, None where there is no device; `latency` (s) of the output; `lead` in slots of 10 ms."""
         self.microphone = SampleRing(mic_rate) if mic_rate else None
         """One second at the microphone's rate."""
+        self._mic_rate = mic_rate or 0
         self.played = SampleRing(out_rate) if out_rate else None
         """What the device was really given, after cut, fade and mute."""
         self.playout = Playout(listener, PlayoutRing(out_rate) if out_rate else None, latency=latency, lead=lead)
         self.capture = Capture(listener, self.microphone, mic_rate or 0, self.played, out_rate or 0, canceller)
         self._microphone_on = True
         self.levels = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
+
+    @property
+    def overflowed_chunks(self) -> int:
+        """Chunks (20 ms, begun ones counted whole) that the device delivered and the worker was too late for."""
+        ring = self.microphone
+        return -(-ring.dropped * 50 // self._mic_rate) if ring is not None and self._mic_rate else 0
 
     def set_microphone(self, on: bool) -> None:
         """Deliver chunks or not, from the next step on."""

@@ -16,6 +16,7 @@ from typing import Any
 from gemini_live_runtime.local.activity import MAX_PADDING_MS, ActivitySettings
 from gemini_live_runtime.local.context import MAX_CONTEXT_TOKENS, TRIGGER_SHARE
 from gemini_live_runtime.local.refusal import INVALID_ARGUMENT, Refusal, invalid
+from gemini_live_runtime.local.voices import known_voice
 from gemini_live_runtime.wire.codec import to_json
 from gemini_live_runtime.wire.messages import (
     ActivityHandling,
@@ -181,7 +182,10 @@ def _voice(generation: GenerationConfig) -> str:
     if voice.replicated_voice_config is not None:
         raise invalid("the local model cannot replicate a voice")
     named = voice.prebuilt_voice_config.voice_name if voice.prebuilt_voice_config else None
-    return named or voice.voice or ""
+    name = named or voice.voice or ""
+    if name and not known_voice(name):
+        raise invalid(f"there is no voice {name[:40]!r}")
+    return name
 
 
 def _compression(wanted: ContextWindowCompression | None) -> tuple[int | None, int | None]:

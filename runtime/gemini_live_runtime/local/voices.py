@@ -31,6 +31,11 @@ VOICES: dict[str, EspeakVoice] = {
 }
 
 
+def known_voice(name: str) -> bool:
+    """Whether `name` is one of Gemini's voices, case ignored."""
+    return name.strip().capitalize() in VOICES
+
+
 def voice_for(name: str) -> EspeakVoice:
     """The voice that stands for a Gemini voice, case ignored; the default one for "" and unknown names."""
     wanted = name.strip().capitalize()

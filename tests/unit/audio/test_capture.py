@@ -357,3 +357,12 @@ def test_a_leaking_echo_is_told_to_the_listener(far: np.ndarray) -> None:
     pipeline = AudioPipeline(recorder, NoCanceller(), mic_rate=RATE, out_rate=RATE)
     run(pipeline, room(far) + noise(len(far)), far)
     assert recorder.of("echo") == [("echo", True)]
+
+
+def test_what_the_microphone_delivered_while_nobody_took_it_is_counted_in_chunks() -> None:
+    pipeline = AudioPipeline(Recorder(), NoCanceller(), mic_rate=48_000, out_rate=None)
+    assert pipeline.microphone is not None
+    pipeline.microphone.write(np.zeros(pipeline.microphone.capacity, np.float32), 0.0)
+    assert pipeline.overflowed_chunks == 0
+    pipeline.microphone.write(np.zeros(1441, np.float32), 0.0)
+    assert pipeline.overflowed_chunks == 2

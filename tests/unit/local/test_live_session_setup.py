@@ -84,6 +84,10 @@ REFUSED = {
         of_generation(speechConfig={"voiceConfig": {"replicatedVoiceConfig": {"mimeType": "audio/wav"}}}),
         "voice",
     ),
+    "an unknown voice": (
+        of_generation(speechConfig={"voiceConfig": {"prebuiltVoiceConfig": {"voiceName": "Nonsense"}}}),
+        "Nonsense",
+    ),
     "another message first": ({"realtimeInput": {"text": "hi"}}, "setup must be the first message"),
     "no kind of message": ({}, "exactly one kind"),
 }
