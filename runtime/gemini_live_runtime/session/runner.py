@@ -92,6 +92,7 @@ class LiveSession:
         self._due = 0.0
         self._conversion: PcmConverter | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._sending: set[asyncio.Future[None]] = set()
 
     # -- what the host calls -----------------------------------------------------------------------------------------
 
@@ -256,6 +257,9 @@ class LiveSession:
             self._recorder.flush()
             self._emit(ev.ConnectionClosed(close_code=1000, requested=True))
         await self._connection.close()
+        # What was not sent any more is reported before the end is; a future tells that one round of the loop later.
+        await asyncio.gather(*self._sending, return_exceptions=True)
+        await asyncio.sleep(0)
 
     async def _close_audio(self) -> None:
         try:
@@ -308,9 +312,11 @@ class LiveSession:
             text = f"Not sent: {error.message}"
             self._emit(ev.Notice(level="error", code=error.code, text=text, remedy=error.remedy))
         else:
+            self._sending.add(sending)
             sending.add_done_callback(lambda done: self._sent(effect, done))
 
     def _sent(self, effect: Send, sending: asyncio.Future[None]) -> None:
+        self._sending.discard(sending)
         if not sending.cancelled() and sending.exception() is not None:
             self._perform(self._core.not_sent(self._now(), effect))
 
