@@ -207,6 +207,9 @@ class Linear:
         error, _ = self._filter.step(self._far.pop(0), frame)
         return np.clip(np.rint(error), -32768, 32767).astype(np.int16)
 
+    def disturbed(self) -> None:
+        """The filter alone re-adapts by itself."""
+
 
 CANCELLERS: dict[str, Callable[[], EchoCanceller]] = {
     "none": NoCanceller,

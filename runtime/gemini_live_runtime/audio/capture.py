@@ -155,6 +155,7 @@ class Capture:
         if excess:
             far.skip(excess)
             self.far_dropped += excess
+            self._canceller.disturbed()
 
     def _moment(self, now: float) -> float:
         """When the device handed over the last sample of the frame just taken."""
@@ -169,6 +170,7 @@ class Capture:
         if waiting <= WAIT_FRAMES:
             return None
         self.far_missing += 1
+        self._canceller.disturbed()
         return _SILENCE
 
     def _meter_only(self) -> None:

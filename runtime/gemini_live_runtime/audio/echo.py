@@ -33,6 +33,10 @@ class EchoCanceller(Protocol):
         """The microphone's frame without the echo of what was rendered."""
         ...
 
+    def disturbed(self) -> None:
+        """Frames of one side were lost: what was learned of the echo's delay holds no more."""
+        ...
+
 
 class NoCanceller:
     """Where nothing can leak (files): the microphone as it is."""
@@ -45,6 +49,9 @@ class NoCanceller:
     def capture(self, frame: Int16) -> Int16:
         """The same frame."""
         return frame
+
+    def disturbed(self) -> None:
+        """Nothing was learned."""
 
 
 class _FarQueue:
@@ -81,6 +88,9 @@ class Aec3:
     def capture(self, frame: Int16) -> Int16:
         """Cancel and suppress."""
         return self.process(frame, self._far.take())
+
+    def disturbed(self) -> None:
+        """It notices by itself."""
 
     def process(self, near: Int16, far: Int16) -> Int16:
         """One frame of both sides at once."""
@@ -149,6 +159,9 @@ class LinearThenAec3:
         else:
             left = np.clip(np.rint(error), -32768, 32767).astype(np.int16)
         return self._blend(self._aec3.process(left, far), left, share)
+
+    def disturbed(self) -> None:
+        """Both stages notice by themselves, after a moment."""
 
     def _blend(self, suppressed: Int16, left: Int16, share: float) -> Int16:
         """`share` of what the filter left, aligned with AEC3's output, and the rest of AEC3's output."""

@@ -2,7 +2,8 @@
 
 What leaks before it has learned the room is short, but loud enough to make a model interrupt its own greeting. So at
 first the microphone is turned down while, and shortly after, something is played: half-duplex until the echo is seen
-to be gone, once in a canceller's life, and for no longer than `PATIENCE_FRAMES` of audible far end.
+to be gone, and for no longer than `PATIENCE_FRAMES` of audible far end. Lost samples move the echo: then the same
+again, for a shorter time.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ CLEAN_FRAMES = 40
 
 PATIENCE_FRAMES = 200
 """Most audible frames: a person who speaks into the very first answer, or a room too hard, is not kept out longer."""
+
+DISTURBED_FRAMES = 60
+"""Most audible frames that it stays down after samples were lost."""
 
 TAIL_FRAMES = 30
 """How long after a sound its echo may still come back (300 ms)."""
@@ -77,6 +81,15 @@ class WarmUp:
         self._gain = target
         out: Int16 = np.rint(clean * gains).astype(np.int16)
         return out
+
+    def disturbed(self) -> None:
+        """Samples were lost: what is cancelled now has to be seen again."""
+        self._inner.disturbed()
+        if self.learned:
+            self.learned = False
+            self._clean = 0
+            self._heard = PATIENCE_FRAMES - DISTURBED_FRAMES
+            self._since_far = TAIL_FRAMES
 
     def _judge(self, mic: Int16, clean: Int16) -> None:
         if self._since_far >= TAIL_FRAMES:

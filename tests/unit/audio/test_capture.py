@@ -157,6 +157,9 @@ def test_the_microphone_waits_a_moment_for_what_is_played_so_that_render_stays_b
             order.append("capture")
             return frame
 
+        def disturbed(self) -> None:
+            pass
+
     pipeline = AudioPipeline(Recorder(), Order(), mic_rate=RATE, out_rate=RATE)
     assert pipeline.microphone is not None
     assert pipeline.played is not None
@@ -212,6 +215,9 @@ def test_what_the_canceller_hears_as_played_is_after_cut_fade_and_mute() -> None
 
         def capture(self, frame: np.ndarray) -> np.ndarray:
             return frame
+
+        def disturbed(self) -> None:
+            pass
 
     pipeline = AudioPipeline(Recorder(), Ears(), mic_rate=RATE, out_rate=24_000)
     ring = pipeline.playout.ring

@@ -6,7 +6,14 @@ import numpy as np
 
 from gemini_live_runtime.audio.echo import NoCanceller
 from gemini_live_runtime.audio.samples import FRAME, Int16
-from gemini_live_runtime.audio.warm_up import CLEAN_FRAMES, LEARNING_FRAMES, PATIENCE_FRAMES, TAIL_FRAMES, WarmUp
+from gemini_live_runtime.audio.warm_up import (
+    CLEAN_FRAMES,
+    DISTURBED_FRAMES,
+    LEARNING_FRAMES,
+    PATIENCE_FRAMES,
+    TAIL_FRAMES,
+    WarmUp,
+)
 
 LOUD: Int16 = np.full(FRAME, 8000, np.int16)
 SILENCE: Int16 = np.zeros(FRAME, np.int16)
@@ -26,6 +33,9 @@ class Learner:
 
     def capture(self, frame: Int16) -> Int16:
         return (frame * self.left).astype(np.int16)
+
+    def disturbed(self) -> None:
+        pass
 
 
 def step(warm_up: WarmUp, far: Int16, mic: Int16) -> int:
@@ -105,3 +115,16 @@ def test_quiet_hiss_in_what_is_played_is_not_taken_for_learning() -> None:
     for _ in range(PATIENCE_FRAMES * 2):
         assert step(warm_up, hiss, LOUD) == 8000
     assert not warm_up.learned
+
+
+def test_after_lost_samples_the_microphone_is_turned_down_again_for_a_moment() -> None:
+    warm_up = WarmUp(NoCanceller())
+    for _ in range(PATIENCE_FRAMES + 1):
+        step(warm_up, LOUD, LOUD)
+    assert warm_up.learned
+    warm_up.disturbed()
+    assert step(warm_up, SILENCE, LOUD) == 8000
+    down = [step(warm_up, LOUD, LOUD) for _ in range(DISTURBED_FRAMES - 1)]
+    assert max(down) <= 8000 * 0.01
+    step(warm_up, LOUD, LOUD)
+    assert step(warm_up, LOUD, LOUD) == 8000
