@@ -77,6 +77,13 @@ def test_a_key_of_the_keymap_can_be_set_and_a_wrong_one_is_refused() -> None:
     assert shown()["keymap"]["value"] == {"mute": "m,f4"}
 
 
+def test_a_theme_that_does_not_exist_is_refused_when_it_is_set() -> None:
+    ended = run("config", "set", "ui.theme", "nope")
+    assert ended.code == 2
+    assert "nope" in ended.sentence
+    assert shown()["ui.theme"]["source"] == "default"
+
+
 @pytest.mark.parametrize(
     ("key", "text", "words"),
     [

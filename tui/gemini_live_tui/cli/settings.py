@@ -8,6 +8,7 @@ import os
 import click
 from click.shell_completion import get_completion_class
 
+from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.text import redactor, sanitise_line
 from gemini_live_tui import config as configuration
@@ -66,6 +67,10 @@ def set_(key: str, value: str) -> int:
         if key == "keymap":
             raise UsageError("keymap is a table", remedy='Set one key: config set keymap.mute "m,f4"', field="keymap")
         parsed = configuration.parse(key, value)
+        if key == "ui.theme" and value:
+            from gemini_live_tui.theming import load_theme
+
+            load_theme(value, paths.config_dir() / "themes")
     configuration.set_value(target, key, parsed)
     click.echo(f"{key} = {_written(redactor.value(parsed))} ({sanitise_line(str(target))})")
     variable = configuration.variable_of(key)
