@@ -1,12 +1,13 @@
 """PortAudio streams whose callbacks only copy between the device and a ring, and count.
 
-Nothing here is allocated, locked, logged or raised in a callback; what went wrong is a number that the worker reads.
+Nothing here is allocated, locked, logged or raised in a callback; what went wrong is kept for the worker to read.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
+from abc import ABC, abstractmethod
 from typing import Any
 
 from gemini_live_runtime.audio.devices import SoundDevice
@@ -31,7 +32,7 @@ def closing_hangs() -> bool:
     return bool(_closing)
 
 
-class DeviceStream:
+class DeviceStream(ABC):
     """One open stream: its counters and how to be rid of it."""
 
     direction: Direction
@@ -44,6 +45,8 @@ class DeviceStream:
         self.started = False
         self.faults = 0
         """Callbacks in which something raised; the device got silence, or the microphone's block was dropped."""
+        self.fault: Exception | None = None
+        """The last of them, for the sentence that says why a stream stopped."""
         self.xruns = 0
         """Underflows of an output, overflows of an input, as the device reports them."""
         self.ended = False
@@ -107,8 +110,8 @@ class DeviceStream:
             stream.close()
         _closing.discard(self)
 
-    def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None: ...
 
     def _finished(self) -> None:
         if not self._closing:
@@ -150,8 +153,8 @@ class MicrophoneStream(DeviceStream):
             self.callbacks += 1
             if status and status.input_overflow:
                 self.xruns += 1
-        except Exception:
-            self.faults += 1
+        except Exception as error:
+            self.faults, self.fault = self.faults + 1, error
 
 
 class LoudspeakerStream(DeviceStream):
@@ -176,6 +179,6 @@ class LoudspeakerStream(DeviceStream):
             self.callbacks += 1
             if status and status.output_underflow:
                 self.xruns += 1
-        except Exception:
+        except Exception as error:
             data.fill(0)
-            self.faults += 1
+            self.faults, self.fault = self.faults + 1, error

@@ -34,6 +34,10 @@ def in_thread(work: Callable[[], None], name: str) -> threading.Thread:
     return thread
 
 
+def _described(error: Exception) -> str:
+    return f"{type(error).__name__}: {sanitise_line(str(error), 120)}"
+
+
 class AudioWorker:
     """Owns pipeline and streams from `start` to `stop`."""
 
@@ -119,9 +123,11 @@ class AudioWorker:
         if stream.ended:
             return f"The {noun} {name!r} went away."
         allowed = SILENT_AFTER_S if stream.callbacks else FIRST_CALLBACK_S
-        if now - stream.last_callback > allowed:
-            return f"The {noun} {name!r} stopped responding."
-        return ""
+        if now - stream.last_callback <= allowed:
+            return ""
+        if stream.fault is not None:
+            return f"The {noun} {name!r} stopped: {_described(stream.fault)}."
+        return f"The {noun} {name!r} stopped responding."
 
     def _lose(self, direction: Direction, reason: str) -> None:
         stream: DeviceStream | None
@@ -168,7 +174,7 @@ class AudioWorker:
         return f"The loudspeaker {sanitise_line(stream.device.name, 60)!r} stopped responding."
 
     def _give_up(self, error: Exception) -> None:
-        reason = f"Sound processing failed: {type(error).__name__}: {sanitise_line(str(error), 120)}."
+        reason = f"Sound processing failed: {_described(error)}."
         if self.microphone is not None:
             self._lose("input", reason)
         if self.loudspeaker is not None:

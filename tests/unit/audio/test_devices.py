@@ -451,7 +451,7 @@ def test_a_speaker_that_cannot_be_opened_anew_is_lost_with_its_reason() -> None:
     assert "in use by another program" in watched.recorder.of("lost")[0][2]
 
 
-def test_a_fault_in_a_callback_is_counted_and_the_device_gets_silence() -> None:
+def test_a_fault_in_a_callback_gives_the_device_silence_and_is_the_reason_when_it_stops() -> None:
     watched = Watched()
 
     def broken(out: np.ndarray) -> None:
@@ -461,6 +461,8 @@ def test_a_fault_in_a_callback_is_counted_and_the_device_gets_silence() -> None:
     watched.speaker._ring = type("Broken", (), {"read": staticmethod(broken)})()  # type: ignore[assignment]
     assert not watched.fake.stream("output").call().any()
     assert watched.speaker.faults == 1
+    watched.worker.check_streams(watched.start + 4)
+    assert watched.recorder.of("lost")[1][2] == "The loudspeaker 'Desk Speakers' stopped: RuntimeError: broken."
 
 
 async def test_chunks_wait_for_a_stalled_loop_up_to_a_limit_then_the_oldest_are_dropped_and_counted() -> None:
