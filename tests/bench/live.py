@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import (
+    NO_LEVELS,
     AudioLevels,
     AudioListener,
     AudioOpened,
@@ -32,7 +33,6 @@ from gemini_live_runtime.wire.endpoints import Endpoint
 from gemini_live_runtime.wire.transport import Transport
 
 AGENT = Agent(name="bench", instruction="You are a bench.", model="bench")
-_LEVELS = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
 
 
 class BenchAudio:
@@ -74,7 +74,7 @@ class BenchAudio:
         return None
 
     def levels(self) -> AudioLevels:
-        return _LEVELS
+        return NO_LEVELS
 
     finished = False
     playing = False

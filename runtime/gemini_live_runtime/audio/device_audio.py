@@ -13,7 +13,14 @@ from typing import Any, TypeVar
 from gemini_live_runtime.audio import quiet
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
 from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
-from gemini_live_runtime.audio.interface import AudioLevels, AudioListener, AudioOpened, Direction, OpenDevice
+from gemini_live_runtime.audio.interface import (
+    NO_LEVELS,
+    AudioLevels,
+    AudioListener,
+    AudioOpened,
+    Direction,
+    OpenDevice,
+)
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.probe import NO_PORTAUDIO, list_devices
 from gemini_live_runtime.audio.relay import LoopRelay
@@ -25,7 +32,6 @@ from gemini_live_runtime.text import sanitise_line
 
 OPEN_TIMEOUT_S = 5.0
 CLOSE_TIMEOUT_S = 2.0
-_NO_LEVELS = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
 
 T = TypeVar("T")
 
@@ -212,7 +218,7 @@ class DeviceAudio:
     def levels(self) -> AudioLevels:
         """The current meter values."""
         if self._pipeline is None or self._relay is None:
-            return _NO_LEVELS
+            return NO_LEVELS
         dropped = self._relay.dropped_chunks + self._pipeline.overflowed_chunks
         return replace(self._pipeline.levels, mic_dropped=dropped)
 

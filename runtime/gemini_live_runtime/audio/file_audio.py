@@ -12,6 +12,7 @@ from gemini_live_runtime.audio.echo import NoCanceller
 from gemini_live_runtime.audio.interface import (
     MIC_RATE,
     MODEL_RATE,
+    NO_LEVELS,
     AudioLevels,
     AudioListener,
     AudioOpened,
@@ -169,7 +170,7 @@ class FileAudio:
     def levels(self) -> AudioLevels:
         """The current meter values."""
         if self._pipeline is None:
-            return AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
+            return NO_LEVELS
         return self._pipeline.levels
 
     @property

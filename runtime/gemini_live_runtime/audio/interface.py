@@ -68,6 +68,10 @@ class AudioLevels:
     """20 ms chunks dropped because nobody took them, since the start."""
 
 
+NO_LEVELS = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
+"""Of a sound that is not open."""
+
+
 class AudioListener(Protocol):
     """Receives what happens to sound. Methods must be quick; they run on the event loop."""
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.audio.interface import AudioLevels, AudioListener, AudioOpened
+from gemini_live_runtime.audio.interface import NO_LEVELS, AudioLevels, AudioListener, AudioOpened
 
 if TYPE_CHECKING:
     from gemini_live_runtime.audio.playout import Playout
-
-_LEVELS = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
 
 
 class NoAudio:
@@ -62,7 +60,7 @@ class NoAudio:
 
     def levels(self) -> AudioLevels:
         """Nothing to measure."""
-        return _LEVELS
+        return NO_LEVELS
 
     @property
     def finished(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gemini_live_runtime.audio.capture import Capture
 from gemini_live_runtime.audio.echo import EchoCanceller
-from gemini_live_runtime.audio.interface import AudioLevels, AudioListener
+from gemini_live_runtime.audio.interface import NO_LEVELS, AudioLevels, AudioListener
 from gemini_live_runtime.audio.playout import Playout
 from gemini_live_runtime.audio.ring import PlayoutRing, SampleRing
 
@@ -35,7 +35,7 @@ class AudioPipeline:
         self.playout = Playout(listener, PlayoutRing(out_rate) if out_rate else None, latency=latency, lead=lead)
         self.capture = Capture(listener, self.microphone, mic_rate or 0, self.played, out_rate or 0, canceller)
         self._microphone_on = True
-        self.levels = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
+        self.levels = NO_LEVELS
 
     @property
     def overflowed_chunks(self) -> int:
