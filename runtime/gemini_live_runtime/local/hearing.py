@@ -12,7 +12,7 @@ from gemini_live_runtime.local.conversation import log
 from gemini_live_runtime.local.live_config import LiveConfig
 from gemini_live_runtime.local.refusal import Refusal, invalid
 from gemini_live_runtime.local.turns import Said
-from gemini_live_runtime.wire.codec import PCM_RATES
+from gemini_live_runtime.wire.codec import pcm_rate
 from gemini_live_runtime.wire.messages import (
     Blob,
     Content,
@@ -100,11 +100,14 @@ class Hearing:
         for task in self._tasks:
             task.cancel()
 
-    async def _mark_start(self) -> None:
+    def _insist_on_marks(self) -> None:
         if not self.manual:
             raise Refusal(
                 1007, "Explicit activity control is not supported when automatic activity detection is enabled."
             )
+
+    async def _mark_start(self) -> None:
+        self._insist_on_marks()
         if self._marked is not None:
             raise invalid("activityStart came twice")
         self._marked = bytearray()
@@ -112,10 +115,7 @@ class Hearing:
         await self._on_start()
 
     async def _mark_end(self) -> None:
-        if not self.manual:
-            raise Refusal(
-                1007, "Explicit activity control is not supported when automatic activity detection is enabled."
-            )
+        self._insist_on_marks()
         if self._marked is None:
             raise invalid("activityEnd came without activityStart")
         self._marked += self._resampler.flush()
@@ -124,8 +124,8 @@ class Hearing:
         await self._on_end(said if said.text or said.pcm else None)
 
     async def _blob(self, blob: Blob) -> None:
-        mime_type = (blob.mime_type or "audio/pcm").lower().replace(" ", "")
-        if mime_type.startswith("image/"):
+        mime_type = blob.mime_type or "audio/pcm"
+        if is_image(mime_type):
             self._image()
             return
         rate = input_rate(mime_type)
@@ -210,7 +210,7 @@ def content_said(content: Content) -> Said:
             texts.append(part.text)
         blob = part.inline_data
         if blob is not None and not is_image(blob.mime_type):
-            rate = input_rate((blob.mime_type or "").lower().replace(" ", ""))
+            rate = input_rate(blob.mime_type or "")
             if rate is None:
                 raise invalid(f"media of type {(blob.mime_type or '')[:40]!r} is not supported in client content")
             resampler = Resampler()
@@ -220,20 +220,12 @@ def content_said(content: Content) -> Said:
 
 def is_image(mime_type: str | None) -> bool:
     """Whether a blob is a picture."""
-    return (mime_type or "").lower().startswith("image/")
+    return (mime_type or "").strip().lower().startswith("image/")
 
 
 def input_rate(mime_type: str) -> int | None:
-    """Hz of an `audio/pcm` type, 16 kHz when it names none; None for other types and senseless rates."""
-    kind, *parameters = mime_type.split(";")
-    if kind not in ("audio/pcm", "audio/l16"):
-        return None
-    for parameter in parameters:
-        name, _, value = parameter.partition("=")
-        if name == "rate":
-            rate = int(value) if value.isascii() and value.isdigit() and len(value) < 7 else 0
-            return rate if rate in PCM_RATES else None
-    return RATE
+    """Hz of a client's audio, 16 kHz when it names no rate; None for other types and senseless rates."""
+    return pcm_rate(mime_type, default=RATE, kinds=("audio/pcm", "audio/l16"))
 
 
 class Resampler:

@@ -79,10 +79,10 @@ def audio_message(data: bytes, mime_type: str, role: str | None = "model") -> Se
     return ServerMessage(server_content=ServerContent(model_turn=Content(role=role, parts=(part,))))
 
 
-def pcm_rate(mime_type: str) -> int | None:
-    """Hz of an `audio/pcm` MIME type, `MODEL_PCM_RATE` when it names none; None for any other or a senseless rate."""
+def pcm_rate(mime_type: str, *, default: int = MODEL_PCM_RATE, kinds: tuple[str, ...] = ("audio/pcm",)) -> int | None:
+    """Hz of a MIME type of `kinds`, `default` when it names none; None for any other or a senseless rate."""
     kind, *parameters = mime_type.lower().replace(" ", "").split(";")
-    if kind != "audio/pcm":
+    if kind not in kinds:
         return None
     for parameter in parameters:
         name, _, value = parameter.partition("=")
