@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
@@ -51,6 +52,10 @@ PHRASES = (
 _TIME = re.compile(r"^\s*(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm)?\s*$", re.IGNORECASE)
 
 
+def _local_time() -> datetime:
+    return datetime.now().astimezone()
+
+
 @dataclass(slots=True)
 class _Timer:
     label: str
@@ -64,6 +69,8 @@ class Desk:
     notes: list[str] = field(default_factory=list)
     timers: list[_Timer] = field(default_factory=list)
     booking: dict[str, Any] | None = None
+    wall_clock: Callable[[], datetime] = _local_time
+    """Date and time of day at the hotel; timers run on the event loop's time."""
 
     def tools(self) -> list[Any]:
         """The concierge's tools, bound to this desk."""
@@ -79,7 +86,7 @@ class Desk:
             climate = CITIES.get(" ".join(city.lower().split()))
             if climate is None:
                 return {"error": f"I have no weather for {city}.", "known_cities": len(CITIES)}
-            now = datetime.now().astimezone()
+            now = desk.wall_clock()
             weather = typical(climate, now.month)
             month = now.strftime("%B")
             return {
@@ -174,7 +181,7 @@ class Desk:
         @tool
         def get_time() -> dict[str, Any]:
             """The time and date at the hotel, which is where this program runs."""
-            now = datetime.now().astimezone()
+            now = desk.wall_clock()
             return {"time": now.strftime("%H:%M"), "date": now.strftime("%A, %B %d")}
 
         return [

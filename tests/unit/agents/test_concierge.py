@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from gemini_live_runtime.agents import concierge as demo
 from gemini_live_runtime.agents.climate import CITIES, Climate, typical
 from gemini_live_runtime.agents.concierge import PHRASES, concierge
 from gemini_live_runtime.clock import LoopClock, run_virtual
@@ -52,6 +54,22 @@ def test_weather_says_that_it_is_typical() -> None:
         assert weather["source"].endswith("not a forecast")
 
     at_the_desk(scenario)
+
+
+def at(moment: datetime) -> dict[str, Any]:
+    """The tools' functions of a desk whose clock stands still."""
+    return {tool.name: tool.function for tool in demo.Desk(wall_clock=lambda: moment).tools()}
+
+
+def test_weather_is_that_of_the_month_it_is_asked_in() -> None:
+    january, july = (at(datetime(2026, month, 15, tzinfo=UTC))["get_weather"](city="Lisbon") for month in (1, 7))
+    assert (january["month"], july["month"]) == ("January", "July")
+    assert january["high_c"] < july["high_c"]
+
+
+def test_the_time_and_the_date_are_those_of_the_clock() -> None:
+    told = at(datetime(2026, 11, 20, 9, 5, tzinfo=UTC))["get_time"]()
+    assert told == {"time": "09:05", "date": "Friday, November 20"}
 
 
 def test_an_unknown_city_is_an_error_by_name() -> None:
