@@ -21,6 +21,7 @@ import pytest
 from tests.unit.audio.audio_support import Recorder, correlation
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
+from gemini_live_runtime.audio.interface import MicChunk
 from gemini_live_runtime.audio.probe import list_devices
 from gemini_live_runtime.audio.resample import Resampler
 from gemini_live_runtime.audio.samples import to_int16
@@ -48,10 +49,27 @@ def load(path: Path, rate: int) -> np.ndarray:
 
 
 @dataclass
+class Waiting(Recorder):
+    """A recorder that one can wait for."""
+
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def mic_chunk(self, chunk: MicChunk) -> None:
+        super().mic_chunk(chunk)
+        self.arrived.set()
+
+    async def until(self, count: int) -> None:
+        """Return once `count` chunks were delivered."""
+        while len(self.chunks) < count:
+            self.arrived.clear()
+            await self.arrived.wait()
+
+
+@dataclass
 class Scene:
     """What happened in one conversation with the loop."""
 
-    recorder: Recorder = field(default_factory=Recorder)
+    recorder: Waiting = field(default_factory=Waiting)
     canceller: str = ""
     erle: list[float] = field(default_factory=list)
     clean_levels: list[float] = field(default_factory=list)
@@ -84,8 +102,7 @@ async def chunks(scene: Scene, count: int) -> None:
     """Wait until `count` more chunks arrived: time as the microphone counts it."""
     target = len(scene.recorder.chunks) + count
     async with asyncio.timeout(10 + count * 0.04):
-        while len(scene.recorder.chunks) < target:  # noqa: ASYNC110 - the recorder has no event
-            await asyncio.sleep(0.02)
+        await scene.recorder.until(target)
 
 
 async def converse(scene: Scene) -> None:
