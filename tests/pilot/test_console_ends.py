@@ -1,0 +1,144 @@
+"""How a session ends, and what the console says of it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.support.console_driver import console, screen_text
+from tests.support.scripted_link import ScriptedLink
+
+from gemini_live_runtime.clock import ManualClock
+from gemini_live_runtime.commands import HangUp
+from gemini_live_runtime.engine.link import Link
+from gemini_live_runtime.errors import EngineError
+from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.settings import ConsoleSettings
+
+
+async def test_an_engine_that_dies_leaves_everything_on_the_screen_and_says_so() -> None:
+    async with console() as driver:
+        driver.link.exchange("Remember this", "I will")
+        driver.link.die("The engine process ended (signal 9).")
+        await driver.settle()
+        text = driver.screen()
+        assert "ERROR" in driver.rows()[0]
+        assert "REC" not in driver.rows()[0]
+        assert "The session was cut off: The engine process ended (signal 9)" in text
+        assert "Remember this" in text
+        await driver.press("ctrl+q")
+        assert driver.app.return_value is not None
+        assert driver.app.return_value.exit_code == 1
+
+
+async def test_an_engine_that_cannot_be_started_is_a_sentence_not_a_traceback() -> None:
+    async def source() -> Link:
+        raise EngineError("The engine did not start", remedy="See: gemini-live-tui doctor")
+
+    app = ConsoleApp(source, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    async with app.run_test(size=(100, 30)) as pilot:
+        while app._link_task is None or not app._link_task.done():
+            await pilot.pause()
+        app.frames.flush()
+        await pilot.pause()
+        assert "No session: The engine did not start. See: gemini-live-tui doctor" in screen_text(app)
+        await pilot.press("ctrl+q")
+    assert app.return_value is not None
+    assert app.return_value.exit_code == 1
+
+
+async def test_a_session_that_ends_by_itself_says_why_and_stays_readable() -> None:
+    async with console() as driver:
+        driver.link.exchange("Question", "Answer")
+        driver.link.bye("the cost limit is reached", 1)
+        await driver.settle()
+        assert "The session is over: the cost limit is reached" in driver.screen()
+        assert "Answer" in driver.screen()
+
+
+async def test_quitting_hangs_up_and_takes_the_sessions_exit_code() -> None:
+    async with console() as driver:
+        driver.link.answering = False
+        await driver.pilot.press("ctrl+q")
+        while not driver.link.sent:
+            await driver.pilot.pause(0)
+        assert driver.link.orders == [HangUp()]
+        driver.link.bye("done", 3)
+        assert driver.app._hanging_up is not None
+        await driver.app._hanging_up
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.exit_code == 3
+    assert driver.link.closed
+
+
+async def test_an_engine_that_does_not_answer_the_hang_up_is_not_waited_for_for_ever() -> None:
+    async with console(bye_timeout_s=0.01) as driver:
+        driver.link.answering = False
+        await driver.pilot.press("ctrl+q")
+        assert driver.app._hanging_up is not None
+        await asyncio.wait_for(driver.app._hanging_up, 10)
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.exit_code == 1
+
+
+async def test_detaching_sends_no_hang_up() -> None:
+    async with console(detach_on_quit=True) as driver:
+        await driver.pilot.press("ctrl+q")
+    assert driver.link.orders == []
+    assert driver.link.closed
+    assert driver.app.return_value is not None
+    assert "Detached" in driver.app.return_value.message
+
+
+async def test_ctrl_c_asks_once_and_quits_the_second_time() -> None:
+    async with console() as driver:
+        await driver.press("ctrl+c")
+        assert "Press ctrl+c again to quit" in driver.screen()
+        assert driver.link.orders == []
+        await driver.pilot.press("ctrl+c")
+        while driver.app._hanging_up is None:
+            await driver.pilot.pause(0)
+        await driver.app._hanging_up
+        assert driver.link.orders == [HangUp()]
+
+
+async def test_ctrl_c_much_later_asks_again() -> None:
+    async with console() as driver:
+        await driver.press("ctrl+c")
+        driver.clock.advance(60)
+        await driver.press("ctrl+c")
+        assert driver.app._hanging_up is None
+        assert "Press ctrl+c again" in driver.screen()
+
+
+async def test_a_passing_hint_goes_away_by_itself() -> None:
+    async with console() as driver:
+        await driver.press("ctrl+c")
+        driver.clock.advance(10)
+        driver.app.frames.flush()
+        await driver.pilot.pause(0)
+        assert "Press ctrl+c" not in driver.screen()
+
+
+async def test_a_recording_cannot_be_talked_to_and_is_marked() -> None:
+    link = ScriptedLink()
+    async with console(replay=True, link=link) as driver:
+        link.exchange("Question", "Answer")
+        link.bye()
+        await driver.settle()
+        assert "REPLAY" in driver.rows()[0]
+        assert "REC" not in driver.rows()[0].replace("REPLAY", "")
+        assert "Answer" in driver.screen()
+        await driver.press("space", "x")
+        assert "This is a recording" in driver.screen()
+        assert link.orders == []
+        await driver.pilot.press("ctrl+q")
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.exit_code == 0
+
+
+async def test_events_that_never_arrived_are_counted_and_said() -> None:
+    async with console() as driver:
+        driver.link._seq += 3
+        driver.link.state("hearing")
+        await driver.settle()
+        assert "3 events did not arrive" in driver.screen()

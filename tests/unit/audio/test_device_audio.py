@@ -1,0 +1,223 @@
+"""Opening, playing through and losing real devices, with a double of PortAudio."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.unit.audio.audio_support import FakePortAudio, FakePortAudioError, Recorder, correlation, pcm, tone
+
+from gemini_live_runtime.audio import device_audio
+from gemini_live_runtime.audio.device_audio import DeviceAudio
+from gemini_live_runtime.audio.devices import DeviceList
+from gemini_live_runtime.audio.interface import AudioOpened
+from gemini_live_runtime.audio.probe import NO_DEVICE, NO_PORTAUDIO
+from gemini_live_runtime.errors import DeviceError
+
+
+class Session:
+    """Opens a DeviceAudio over a fake PortAudio and closes it."""
+
+    def __init__(self, fake: FakePortAudio, **options: Any) -> None:
+        self.fake = fake
+        self.recorder = Recorder()
+        self.changed = asyncio.Event()
+        for name in ("mic_chunk", "playback_drained", "playback_heard", "device_lost"):
+            setattr(self.recorder, name, self._noting(getattr(self.recorder, name)))
+        options = {"probe": fake.found, "load": lambda: fake, **options}
+        self.audio = DeviceAudio(**options)
+        self.opened: AudioOpened | None = None
+
+    def _noting(self, call: Callable[..., None]) -> Callable[..., None]:
+        def noted(*arguments: Any) -> None:
+            call(*arguments)
+            self.changed.set()
+
+        return noted
+
+    async def __aenter__(self) -> Session:
+        self.opened = await self.audio.open(self.recorder)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.audio.close()
+
+    async def until(self, condition: Callable[[], bool], step: Callable[[], Any] | None = None) -> None:
+        """Wait for a call to the listener that makes `condition` true; `step` is done before every look."""
+        async with asyncio.timeout(10):
+            while not condition():
+                if step is not None:
+                    step()
+                self.changed.clear()
+                try:
+                    await asyncio.wait_for(self.changed.wait(), 0.005)
+                except TimeoutError:
+                    continue
+
+
+async def test_opening_names_the_devices_and_the_canceller() -> None:
+    async with Session(FakePortAudio()) as session:
+        opened = session.opened
+        assert opened is not None
+        assert opened.input is not None
+        assert opened.output is not None
+        assert (opened.input.name, opened.input.rate) == ("Desk Microphone", 48_000)
+        assert (opened.output.name, opened.output.latency_ms) == ("Desk Speakers", 20.0)
+        assert opened.problems == ()
+        assert "AEC3" in opened.echo_canceller
+        options = session.fake.stream("output").options
+        assert (options["samplerate"], options["blocksize"], options["channels"]) == (48_000, 480, 1)
+        assert not session.audio.finished
+    assert all(stream.closed for stream in session.fake.streams)
+
+
+async def test_what_is_played_comes_out_of_the_callback_and_what_is_heard_goes_to_the_listener() -> None:
+    sound = tone(48_000, 0.4)
+    async with Session(FakePortAudio(), echo=False) as session:
+        speaker, microphone = session.fake.stream("output"), session.fake.stream("input")
+        session.audio.play(1, pcm(tone(24_000, 0.4) * 32_767))
+        session.audio.end_of_turn(1)
+        played: list[np.ndarray] = []
+        sent = 0
+
+        def device() -> None:
+            nonlocal sent
+            played.append(speaker.call()[:, 0])
+            microphone.call(sound[sent * 480 % 19_200 :][:480])
+            sent += 1
+
+        await session.until(lambda: ("drained", 1) in session.recorder.calls, device)
+        assert session.recorder.heard(1) == 9_600
+        await session.until(lambda: len(session.recorder.chunks) >= 15, device)
+    out = np.concatenate(played)
+    assert np.sqrt((out**2).sum() / 19_200) == pytest.approx(0.354, abs=0.02)
+    got = session.recorder.microphone[:4_800]
+    assert correlation(got, tone(16_000, 0.3)) > 0.99
+
+
+async def test_a_cut_silences_the_very_next_callback_after_its_fade() -> None:
+    async with Session(FakePortAudio()) as session:
+        speaker = session.fake.stream("output")
+        session.audio.play(1, pcm(np.full(48_000, 10_000)))
+        heard: list[np.ndarray] = []
+
+        def device() -> None:
+            heard.append(speaker.call()[:, 0])
+
+        await session.until(lambda: len(heard) > 20 and abs(heard[-1][-1]) > 0.2, device)
+        session.audio.cut(2)
+        fade, after = speaker.call()[:, 0], speaker.call()[:, 0]
+        assert (np.diff(fade) <= 1e-3).all()
+        assert abs(fade[-1]) < 1e-3
+        assert not after.any()
+
+
+async def test_a_device_that_only_opens_in_stereo_is_opened_in_stereo() -> None:
+    async with Session(FakePortAudio(stereo_only=True)) as session:
+        assert session.opened is not None
+        assert session.opened.problems == ()
+        speaker = session.fake.stream("output")
+        session.audio.play(1, pcm(np.full(48_000, 10_000)))
+        blocks: list[np.ndarray] = []
+        await session.until(
+            lambda: bool(blocks) and abs(float(blocks[-1][-1, 0])) > 0.2, lambda: blocks.append(speaker.call())
+        )
+        assert np.array_equal(blocks[-1][:, 0], blocks[-1][:, 1])
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (FakePortAudioError("Device unavailable", -9985), "is in use by another program"),
+        (FakePortAudioError("Invalid sample rate", -9997), "could not be opened: Invalid sample rate"),
+        (ValueError("No input device matching 'x'"), "could not be opened: No input device"),
+    ],
+)
+async def test_a_microphone_that_does_not_open_is_a_sentence_and_the_speaker_still_plays(
+    error: Exception, expected: str
+) -> None:
+    async with Session(FakePortAudio(refuse={"input": error})) as session:
+        assert session.opened is not None
+        assert session.opened.input is None
+        assert session.opened.output is not None
+        assert len(session.opened.problems) == 1
+        assert expected in session.opened.problems[0]
+        assert "'Desk Microphone'" in session.opened.problems[0]
+        assert session.opened.echo_canceller == ""
+        assert session.audio.finished
+        speaker = session.fake.stream("output")
+        session.audio.play(1, pcm(np.full(4_800, 100)))
+        session.audio.end_of_turn(1)
+        await session.until(lambda: ("drained", 1) in session.recorder.calls, speaker.call)
+        assert session.recorder.heard(1) == 4_800
+
+
+async def test_when_nothing_opens_turns_still_end_unheard() -> None:
+    busy = FakePortAudioError("Device unavailable", -9985)
+    async with Session(FakePortAudio(refuse={"input": busy, "output": busy})) as session:
+        assert session.opened is not None
+        assert len(session.opened.problems) == 2
+        session.audio.play(1, pcm(np.full(4_800, 100)))
+        session.audio.end_of_turn(1)
+        await session.until(lambda: bool(session.recorder.calls))
+        assert session.recorder.calls == [("drained", 1)]
+        assert not session.audio.playing
+
+
+async def test_an_unknown_device_is_a_problem_and_not_replaced_by_another() -> None:
+    async with Session(FakePortAudio(), input="banjo") as session:
+        assert session.opened is not None
+        assert session.opened.input is None
+        assert "no microphone 'banjo'" in session.opened.problems[0]
+
+
+@pytest.mark.parametrize("problem", [NO_PORTAUDIO, NO_DEVICE])
+async def test_a_probe_that_fails_is_the_only_problem_and_portaudio_is_never_loaded(problem: str) -> None:
+    def load() -> Any:
+        raise AssertionError("loaded")
+
+    async with Session(FakePortAudio(), probe=lambda: DeviceList((), problem), load=load) as session:
+        assert session.opened == AudioOpened(None, None, (problem,), "")
+        session.audio.play(1, pcm(np.full(4_800, 100)))
+        session.audio.end_of_turn(1)
+        await session.until(lambda: bool(session.recorder.calls))
+        assert session.recorder.calls == [("drained", 1)]
+
+
+async def test_portaudio_missing_only_here_is_a_sentence() -> None:
+    def load() -> Any:
+        raise DeviceError(NO_PORTAUDIO)
+
+    async with Session(FakePortAudio(), load=load) as session:
+        assert session.opened is not None
+        assert "PortAudio is not installed" in session.opened.problems[0]
+
+
+async def test_a_stream_whose_opening_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = threading.Event()
+
+    class Hanging(FakePortAudio):
+        def InputStream(self, **options: Any) -> Any:
+            gate.wait(10)
+            return super().InputStream(**options)
+
+    monkeypatch.setattr(device_audio, "OPEN_TIMEOUT_S", 0.2)
+    fake = Hanging()
+    async with Session(fake) as session:
+        assert session.opened is not None
+        assert "did not open within" in session.opened.problems[0]
+        gate.set()
+        await session.until(lambda: any(s.direction == "input" and s.closed for s in fake.streams))
+
+
+async def test_a_device_that_vanishes_is_told_once_and_its_stream_is_closed() -> None:
+    async with Session(FakePortAudio()) as session:
+        microphone = session.fake.stream("input")
+        microphone.end()
+        await session.until(lambda: bool(session.recorder.of("lost")) and microphone.closed)
+        assert session.recorder.of("lost") == [("lost", "input", "The microphone 'Desk Microphone' went away.")]
+        assert session.audio.finished

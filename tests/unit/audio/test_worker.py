@@ -1,0 +1,99 @@
+"""The worker finds out that a stream ended, fell silent, failed or does not keep up."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from tests.unit.audio.audio_support import FakePortAudio, FakePortAudioError, Recorder
+
+from gemini_live_runtime.audio.echo import NoCanceller
+from gemini_live_runtime.audio.pipeline import AudioPipeline
+from gemini_live_runtime.audio.streams import LoudspeakerStream, MicrophoneStream
+from gemini_live_runtime.audio.worker import AudioWorker
+
+
+class Watched:
+    """A worker with two fake streams whose thread does not run: the test is its clock."""
+
+    def __init__(self) -> None:
+        self.fake = FakePortAudio()
+        self.recorder = Recorder()
+        self.pipeline = AudioPipeline(self.recorder, NoCanceller(), mic_rate=48_000, out_rate=48_000)
+        devices = self.fake.found().devices
+        assert self.pipeline.microphone is not None
+        assert self.pipeline.playout.ring is not None
+        assert self.pipeline.played is not None
+        self.microphone = MicrophoneStream(devices[0], self.pipeline.microphone)
+        self.speaker = LoudspeakerStream(devices[1], self.pipeline.playout.ring, self.pipeline.played)
+        self.microphone.open(self.fake)
+        self.speaker.open(self.fake)
+        self.worker = AudioWorker(self.pipeline, self.recorder, self.fake, self.microphone, self.speaker)
+        self.start = time.monotonic()
+
+
+def test_callbacks_that_just_stop_are_noticed_after_one_second() -> None:
+    watched = Watched()
+    watched.fake.stream("input").call(np.zeros(480, np.float32))
+    watched.fake.stream("output").call()
+    last = watched.microphone.last_callback
+    watched.worker.check_streams(last + 0.9)
+    assert watched.recorder.calls == []
+    watched.speaker.last_callback = last + 1
+    watched.worker.check_streams(last + 1.1)
+    assert watched.recorder.calls == [("lost", "input", "The microphone 'Desk Microphone' stopped responding.")]
+    watched.worker.check_streams(last + 2.2)
+    assert watched.recorder.of("lost")[1] == ("lost", "output", "The loudspeaker 'Desk Speakers' stopped responding.")
+
+
+def test_the_first_callback_may_take_three_seconds() -> None:
+    watched = Watched()
+    watched.worker.check_streams(watched.start + 2.9)
+    assert watched.recorder.calls == []
+    watched.worker.check_streams(watched.start + 4)
+    assert [call[1] for call in watched.recorder.of("lost")] == ["input", "output"]
+
+
+def test_after_three_underflows_the_speaker_is_opened_anew_with_larger_blocks() -> None:
+    watched = Watched()
+    for _ in range(3):
+        watched.fake.stream("output").call(output_underflow=True)
+    watched.worker.check_streams(watched.start)
+    reopening = watched.worker._reopening
+    assert reopening is not None
+    reopening.join(5)
+    watched.worker.check_streams(watched.start)
+    stream = watched.fake.stream("output")
+    assert (stream.options["blocksize"], stream.options["latency"]) == (960, 0.08)
+    assert watched.pipeline.playout.lead == 5
+    assert watched.recorder.calls == []
+    for _ in range(3):
+        stream.call(output_underflow=True)
+    watched.worker.check_streams(watched.start)
+    assert watched.worker.restarts == 1
+
+
+def test_a_speaker_that_cannot_be_opened_anew_is_lost_with_its_reason() -> None:
+    watched = Watched()
+    for _ in range(3):
+        watched.fake.stream("output").call(output_underflow=True)
+    watched.fake.refuse["output"] = FakePortAudioError("Device unavailable", -9985)
+    watched.worker.check_streams(watched.start)
+    assert watched.worker._reopening is not None
+    watched.worker._reopening.join(5)
+    watched.worker.check_streams(watched.start)
+    assert "in use by another program" in watched.recorder.of("lost")[0][2]
+
+
+def test_a_fault_in_a_callback_gives_the_device_silence_and_is_the_reason_when_it_stops() -> None:
+    watched = Watched()
+
+    def broken(out: np.ndarray) -> None:
+        out.fill(0.5)
+        raise RuntimeError("broken")
+
+    watched.speaker._ring = type("Broken", (), {"read": staticmethod(broken)})()  # type: ignore[assignment]
+    assert not watched.fake.stream("output").call().any()
+    assert watched.speaker.faults == 1
+    watched.worker.check_streams(watched.start + 4)
+    assert watched.recorder.of("lost")[1][2] == "The loudspeaker 'Desk Speakers' stopped: RuntimeError: broken."
