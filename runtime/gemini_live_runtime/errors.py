@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import ClassVar
+
+_PACKAGE = os.path.dirname(__file__)
 
 
 class GeminiLiveError(Exception):
@@ -148,3 +153,18 @@ def traceback_lines(error: BaseException) -> Iterator[str]:
 
 def _sentence(text: str) -> str:
     return text if text.endswith(("?", "!")) else f"{text.rstrip('.')}."
+
+
+def caller_place() -> str:
+    """Where an author's code called into this package, as `file.py:12`; "" when only the package itself is on the stack.
+
+    Bundled agents count as author's code.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        own = file.startswith(_PACKAGE) and not file.startswith(os.path.join(_PACKAGE, "agents", ""))
+        if not own and not file.startswith("<"):
+            return f"{os.path.basename(file)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""

@@ -1,0 +1,1 @@
+"""What is said and where the conversation stands: transcript, phases, steering, needs, extraction."""
