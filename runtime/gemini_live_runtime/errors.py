@@ -50,6 +50,18 @@ class AgentError(UsageError):
     code = "agent"
 
 
+class StateError(GeminiLiveError):
+    """A state key or value that cannot be used."""
+
+    code = "state"
+
+
+class GuardError(GeminiLiveError):
+    """A guard written as a function raised."""
+
+    code = "guard"
+
+
 class CredentialError(UsageError):
     """No credential, one of the wrong shape, or one that may not be sent there."""
 
@@ -156,7 +168,7 @@ def _sentence(text: str) -> str:
 
 
 def caller_place() -> str:
-    """Where an author's code called into this package, as `file.py:12`; "" when only the package itself is on the stack.
+    """Where an author's code called into this package, as `file.py:12`; "" when nobody else is on the stack.
 
     Bundled agents count as author's code.
     """
