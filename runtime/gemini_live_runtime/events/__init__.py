@@ -1,0 +1,127 @@
+"""The event vocabulary: everything that happens in a session, as immutable typed records.
+
+An `Event` is a stamped payload. Its JSON form, one object a line, is the same on the link to a console and in the
+journal on disk::
+
+    {"seq": 12, "t": 3.21, "turn": 1, "gen": 1, "type": "transcript.delta", "data": {"side": "model", ...}}
+
+Payload fields hold JSON values only, so making and writing an event costs no conversion. Text is raw: whoever shows it
+sanitises it. This module imports nothing of the runtime; reading events back and their JSON Schema are in
+`vocabulary`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any
+
+from gemini_live_runtime.events.base import *
+from gemini_live_runtime.events.mind import *
+from gemini_live_runtime.events.session import *
+
+PAYLOADS: dict[str, type[Payload]] = {
+    cls.type: cls
+    for cls in (
+        SessionStarted,
+        SessionState,
+        SessionEnded,
+        ConnectionOpening,
+        ConnectionReady,
+        ConnectionClosed,
+        ConnectionGoAway,
+        ConnectionResumable,
+        WireMessage,
+        WireAudio,
+        TurnStarted,
+        GenerationCompleted,
+        TurnInterrupted,
+        TurnCompleted,
+        TranscriptDelta,
+        TextSent,
+        PlaybackStarted,
+        PlaybackHeard,
+        PlaybackDrained,
+        ToolCalled,
+        ToolFinished,
+        UsageReported,
+        AudioOpened,
+        AudioLost,
+        EchoLeaking,
+        VoiceMarked,
+        ControlChanged,
+        Meters,
+        Log,
+        Notice,
+        LimitReached,
+        CommandRefused,
+        RecordingTrimmed,
+        StateChanged,
+        PhaseEntered,
+        PhaseBlocked,
+        WatcherFired,
+        WatcherMissed,
+        PatternFired,
+        InstructionUpdated,
+        ContextSent,
+        PromptChanged,
+        ExtractionFinished,
+        ExtractionFailed,
+        PromotionDecided,
+        RepairActed,
+        ReactionPerformed,
+        CodeFailed,
+        CodeSlow,
+        ToolAcknowledged,
+        AgentFinished,
+        SoftTurnTaken,
+        TurnMeasured,
+        TelemetryReported,
+        SnapshotRestored,
+        SnapshotSaved,
+        DeliveryDropped,
+    )
+}
+"""Every payload type by its name on the wire."""
+
+_FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in PAYLOADS.values()}  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A stamped payload.
+
+    `seq` is dense from 1; `t` is seconds since the session started and never goes back; `turn` numbers turns from 1
+    (0 before the first); `gen` numbers generations, see `session.generation`.
+    """
+
+    seq: int
+    t: float
+    turn: int
+    gen: int
+    payload: Payload
+
+    @property
+    def type(self) -> str:
+        """The payload's name on the wire."""
+        return self.payload.name if isinstance(self.payload, Unknown) else self.payload.type
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON object of the wire form."""
+        payload = self.payload
+        if isinstance(payload, Unknown):
+            data = payload.data
+        else:
+            data = {name: getattr(payload, name) for name in _FIELDS[type(payload)]}
+        return {
+            "seq": self.seq,
+            "t": round(self.t, 6),
+            "turn": self.turn,
+            "gen": self.gen,
+            "type": self.type,
+            "data": data,
+        }
+
+    def to_line(self) -> str:
+        """The wire form without the newline; never contains one. Lone surrogates stay escaped."""
+        return json.dumps(self.to_json(), ensure_ascii=True, separators=(",", ":"))

@@ -1,0 +1,27 @@
+"""What every event is made of: a payload with a stamp."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+__all__ = ["FORMAT", "VERSION", "Actor", "Mode", "Payload", "Record", "Side", "StateWord", "Wire"]
+
+FORMAT = "gemini-live-tui/events"
+VERSION = 0
+"""Version of the vocabulary; 0 may still change. Readers refuse a newer one by name."""
+
+StateWord = Literal[
+    "offline", "connecting", "listening", "hearing", "thinking", "speaking", "interrupted", "text", "error"
+]
+Mode = Literal["voice", "text"]
+Record = Literal["off", "text", "audio"]
+Actor = Literal["operator", "agent", "server", "engine"]
+Side = Literal["user", "model"]
+Wire = Literal["sent", "received"]
+
+
+class Payload:
+    """Base of every payload; `type` is its name on the wire."""
+
+    __slots__ = ()
+    type: ClassVar[str] = ""

@@ -1,0 +1,312 @@
+"""Events of an agent's mind: state, phases, watchers, steering, extraction, repair, user code.
+
+An explanation is the tree of `state.guards.Explanation.to_json`: `{"text", "value", "reads", "children", "problem"}`,
+where each read names the key, its value and who wrote it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from gemini_live_runtime.events.base import Payload
+
+__all__ = [
+    "AgentFinished",
+    "CodeFailed",
+    "CodeSlow",
+    "ContextSent",
+    "DeliveryDropped",
+    "ExtractionFailed",
+    "ExtractionFinished",
+    "InstructionUpdated",
+    "PatternFired",
+    "PhaseBlocked",
+    "PhaseEntered",
+    "PromotionDecided",
+    "PromptChanged",
+    "ReactionPerformed",
+    "RepairActed",
+    "SnapshotRestored",
+    "SnapshotSaved",
+    "SoftTurnTaken",
+    "StateChanged",
+    "TelemetryReported",
+    "ToolAcknowledged",
+    "TurnMeasured",
+    "WatcherFired",
+    "WatcherMissed",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateChanged(Payload):
+    """A key changed. `mutation` is dense from 1 in a session; `origin` is a kind of writer, `by` the one of that kind.
+
+    `added`: there was no value before; `removed`: there is none now.
+    """
+
+    type: ClassVar[str] = "state.changed"
+    key: str
+    old: Any
+    new: Any
+    mutation: int
+    origin: str
+    by: str = ""
+    reason: str = ""
+    added: bool = False
+    removed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseEntered(Payload):
+    """The conversation moved to a phase. `explanation` is the guard that let it, null where none was asked.
+
+    `seconds` is how long the previous phase lasted; `tools` are those allowed now, null for all.
+    """
+
+    type: ClassVar[str] = "phase.entered"
+    phase: str
+    previous: str = ""
+    trigger: Literal["initial", "guard", "programmatic", "operator", "restored"]
+    because: str = ""
+    explanation: dict[str, Any] | None = None
+    seconds: float = 0.0
+    needs: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+    terminal: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseBlocked(Payload):
+    """A guard let the conversation move to `target`, which still requires `missing`; `preparing` is being run."""
+
+    type: ClassVar[str] = "phase.blocked"
+    phase: str
+    target: str
+    missing: tuple[str, ...]
+    preparing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatcherFired(Payload):
+    """A watcher's condition came true."""
+
+    type: ClassVar[str] = "watcher.fired"
+    watcher: str
+    key: str
+    old: Any
+    new: Any
+    explanation: dict[str, Any]
+    blocking: bool = False
+    muted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatcherMissed(Payload):
+    """A watched key changed without its condition coming true; `missing` says by how much or why."""
+
+    type: ClassVar[str] = "watcher.missed"
+    watcher: str
+    key: str
+    old: Any
+    new: Any
+    missing: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternFired(Payload):
+    """A temporal pattern was seen; `text` has the measured numbers."""
+
+    type: ClassVar[str] = "pattern.fired"
+    pattern: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionUpdated(Payload):
+    """The model's instruction was replaced; `via` is how it travelled: `setup` began the connection."""
+
+    type: ClassVar[str] = "instruction.updated"
+    text: str
+    via: Literal["setup", "context_update", "system_content", "user_note", "reconnect"]
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSent(Payload):
+    """The model was given context. `queued`: it waits for the user's next input or for the turn's end."""
+
+    type: ClassVar[str] = "context.sent"
+    texts: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
+    queued: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptChanged(Payload):
+    """The model is to speak unasked: `armed` waits for silence, `sent` went out, `cancelled` never will."""
+
+    type: ClassVar[str] = "prompt.changed"
+    state: Literal["armed", "sent", "cancelled"]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionFinished(Payload):
+    """An extractor read the conversation as of turn `of_turn`. `refused` are fields that did not fit, with reasons."""
+
+    type: ClassVar[str] = "extraction.finished"
+    extractor: str
+    trigger: str
+    of_turn: int
+    value: dict[str, Any]
+    refused: dict[str, str]
+    ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionFailed(Payload):
+    """An extractor gave nothing that can be used."""
+
+    type: ClassVar[str] = "extraction.failed"
+    extractor: str
+    trigger: str
+    of_turn: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromotionDecided(Payload):
+    """A field of an extraction became state, or did not: `reason` says why."""
+
+    type: ClassVar[str] = "promotion.decided"
+    extractor: str
+    field: str
+    key: str
+    value: Any
+    accepted: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairActed(Payload):
+    """A phase's needs stay unfulfilled: the model is nudged, or the agent's escalation begins."""
+
+    type: ClassVar[str] = "repair.acted"
+    phase: str
+    action: Literal["nudge", "escalate"]
+    unfulfilled: tuple[str, ...]
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReactionPerformed(Payload):
+    """A reactor rule had an effect performed."""
+
+    type: ClassVar[str] = "reaction.performed"
+    rule: str
+    effect: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeFailed(Payload):
+    """The agent's own code raised; the call goes on. `where` is its role, `name` the function."""
+
+    type: ClassVar[str] = "code.failed"
+    where: str
+    name: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSlow(Payload):
+    """The agent's own code held up the session for `ms`."""
+
+    type: ClassVar[str] = "code.slow"
+    where: str
+    name: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAcknowledged(Payload):
+    """A background tool's call was answered with "running"; its result follows as `tool.finished`."""
+
+    type: ClassVar[str] = "tool.acknowledged"
+    call_id: str
+    name: str
+    delivered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentFinished(Payload):
+    """A background agent ended."""
+
+    type: ClassVar[str] = "agent.finished"
+    name: str
+    ok: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftTurnTaken(Payload):
+    """The user spoke and the model kept silent for `silence_s`: the turn counts for state, the model is left alone."""
+
+    type: ClassVar[str] = "turn.soft"
+    silence_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnMeasured(Payload):
+    """Where the time of a turn went. `stages` are ms from the end of speech on; null where nothing could be measured.
+
+    `source` is what marked the end of the user's input.
+    """
+
+    type: ClassVar[str] = "turn.measured"
+    of_turn: int
+    latency_ms: float | None
+    source: str
+    stages: dict[str, float | None]
+    prompt_tokens: int
+    response_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetryReported(Payload):
+    """The session's figures, as `SessionTelemetry.snapshot`."""
+
+    type: ClassVar[str] = "telemetry.reported"
+    figures: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotRestored(Payload):
+    """An earlier session was taken up."""
+
+    type: ClassVar[str] = "snapshot.restored"
+    saved_at: str
+    keys: int
+    phase: str
+    turns: int
+    resuming: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotSaved(Payload):
+    """The session could be taken up from here."""
+
+    type: ClassVar[str] = "snapshot.saved"
+    turns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryDropped(Payload):
+    """A subscriber was too slow: `count` events of a class were dropped since it was last said."""
+
+    type: ClassVar[str] = "delivery.dropped"
+    subscriber: str
+    delivery: str
+    count: int
