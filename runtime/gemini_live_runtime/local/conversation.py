@@ -24,12 +24,17 @@ _NOT_FOUND = "models/{model} is not found for API version v1beta, or is not supp
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a resumption handle brings back. Configuration is not in it: that comes with the new setup."""
+    """What a resumption handle brings back. Configuration is not in it: that comes with the new setup.
+
+    The instruction is both: one that came after the setup stays, until a setup says something else than the last.
+    """
 
     session_id: str
     model: str
     history: list[list[Any]]
     dialogue: Mapping[str, Any] = field(default_factory=dict)
+    instruction: str = ""
+    setup_instruction: str = ""
 
 
 class Conversation:
@@ -47,6 +52,7 @@ class Conversation:
             raise Refusal(VIOLATION, _NOT_FOUND.format(model=config.model[:40])) from None
         self._recogniser: Recogniser | None = None
         self._speech: Speech | None = None
+        self.dialogue.instruct(self.instruction)
         self.no_recogniser = ""
         """Why there is none; "" while there is one, or nobody has asked."""
         self.no_speech = ""
@@ -56,6 +62,7 @@ class Conversation:
         """Replace instruction or tools from now on."""
         if instruction is not None:
             self.instruction = instruction
+            self.dialogue.instruct(instruction)
         if tools is not None:
             self.tools = tools
         self._declare()
@@ -72,12 +79,24 @@ class Conversation:
 
     def remember(self, session_id: str) -> Memory:
         """What a handle made now brings back."""
-        return Memory(session_id, self._config.model, self.context.snapshot(), self.dialogue.snapshot())
+        return Memory(
+            session_id,
+            self._config.model,
+            self.context.snapshot(),
+            self.dialogue.snapshot(),
+            instruction=self.instruction,
+            setup_instruction=self._config.instruction,
+        )
 
     def restore(self, memory: Memory) -> None:
         """Continue the conversation of `memory`."""
         self.context.restore(memory.history)
         self.dialogue.restore(memory.dialogue)
+        if self._config.instruction in (memory.instruction, memory.setup_instruction):
+            self.instruction = memory.instruction
+            self._declare()
+        else:
+            self.dialogue.instruct(self._config.instruction)
 
     async def recognise(self, pcm: bytes) -> Heard | None:
         """What was said; None when there is no recogniser (see `no_recogniser`)."""

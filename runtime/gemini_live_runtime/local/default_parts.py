@@ -8,7 +8,8 @@ from typing import Any
 
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.local.parts import Dialogue, Recogniser, Speech
-from gemini_live_runtime.local.script import Script, bundled_names, bundled_script, load_script
+from gemini_live_runtime.local.script import bundled_names, bundled_script, load_script
+from gemini_live_runtime.local.script_types import Script
 
 LOCAL_PREFIX = "local-"
 """A model name that begins so names a bundled script, or the one the server was started with."""

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.open_calls import OpenCalls, Outcome, arguments_of
 from gemini_live_runtime.local.parts import Reply, ToolRequest
-from gemini_live_runtime.local.script import Intent, Pattern, Script, ScriptedCall, SlotRef
+from gemini_live_runtime.local.script_types import Intent, Pattern, Script, SlotRef
 from gemini_live_runtime.local.template import describe, fill
+from gemini_live_runtime.local.told import Told
 from gemini_live_runtime.local.tools_by_name import arguments_for, named_tools
 from gemini_live_runtime.local.words import name_words, split_words, spoken_number
 
 MAX_SAID = 50
 """Utterances remembered; the oldest goes first."""
 
-MAX_OPEN_CALLS = 64
-"""Calls whose results are still awaited that are remembered; the oldest goes first."""
-
+_NOT_UNDERSTOOD = "I didn't catch that."
 _RECALLED = 3
 _FEW = 3
 _MISSES_ALLOWED = 2
@@ -36,14 +38,6 @@ class Pending:
     misses: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenCall:
-    request: ToolRequest
-    intent: str
-    """"" when the tool was called by its name."""
-    slots: Mapping[str, SlotValue]
-
-
 class ScriptedDialogue:
     """Plays a `Script`. One instance a conversation; `snapshot` and `restore` move it to another connection."""
 
@@ -51,25 +45,27 @@ class ScriptedDialogue:
         self._script = script
         self._matcher = Matcher(script.slots, script.filler)
         self._intents = {intent.name: intent for intent in script.intents}
+        # Tools of a phase are not called by their name alone: the script says when they are called.
+        self._phased = {call.tool for intent in script.intents if intent.during for call in intent.calls}
         self._tools: dict[str, Mapping[str, Any]] = {}
         self._pending: Pending | None = None
         self._said: list[str] = []
         self._last_reply = ""
         self._turns = 0
-        self._open: list[_OpenCall] = []
-
-    @property
-    def greeting(self) -> str:
-        """What to say when the model is to speak first."""
-        return self._script.greeting
+        self._open = OpenCalls()
+        self._told = Told()
+        self._remembered: dict[str, SlotValue] = {}
 
     @property
     def grammar(self) -> Grammar:
-        """What can be said at this point: every spoken phrase, the tools' names, answers to an open question."""
+        """What can be said at this point: every spoken phrase, the tools' names, answers to an open question.
+
+        Phrases of other phases are in it, so that they are transcribed rightly though not understood.
+        """
         patterns = [pattern for intent in self._script.intents for pattern in intent.say]
         if self._pending is not None:
             patterns += self._script.slots[self._pending.slot].answer
-        scripted = {intent.call.tool for intent in self._script.intents if intent.call}
+        scripted = {call.tool for intent in self._script.intents for call in intent.calls}
         choices = {name: _spoken_choices(schema) for name, schema in self._tools.items() if name not in scripted}
         return build_grammar(patterns, self._script.slots, choices)
 
@@ -82,6 +78,29 @@ class ScriptedDialogue:
         """The tools that the client declared: name to JSON schema of the parameters."""
         self._tools = dict(tools)
 
+    def instruct(self, text: str) -> None:
+        """A new instruction. A question that belongs to another one is dropped."""
+        self._told.instruct(text)
+        self._drop_unfit_question()
+
+    def note(self, text: str) -> None:
+        """Something to know beside the instruction."""
+        self._told.note(text)
+        self._drop_unfit_question()
+
+    def prompt(self) -> Reply:
+        """What to say without having been spoken to: a cue, else the greeting, the last question or a short line."""
+        for text in self._told.newest_first():
+            for cue in self._script.cues:
+                said = self._fill(cue.say, {}) if any(part in text for part in cue.told) else ""
+                if said:
+                    return self._keep(Reply(said))
+        if not self._turns and not self._last_reply:
+            return self._keep(Reply(self._fill(self._script.greeting, {})))
+        if self._pending is not None:
+            return self._keep(Reply(self._script.slots[self._pending.slot].ask))
+        return self._keep(Reply(_last_question(self._last_reply) or self._fill(self._script.prompted, {})))
+
     def hear(self, text: str, *, typed: bool) -> Reply:
         """The answer to an utterance; "" is one that was not understood. Typed and spoken words mean the same."""
         self._turns += 1
@@ -89,12 +108,12 @@ class ScriptedDialogue:
         reply = self._answer(words)
         if text.strip():
             self._said = [*self._said, text.strip()][-MAX_SAID:]
-        return self._remember(reply)
+        return self._keep(reply)
 
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]]) -> Reply:
         """The answer once calls have their results. A response with a true `timeout` is a call that was given up."""
-        parts = [self._told(request, response) for request, response in results]
-        return self._remember(Reply(text=" ".join(part for part in parts if part)))
+        parts = [self._outcome(outcome) for outcome in self._open.take(results)]
+        return self._keep(Reply(text=" ".join(part for part in parts if part)))
 
     def snapshot(self) -> dict[str, Any]:
         """JSON state from which `restore` continues."""
@@ -111,10 +130,9 @@ class ScriptedDialogue:
             "said": list(self._said),
             "last_reply": self._last_reply,
             "turns": self._turns,
-            "open": [
-                {"name": c.request.name, "args": dict(c.request.args), "intent": c.intent, "slots": dict(c.slots)}
-                for c in self._open
-            ],
+            "open": self._open.snapshot(),
+            "told": self._told.snapshot(),
+            "remembered": dict(self._remembered),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -126,10 +144,10 @@ class ScriptedDialogue:
         self._said = [str(item) for item in state.get("said", [])][-MAX_SAID:]
         self._last_reply = str(state.get("last_reply", ""))
         self._turns = int(state.get("turns", 0))
-        self._open = [
-            _OpenCall(ToolRequest(item["name"], item["args"]), item["intent"], item["slots"])
-            for item in state.get("open", [])
-        ]
+        self._open.restore(state.get("open", []))
+        self._told.restore(state.get("told", {}))
+        remembered = state.get("remembered", {})
+        self._remembered = {name: value for name, value in remembered.items() if name in self._script.slots}
 
     # --- from words to what is meant ------------------------------------------------------------------------------
 
@@ -139,29 +157,41 @@ class ScriptedDialogue:
             answer = self._pending_answer(words)
             if answer is not None and (best is None or answer.cost <= best[1].cost or self._free_text_pending()):
                 return self._filled(self._pending, answer)
-        by_name = named_tools(words, list(self._tools))
+        by_name = named_tools(words, [name for name in self._tools if name not in self._phased])
         if best is not None:
-            call = best[0].call
-            # A tool whose name was said goes first, unless the script knows better how to call it.
-            if not by_name or (call is not None and call.tool in [tool.name for tool in by_name]):
-                return self._act(best[0], dict(best[1].slots))
-            if call is not None and call.tool in self._tools and best[1].cost == 0:
-                return self._act(best[0], dict(best[1].slots))
+            intent, match = best
+            tools = {call.tool for call in intent.calls}
+            # A tool whose name was said goes first, unless the script knows better: how to call it, or what the
+            # words mean at this point.
+            if not by_name or intent.during or tools & {tool.name for tool in by_name}:
+                return self._act(intent, dict(match.slots))
+            if tools and tools <= set(self._tools) and match.cost == 0:
+                return self._act(intent, dict(match.slots))
         if by_name:
             self._pending = None
             tool = by_name[0]
             request = ToolRequest(tool.name, arguments_for(self._tools[tool.name], tool.rest))
-            return self._call(request, "", {})
+            return self._call((request,), "", {})
         return self._not_understood()
 
     def _best_intent(self, words: Words) -> tuple[Intent, Match] | None:
         best: tuple[Intent, Match] | None = None
+        best_rank = (math.inf, math.inf)
         for intent in self._script.intents:
+            age = self._told.age(intent.during) if intent.during else math.inf
+            if age is None:
+                continue
             for pattern in (*intent.say, *intent.typed):
                 match = self._matcher.match(pattern, words)
-                if match is not None and (best is None or match.cost < best[1].cost):
-                    best = intent, match
+                # Of equal costs: what was meant for now goes before what is always understood.
+                if match is not None and (best is None or (match.cost, age) < best_rank):
+                    best, best_rank = (intent, match), (match.cost, age)
         return best
+
+    def _drop_unfit_question(self) -> None:
+        during = self._intents[self._pending.intent].during if self._pending else ()
+        if during and self._told.age(during) is None:
+            self._pending = None
 
     def _pending_answer(self, words: Words) -> Match | None:
         assert self._pending is not None
@@ -178,63 +208,63 @@ class ScriptedDialogue:
 
     def _not_understood(self) -> Reply:
         pending = self._pending
-        fallback = self._fill(self._script.fallback, {})
+        fallback = self._fill(self._script.fallback, {}) or _NOT_UNDERSTOOD
         if pending is None:
             return Reply(text=fallback)
         if pending.misses + 1 >= _MISSES_ALLOWED:
             self._pending = None
             return Reply(text=fallback)
         self._pending = Pending(pending.intent, pending.slot, pending.slots, pending.misses + 1)
-        return Reply(text=f"I didn't catch that. {self._script.slots[pending.slot].ask}")
+        return Reply(text=f"{_NOT_UNDERSTOOD} {self._script.slots[pending.slot].ask}")
 
     # --- from what is meant to what is done -----------------------------------------------------------------------
 
-    def _act(self, intent: Intent, slots: dict[str, SlotValue]) -> Reply:
+    def _act(self, intent: Intent, said: Mapping[str, SlotValue]) -> Reply:
         self._pending = None
-        call = intent.call
-        if call is None:
+        slots = {**self._remembered, **said}
+        if intent.remember:
+            self._remembered = slots
+        if not intent.calls:
             return Reply(text=self._reply_of(intent, slots, {}))
-        if call.tool not in self._tools:
-            return Reply(text=self._fill(self._script.unavailable, {"tool": _tool_title(call.tool)}))
-        missing = next((name for name in call.needs if name not in slots), None)
+        unknown = next((call.tool for call in intent.calls if call.tool not in self._tools), None)
+        if unknown is not None:
+            return Reply(text=self._fill(self._script.unavailable, {"tool": _tool_title(unknown)}))
+        missing = next((name for call in intent.calls for name in call.needs if name not in slots), None)
         if missing is not None:
             self._pending = Pending(intent.name, missing, slots)
             return Reply(text=self._script.slots[missing].ask)
-        return self._call(ToolRequest(call.tool, _arguments(call, slots)), intent.name, slots)
+        return self._call([ToolRequest(c.tool, arguments_of(c, slots)) for c in intent.calls], intent.name, slots)
 
-    def _call(self, request: ToolRequest, intent: str, slots: Mapping[str, SlotValue]) -> Reply:
-        self._open = [*self._open, _OpenCall(request, intent, slots)][-MAX_OPEN_CALLS:]
-        return Reply(calls=(request,))
+    def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
+        self._open.add(requests, intent, slots)
+        return Reply(calls=tuple(requests))
 
-    def _take(self, request: ToolRequest) -> _OpenCall | None:
-        found = next((call for call in self._open if call.request == request), None)
-        if found is not None:
-            self._open.remove(found)
-        return found
-
-    def _told(self, request: ToolRequest, response: Mapping[str, Any]) -> str:
-        call = self._take(request)
-        if response.get("timeout") is True:
-            return self._fill(self._script.timeout, {"tool": _tool_title(request.name)})
-        result = _unwrap(response)
+    def _outcome(self, outcome: Outcome) -> str:
+        if outcome.given_up:
+            return self._fill(self._script.timeout, {"tool": _tool_title(outcome.given_up)})
+        call = outcome.call
         intent = self._intents.get(call.intent) if call else None
         if intent is not None and call is not None:
-            text = self._reply_of(intent, call.slots, result)
+            answers = {"result": outcome.result, "results": dict(outcome.outputs)}
+            text = self._reply_of(intent, call.slots, answers)
             if text:
                 return text
-        facts = {"tool": _tool_title(request.name), "result": result}
-        if isinstance(result, Mapping) and result.get("error"):
-            return self._fill(self._script.failed, facts)
-        return self._fill(self._script.told, {**facts, "result": describe(result)})
+        return " ".join(self._plain_outcome(name, output) for name, output in outcome.outputs)
 
-    def _reply_of(self, intent: Intent, slots: Mapping[str, SlotValue], result: Any) -> str:
-        facts = {**self._facts(), **slots, "result": result}
+    def _plain_outcome(self, name: str, output: Any) -> str:
+        facts = {"tool": _tool_title(name), "result": output}
+        if isinstance(output, Mapping) and output.get("error"):
+            return self._fill(self._script.failed, facts)
+        return self._fill(self._script.told, {**facts, "result": describe(output)})
+
+    def _reply_of(self, intent: Intent, slots: Mapping[str, SlotValue], answers: Mapping[str, Any]) -> str:
+        facts = {**self._facts(), **slots, "result": {}, **answers}
         unconditional = []
         for line in intent.reply:
             text = line.fits(facts)
             if text is None:
                 continue
-            if line.when or intent.call is not None:
+            if line.when or intent.calls:
                 return text
             unconditional.append(text)
         # Several answers that always fit take turns.
@@ -246,6 +276,8 @@ class ScriptedDialogue:
             "some_examples": _listed(self._some_examples()),
             "said": "; and ".join(self._said[-_RECALLED:]),
             "last_reply": self._last_reply,
+            "last_question": _last_question(self._last_reply),
+            **self._remembered,
         }
 
     def _some_examples(self) -> list[str]:
@@ -257,33 +289,15 @@ class ScriptedDialogue:
     def _fill(self, template: str, facts: Mapping[str, Any]) -> str:
         return fill(template, {**self._facts(), **facts}) or ""
 
-    def _remember(self, reply: Reply) -> Reply:
+    def _keep(self, reply: Reply) -> Reply:
         if reply.text:
             self._last_reply = reply.text
         return reply
 
 
-def _arguments(call: ScriptedCall, slots: Mapping[str, SlotValue]) -> dict[str, Any]:
-    args: dict[str, Any] = {}
-    for name, template in call.args.items():
-        inner = template.strip("{}").removesuffix("?")
-        if template == f"{{{inner}}}" or template == f"{{{inner}?}}":
-            # A slot alone keeps its type.
-            if inner in slots:
-                args[name] = slots[inner]
-            continue
-        text = fill(template.replace("?}", "}"), slots)
-        if text is not None:
-            args[name] = text
-    return args
-
-
-def _unwrap(response: Mapping[str, Any]) -> Any:
-    """A response's own output: "output" alone stands for the whole, as the protocol has it."""
-    for key in ("output", "result"):
-        if set(response) == {key}:
-            return response[key]
-    return response
+def _last_question(text: str) -> str:
+    questions = [sentence for sentence in re.split(r"(?<=[.!?])\s+", text) if sentence.endswith("?")]
+    return questions[-1] if questions else ""
 
 
 def _listed(texts: Sequence[str]) -> str:

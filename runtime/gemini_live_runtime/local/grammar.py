@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gemini_live_runtime.local.script import Pattern, Slot, SlotRef
+from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
 from gemini_live_runtime.local.words import name_words, split_words, spoken_number, spoken_times
 
 MAX_TOOL_CHOICES = 60

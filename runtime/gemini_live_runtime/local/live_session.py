@@ -9,12 +9,12 @@ from collections.abc import Coroutine
 from typing import Any, Protocol
 
 from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
-from gemini_live_runtime.local.activity import RATE
 from gemini_live_runtime.local.calls import Batch, CallIds, Calls, News
-from gemini_live_runtime.local.context import IMAGE_TOKENS, Context, Entry, audio_tokens, text_tokens
+from gemini_live_runtime.local.content import ContentTurns
+from gemini_live_runtime.local.context import Context, Entry, text_tokens
 from gemini_live_runtime.local.conversation import Conversation, Memory, log
 from gemini_live_runtime.local.handles import Handles
-from gemini_live_runtime.local.hearing import Hearing, content_said, is_image
+from gemini_live_runtime.local.hearing import Hearing
 from gemini_live_runtime.local.live_config import LiveConfig, check_setup, declared_tools, instruction_text
 from gemini_live_runtime.local.options import Fault, ServerOptions
 from gemini_live_runtime.local.outlet import Outlet
@@ -29,21 +29,18 @@ from gemini_live_runtime.local.refusal import (
     VIOLATION,
     Refusal,
     check_form,
-    context_exhausted,
     invalid,
     invalid_json,
 )
-from gemini_live_runtime.local.turns import Begin, Said, Turns
+from gemini_live_runtime.local.turns import Said, Turns
 from gemini_live_runtime.wire.codec import decode_client
 from gemini_live_runtime.wire.messages import (
     ClientContent,
     ClientMessage,
-    Content,
     ContextUpdate,
     GoAway,
     Modality,
     RealtimeInput,
-    Role,
     Scheduling,
     ServerMessage,
     SessionResumptionUpdate,
@@ -57,9 +54,6 @@ from gemini_live_runtime.wire.transport import Transport, TransportClosed
 
 SETUP_TIMEOUT_S = 10.0
 """How long a connection may say nothing before its setup."""
-
-MAX_UNASKED = 4 * 1024 * 1024
-"""Characters and bytes of content that may wait for its `turnComplete`; more is refused."""
 
 OLD_CONNECTION_GRACE_S = 1.0
 """How long a resumption waits for the session's older connection to finish closing."""
@@ -99,8 +93,7 @@ class LiveSession:
     _turns: Turns
     _calls: Calls
     _hearing: Hearing
-    _seeding: bool
-    _unasked: list[Said]
+    _contents: ContentTurns
 
     async def run(self) -> None:
         """Serve until either side closes; never raises."""
@@ -164,8 +157,7 @@ class LiveSession:
         return memory
 
     async def _converse(self) -> None:
-        self._seeding = self.config.initial_history
-        self._unasked = []
+        self._contents = ContentTurns(self._conversation, initial_history=self.config.initial_history)
         self._calls = Calls(self._house.call_ids, self._news, self._expired)
         self._turns = Turns(
             self.config, self._conversation, self._calls, self._outlet, on_start=self._busy, on_idle=self._offer_handle
@@ -250,38 +242,12 @@ class LiveSession:
         self._turns.ask(Said(text))
 
     async def _content(self, message: ClientContent) -> None:
-        for turn in message.turns:
-            self._seed(turn)
-        if self._seeding:
-            # The initial history wants no answer.
-            self._seeding = not message.turn_complete
-            if message.turn_complete:
-                self._unasked.clear()
-        elif message.turn_complete:
+        asked = self._contents.take(message)
+        if asked is not None:
             await self._turns.interrupt()
-            text = " ".join(said.text for said in self._unasked if said.text)
-            pcm = b"".join(said.pcm for said in self._unasked)
-            self._unasked.clear()
-            self._turns.ask(Said(text, pcm, counted=True) if text or pcm else Begin())
+            self._turns.ask(asked)
         if not self._turns.busy:
             await self._offer_handle()
-
-    def _seed(self, content: Content) -> None:
-        """Append to the history; what the user says last is what the next answer is for."""
-        said = content_said(content)
-        role = "model" if content.role == Role.MODEL else "user"
-        self._context().add(Entry(role, Modality.TEXT, text_tokens(said.text), said.text))
-        self._context().add(Entry(role, Modality.AUDIO, audio_tokens(len(said.pcm) / (2 * RATE))))
-        images = sum(1 for part in content.parts if part.inline_data and is_image(part.inline_data.mime_type))
-        self._context().add(Entry(role, Modality.IMAGE, images * IMAGE_TOKENS))
-        if self._context().full:
-            raise context_exhausted()
-        if role == "model":
-            self._unasked.clear()
-        elif said.text or said.pcm:
-            self._unasked.append(said)
-            if sum(len(item.text) + len(item.pcm) for item in self._unasked) > MAX_UNASKED:
-                raise invalid(f"more than {MAX_UNASKED} characters and bytes without turnComplete")
 
     async def _tool_response(self, message: ToolResponse) -> None:
         for response in message.function_responses:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gemini_live_runtime.local.script import Pattern, Slot, SlotRef
+from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
 from gemini_live_runtime.local.words import parse_number, parse_time, split_original, split_words, typos
 
 MAX_WORDS = 60
@@ -78,6 +78,14 @@ class Matcher:
                 best = Match(found.cost + lead_cost, found.slots)
         return best
 
+    def find(self, pattern: Pattern, words: Words) -> Match | None:
+        """The cheapest place at which `pattern` stands within `words`, None when it does not."""
+        if len(words) > MAX_WORDS:
+            return None
+        limit = 0.3 + 0.25 * len(pattern)
+        places = (self._from(pattern, 0, words, start, {}, limit, whole=False) for start in range(len(words)))
+        return min((place for place in places if place is not None), key=lambda match: match.cost, default=None)
+
     def _leads(self, plain: list[str]) -> Iterator[tuple[int, float]]:
         """Where a pattern may begin: after nothing, or after up to three groups of filler."""
         starts = {0: 0.0}
@@ -94,21 +102,29 @@ class Matcher:
         yield from starts.items()
 
     def _from(
-        self, pattern: Pattern, at: int, words: Words, start: int, slots: dict[str, SlotValue], budget: float
+        self,
+        pattern: Pattern,
+        at: int,
+        words: Words,
+        start: int,
+        slots: dict[str, SlotValue],
+        budget: float,
+        *,
+        whole: bool = True,
     ) -> Match | None:
         if budget < 0:
             return None
         if at == len(pattern):
-            cost = self._tail(words.plain, start)
+            cost = self._tail(words.plain, start) if whole else 0.0
             return None if cost is None or cost > budget else Match(cost, slots)
         best: Match | None = None
         for length, cost, filled in self._steps(pattern[at], words, start, budget):
-            rest = self._from(pattern, at + 1, words, start + length, slots | filled, budget - cost)
+            rest = self._from(pattern, at + 1, words, start + length, slots | filled, budget - cost, whole=whole)
             if rest is not None and (best is None or rest.cost + cost < best.cost):
                 best = Match(rest.cost + cost, rest.slots)
         # An article too many or too few changes nothing.
         if start < len(words) and words.plain[start] in _ARTICLES:
-            rest = self._from(pattern, at, words, start + 1, slots, budget - _ARTICLE)
+            rest = self._from(pattern, at, words, start + 1, slots, budget - _ARTICLE, whole=whole)
             if rest is not None and (best is None or rest.cost + _ARTICLE < best.cost):
                 best = Match(rest.cost + _ARTICLE, rest.slots)
         return best

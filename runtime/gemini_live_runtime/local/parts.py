@@ -86,13 +86,20 @@ class Dialogue(Protocol):
         """Further ways to speak a word, in ARPAbet; a dictionary's own stay."""
         ...
 
-    @property
-    def greeting(self) -> str:
-        """What to say when the model is to speak first; "" for nothing."""
-        ...
-
     def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
         """The tools that the client declared: name to JSON schema of the parameters."""
+        ...
+
+    def instruct(self, text: str) -> None:
+        """The system instruction from now on; "" for none. Called once before everything else."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Context that the client adds: something to know, not something that was said to the model."""
+        ...
+
+    def prompt(self) -> Reply:
+        """What to say when the model is asked to speak without having been spoken to; no text for nothing."""
         ...
 
     def hear(self, text: str, *, typed: bool) -> Reply:

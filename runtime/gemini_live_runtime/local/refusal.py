@@ -25,6 +25,9 @@ INTERNAL = "Internal error encountered."
 UNAVAILABLE = "The service is currently unavailable."
 DEADLINE = "Deadline expired before operation could complete."
 
+SYSTEM_ROLE = "system"
+"""The role of content that replaces the instruction. Google's Vertex takes it, the Developer API knows two roles."""
+
 
 class Refusal(Exception):  # noqa: N818 - an answer to the client
     """Ends the connection with `code` and `reason`."""
@@ -91,7 +94,7 @@ def bad_enums(message: Message, path: str = "") -> Iterator[tuple[str, str]]:
             for child in value if isinstance(value, tuple) else (value,):
                 if isinstance(child, Message):
                     yield from bad_enums(child, where)
-                elif item.name in enums and _is_unknown(child):
+                elif item.name in enums and _is_unknown(child) and (item.name, child) != ("role", SYSTEM_ROLE):
                     yield where, child
 
 

@@ -55,11 +55,11 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
-    """The model shall speak first."""
+class Prompt:
+    """The model shall speak without having been spoken to."""
 
 
-Request: TypeAlias = Said | Begin | News
+Request: TypeAlias = Said | Prompt | News
 
 
 class Turns:
@@ -212,9 +212,9 @@ class Turns:
         if isinstance(request, News):
             self._start_count(turn)
             return self._told(turn, request)
-        if isinstance(request, Begin):
+        if isinstance(request, Prompt):
             self._start_count(turn)
-            return Reply(conversation.dialogue.greeting)
+            return conversation.dialogue.prompt()
         text = request.text
         if request.text and not request.counted:
             conversation.context.add(Entry("user", Modality.TEXT, text_tokens(request.text), request.text))

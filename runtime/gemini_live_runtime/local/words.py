@@ -162,3 +162,8 @@ def name_words(name: str) -> list[str]:
     """The words of a tool name: snake_case, kebab-case, dotted and camelCase are split."""
     spaced = re.sub(r"([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
     return split_words(re.sub(r"[^A-Za-z0-9]+", " ", spaced))
+
+
+def folded(text: str) -> str:
+    """`text` as texts are compared that contain one another: case and line breaks do not matter."""
+    return " ".join(text.casefold().split())

@@ -30,8 +30,6 @@ LONG = " ".join(f"word{i}" for i in range(80))
 class Parrot:
     """Says back what it hears. "call A and B" calls tools, "long" talks for long, "before" recalls."""
 
-    greeting = "Welcome."
-
     def __init__(self) -> None:
         self.said: list[str] = []
         self.tools: dict[str, Mapping[str, Any]] = {}
@@ -47,6 +45,15 @@ class Parrot:
 
     def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
         self.tools = dict(tools)
+
+    def instruct(self, text: str) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        pass
+
+    def prompt(self) -> Reply:
+        return Reply("Welcome.")
 
     def hear(self, text: str, *, typed: bool) -> Reply:
         before = self.said[-1] if self.said else "nothing"

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.local.letter_sounds import guess_phones
-from gemini_live_runtime.local.script import _ARPABET
+from gemini_live_runtime.local.script_reader import ARPABET
 
 
 @pytest.mark.parametrize(
@@ -27,4 +27,4 @@ def test_a_word_is_spoken_about_as_people_would(word: str, phones: str) -> None:
 def test_any_word_gets_phones_of_the_model(word: str) -> None:
     phones = guess_phones(word).split()
     assert phones
-    assert set(phones) <= _ARPABET
+    assert set(phones) <= ARPABET

@@ -169,7 +169,7 @@ WRONG_LATER: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "data that is not base64": ({}, {"realtimeInput": {"audio": {"data": "?", "mimeType": "audio/pcm"}}}, "base64"),
     "a role that there is not": (
         {},
-        {"clientContent": {"turns": [{"role": "system", "parts": [{"text": "x"}]}]}},
+        {"clientContent": {"turns": [{"role": "assistant", "parts": [{"text": "x"}]}]}},
         "role",
     ),
 }

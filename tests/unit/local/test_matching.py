@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.local.matching import MAX_WORDS, Matcher, Words
-from gemini_live_runtime.local.script import Pattern, Slot, SlotRef
+from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
 
 SLOTS = {
     "city": Slot("city", "choice", "", (), values=("New York", "Lisbon")),
@@ -77,3 +77,18 @@ def test_an_endless_utterance_is_not_looked_at() -> None:
 def test_no_text_breaks_the_matcher(text: str) -> None:
     for pattern in (WEATHER, NOTE, TABLE):
         MATCHER.match(pattern, Words(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("what is the weather in Lisbon", {"city": "Lisbon"}),
+        ("well tell me what is the weather in new york right now", {"city": "New York"}),
+        ("tell me what is teh weather in Lisbon", {"city": "Lisbon"}),
+        ("what is the weather", None),
+        ("", None),
+    ],
+)
+def test_a_pattern_is_found_within_an_utterance(text: str, found: dict[str, object] | None) -> None:
+    match = MATCHER.find(WEATHER, Words(text))
+    assert (None if match is None else dict(match.slots)) == found

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+import gemini_live_runtime.local.script as script_module
 from gemini_live_runtime.agents.concierge import concierge
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.local.grammar import build_grammar, spoken_values
@@ -53,6 +54,82 @@ def test_a_wrong_field_is_named_with_its_file_and_a_remedy(old: str, new: str, f
     with pytest.raises(ConfigError) as caught:
         parse_script(SMALL.replace(old, new), "my.toml")
     assert (caught.value.field, "my.toml" in str(caught.value), bool(caught.value.remedy)) == (field, True, True)
+
+
+PHASED = (
+    SMALL
+    + """
+during = "pay"
+[[cue]]
+told = ["pay"]
+say = "How much?"
+[extract.town]
+slot = "city"
+[extract.angry]
+when = ["this is bad"]
+value = true
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ('during = "pay"', "during = 3", "intent 'weather'.during"),
+        ('during = "pay"', 'during = ["pay", " "]', "intent 'weather'.during"),
+        ('during = "pay"', 'remember = "yes"', "intent 'weather'.remember"),
+        ('say = ["weather in {city}"]\ncall = { tool = "get_weather", args = { city = "{city}" } }',
+         'say = ["weather"]\nremember = true', "intent 'weather'.remember"),
+        ('during = "pay"', 'calls = [{ tool = "pay" }]', "intent 'weather'.calls"),
+        ('call = { tool = "get_weather", args = { city = "{city}" } }', "calls = []", "intent 'weather'.calls"),
+        ('call = { tool = "get_weather", args = { city = "{city}" } }', 'calls = [{ tool = "a" }, { args = {} }]',
+         "intent 'weather'.calls[1].tool"),
+        ('city = "{city}" }', "city = [1] }", "intent 'weather'.call.args.city"),
+        ('city = "{city}" }', "city = nan }", "intent 'weather'.call.args.city"),
+        ("[[cue]]", "[cue]", "cue"),
+        ('told = ["pay"]', "", "cue 1.told"),
+        ('told = ["pay"]', "told = []", "cue 1.told"),
+        ('say = "How much?"', "", "cue 1.say"),
+        ('say = "How much?"', 'say = " "', "cue 1.say"),
+        ('say = "How much?"', 'say = "{how much}"', "cue 1.say"),
+        ('say = "How much?"', 'say = "How much?"\nwhen = "x"', "cue 1.when"),
+        ('slot = "city"', 'slot = "town"', "extract.town.slot"),
+        ('slot = "city"', 'slot = "city"\nvalue = 1', "extract.town"),
+        ('when = ["this is bad"]', "", "extract.angry.when"),
+        ('when = ["this is bad"]', 'when = ["{bad}"]', "extract.angry.when"),
+        ("value = true", "", "extract.angry.value"),
+        ("value = true", "value = [true]", "extract.angry.value"),
+        ("value = true", "value = inf", "extract.angry.value"),
+        ("[extract.angry]", "[[extract.town]]\n[extract.angry]", "script"),
+        ("[extract.town]", "[extract]\ntown = 3\n[extract.village]", "extract.town"),
+    ],
+)  # fmt: skip
+def test_a_wrong_field_of_a_phase_is_named_too(old: str, new: str, field: str) -> None:
+    parse_script(PHASED, "my.toml")
+    assert old in PHASED
+    with pytest.raises(ConfigError) as caught:
+        parse_script(PHASED.replace(old, new), "my.toml")
+    assert (caught.value.field, "my.toml" in str(caught.value), bool(caught.value.remedy)) == (field, True, True)
+
+
+def test_a_constant_argument_keeps_its_type() -> None:
+    script = parse_script(SMALL.replace('city = "{city}" }', 'city = "{city}", days = 3, full = true }'), "my.toml")
+    assert script.intents[0].calls[0].args == {"city": "{city}", "days": 3, "full": True}
+
+
+def test_scripts_lie_with_the_server_and_beside_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, name in (("local/scripts", "concierge"), ("agents/dialogues", "clinic"), ("agents", "stray")):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / f"{name}.toml").write_text(SMALL.replace("small", name), "utf-8")
+    monkeypatch.setattr(script_module.resources, "files", {"gemini_live_runtime": tmp_path}.__getitem__)
+    assert bundled_names() == ("clinic", "concierge")
+    assert bundled_script("clinic").name == "clinic"
+
+
+def test_no_two_bundled_scripts_have_one_name() -> None:
+    package = Path(script_module.__file__).parents[1]
+    files = [*package.glob("local/scripts/*.toml"), *package.glob("agents/dialogues/*.toml")]
+    assert sorted(file.stem for file in files) == list(bundled_names())
 
 
 def test_broken_toml_is_named_with_its_line() -> None:
@@ -110,8 +187,8 @@ def test_the_concierge_understands_what_the_agent_suggests_to_say() -> None:
 def test_the_concierge_knows_the_names_and_arguments_of_the_agents_tools() -> None:
     declared = {tool.name: tool.parameters["properties"] for tool in concierge().tools}
     for intent in bundled_script("concierge").intents:
-        if intent.call is not None:
-            assert set(intent.call.args) <= set(declared[intent.call.tool]), intent.name
+        for call in intent.calls:
+            assert set(call.args) <= set(declared[call.tool]), intent.name
 
 
 def test_whatever_the_recogniser_listens_for_the_dialogue_understands() -> None:

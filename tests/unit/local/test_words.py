@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime.local.words import (
     edit_distance,
+    folded,
     name_words,
     parse_number,
     parse_time,
@@ -118,3 +119,7 @@ def test_a_short_word_or_number_must_be_right(word: str, meant: str) -> None:
 )
 def test_a_tool_name_is_split_into_its_words(name: str, words: list[str]) -> None:
     assert name_words(name) == words
+
+
+def test_folded_texts_differ_by_neither_case_nor_line_breaks() -> None:
+    assert folded(" Ask for the\n  NAME. ") == folded("ask for the name.")

@@ -1,0 +1,75 @@
+"""What a client's content is: a new instruction, a note for the model to know, or something said to it.
+
+- Turns of role `system` replace the instruction; they are read before the message's other turns.
+- Turns of role `model`, and turns of role `user` that begin with one of `NOTE_MARKS`, are notes.
+- Other turns are said to the model; `turnComplete` wants an answer to them. With nothing said it prompts the model.
+
+Initial history (`initialHistoryInClientContent`) wants no answer, and what the model said then is no note.
+"""
+
+from __future__ import annotations
+
+from gemini_live_runtime.local.activity import RATE
+from gemini_live_runtime.local.context import IMAGE_TOKENS, Entry, audio_tokens, text_tokens
+from gemini_live_runtime.local.conversation import Conversation
+from gemini_live_runtime.local.hearing import content_said, is_image
+from gemini_live_runtime.local.live_config import instruction_text
+from gemini_live_runtime.local.refusal import SYSTEM_ROLE, context_exhausted, invalid
+from gemini_live_runtime.local.turns import Prompt, Said
+from gemini_live_runtime.wire.messages import ClientContent, Content, Modality, Role
+
+MAX_UNASKED = 4 * 1024 * 1024
+"""Characters and bytes of content that may wait for its `turnComplete`; more is refused."""
+
+NOTE_MARKS = ("[context]", "[instruction]")
+"""How a note of role `user` begins, in any case: models that take no other role are told things this way."""
+
+
+class ContentTurns:
+    """The content turns of one connection, until they are asked about."""
+
+    def __init__(self, conversation: Conversation, *, initial_history: bool) -> None:
+        self._conversation = conversation
+        self._seeding = initial_history
+        self._unasked: list[Said] = []
+
+    def take(self, message: ClientContent) -> Said | Prompt | None:
+        """Remember what `message` holds; return what it wants an answer to. Raises `Refusal`."""
+        instructions = [instruction_text(turn) for turn in message.turns if turn.role == SYSTEM_ROLE]
+        if instructions:
+            self._conversation.update(instruction="\n".join(instructions))
+        for turn in message.turns:
+            if turn.role != SYSTEM_ROLE:
+                self._add(turn)
+        if self._conversation.context.full:
+            raise context_exhausted()
+        if not message.turn_complete:
+            return None
+        text = " ".join(said.text for said in self._unasked if said.text)
+        pcm = b"".join(said.pcm for said in self._unasked)
+        self._unasked.clear()
+        if self._seeding:
+            self._seeding = False
+            return None
+        return Said(text, pcm, counted=True) if text or pcm else Prompt()
+
+    def _add(self, content: Content) -> None:
+        said = content_said(content)
+        context = self._conversation.context
+        by_model = content.role == Role.MODEL
+        role = "model" if by_model else "user"
+        context.add(Entry(role, Modality.TEXT, text_tokens(said.text), said.text))
+        context.add(Entry(role, Modality.AUDIO, audio_tokens(len(said.pcm) / (2 * RATE))))
+        images = sum(1 for part in content.parts if part.inline_data and is_image(part.inline_data.mime_type))
+        context.add(Entry(role, Modality.IMAGE, images * IMAGE_TOKENS))
+        if by_model:
+            # What was said before it has had its answer.
+            self._unasked.clear()
+            if not self._seeding:
+                self._conversation.dialogue.note(said.text)
+        elif said.text.lstrip().casefold().startswith(NOTE_MARKS):
+            self._conversation.dialogue.note(said.text)
+        elif said.text or said.pcm:
+            self._unasked.append(said)
+            if sum(len(item.text) + len(item.pcm) for item in self._unasked) > MAX_UNASKED:
+                raise invalid(f"more than {MAX_UNASKED} characters and bytes without turnComplete")

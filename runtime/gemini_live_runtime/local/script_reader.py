@@ -1,0 +1,294 @@
+"""Reading a dialogue script: from parsed TOML to its parts, or to a complaint that names the field."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, TypeGuard
+
+from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.local.script_types import (
+    KINDS,
+    Cue,
+    ExtractRule,
+    Intent,
+    Pattern,
+    Scalar,
+    Script,
+    ScriptedCall,
+    Slot,
+    SlotRef,
+)
+from gemini_live_runtime.local.template import Line, check_template
+from gemini_live_runtime.local.words import MAX_SPOKEN, folded, split_words
+
+FORMAT = 1
+_TOKEN = re.compile(r"\{([a-z_][a-z0-9_]*)(\?)?\}")
+_PHONES = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
+ARPABET = frozenset(_PHONES.split())
+"""The phones a pronunciation may be written with."""
+
+
+class ScriptReader:
+    """Checks and converts parsed TOML; every complaint names `source` and the field."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._slots: dict[str, Slot] = {}
+
+    def fail(self, where: str, problem: str, remedy: str) -> ConfigError:
+        """The complaint that the field `where` has `problem`."""
+        return ConfigError(f"{self._source}: {where} {problem}", remedy=remedy, field=where)
+
+    def script(self, data: dict[str, Any]) -> Script:
+        """The script in `data`; raises `ConfigError`."""
+        known = {
+            "format", "name", "title", "greeting", "fallback", "unavailable", "timeout", "failed", "told", "prompted",
+            "examples", "filler", "slots", "intent", "cue", "extract", "pronunciations",
+        }  # fmt: skip
+        self._only(data, known, "")
+        if data.get("format") != FORMAT:
+            raise self.fail("format", f"is {data.get('format')!r}", f"This program reads format = {FORMAT}")
+        raw_slots = self._table(data, "slots", "")
+        for name in raw_slots:
+            self._slots[name] = Slot(name, "text", "", ())
+        self._slots = {name: self._slot(name, raw) for name, raw in raw_slots.items()}
+        raw_intents = self._tables(data, "intent", "")
+        if not raw_intents:
+            raise self.fail("intent", "is missing", "Add at least one [[intent]]")
+        intents = tuple(self._intent(index, raw) for index, raw in enumerate(raw_intents, 1))
+        names = [intent.name for intent in intents]
+        for name in names:
+            if names.count(name) > 1:
+                raise self.fail(f"intent {name!r}", "appears twice", "Give each intent its own name")
+        texts = {
+            key: self._template(data.get(key, default), key)
+            for key, default in {
+                "greeting": "",
+                "fallback": "I didn't catch that. You can say, for example: {some_examples}.",
+                "unavailable": "For that I would need the tool {tool}, which this session did not declare.",
+                "timeout": "The tool {tool} has not answered, so I stopped waiting.",
+                "failed": "That did not work: {result.error}.",
+                "told": "{tool} says: {result}.",
+                "prompted": "I am listening.",
+            }.items()
+        }
+        return Script(
+            name=self._text(data, "name", "", required=True),
+            title=self._text(data, "title", ""),
+            examples=self._texts(data, "examples", ""),
+            filler=tuple(tuple(split_words(item)) for item in self._texts(data, "filler", "")),
+            slots=self._slots,
+            intents=intents,
+            pronunciations=self._pronunciations(self._table(data, "pronunciations", "")),
+            cues=tuple(self._cue(index, raw) for index, raw in enumerate(self._tables(data, "cue", ""), 1)),
+            extract=self._extract(self._table(data, "extract", "")),
+            **texts,
+        )
+
+    def _slot(self, name: str, raw: Any) -> Slot:
+        where = f"slots.{name}"
+        if not isinstance(raw, dict):
+            raise self.fail(where, "is not a table", f"Write [slots.{name}]")
+        self._only(raw, {"ask", "answer", "kind", "values", "min", "max", "spoken"}, where)
+        kind = raw.get("kind", "choice")
+        if kind not in KINDS:
+            raise self.fail(f"{where}.kind", f"is {kind!r}", f"Use one of {', '.join(KINDS)}")
+        values = self._texts(raw, "values", where)
+        if kind == "choice" and not values:
+            raise self.fail(f"{where}.values", "is missing", "List at least one value")
+        low, high = self._whole(raw, "min", where, 0), self._whole(raw, "max", where, MAX_SPOKEN)
+        if low > high:
+            raise self.fail(f"{where}.min", f"{low} is above max {high}", "Swap them")
+        spoken = raw.get("spoken", [])
+        if not isinstance(spoken, list) or not all(type(item) is int and low <= item <= high for item in spoken):
+            raise self.fail(f"{where}.spoken", "is not a list of numbers from min to max", "Correct it")
+        answer = self._patterns(raw, "answer", where) or ((SlotRef(name),),)
+        return Slot(name, kind, self._text(raw, "ask", where), answer, values, low, high, tuple(spoken))
+
+    def _intent(self, index: int, raw: dict[str, Any]) -> Intent:
+        name = self._text(raw, "name", f"intent {index}", required=True)
+        where = f"intent {name!r}"
+        self._only(raw, {"name", "say", "typed", "reply", "call", "calls", "forget", "during", "remember"}, where)
+        say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
+        if not say and not typed:
+            raise self.fail(f"{where}.say", "is missing", "List at least one phrase")
+        replies = raw.get("reply")
+        if not isinstance(replies, list) or not replies:
+            raise self.fail(f"{where}.reply", "is missing", "List at least one line")
+        lines = tuple(self._line(item, f"{where}.reply[{number}]") for number, item in enumerate(replies))
+        calls = self._calls(raw, where)
+        remember = self._flag(raw, "remember", where)
+        in_patterns = any(isinstance(part, SlotRef) for pattern in (*say, *typed) for part in pattern)
+        if remember and not in_patterns and not any(call.needs for call in calls):
+            raise self.fail(f"{where}.remember", "has nothing to remember", "Put a {slot} into a phrase, or remove it")
+        forget, during = self._flag(raw, "forget", where), self._folded(raw, "during", where)
+        return Intent(name, say, typed, lines, calls, forget, during, remember)
+
+    def _cue(self, index: int, raw: dict[str, Any]) -> Cue:
+        where = f"cue {index}"
+        self._only(raw, {"told", "say"}, where)
+        told = self._folded(raw, "told", where)
+        if not told:
+            raise self.fail(f"{where}.told", "is missing", 'Add told = "words of the instruction"')
+        if not self._text(raw, "say", where, required=True).strip():
+            raise self.fail(f"{where}.say", "holds no words", "Write what is said")
+        return Cue(told, self._template(raw["say"], f"{where}.say"))
+
+    def _extract(self, raw: dict[str, Any]) -> dict[str, tuple[ExtractRule, ...]]:
+        rules = {}
+        for name, value in raw.items():
+            where = f"extract.{name}"
+            tables = [value] if isinstance(value, dict) else value
+            if not isinstance(tables, list) or not tables or not all(isinstance(item, dict) for item in tables):
+                raise self.fail(where, "is not a table", f"Write [{where}], or [[{where}]] for several rules")
+            rules[name] = tuple(self._rule(item, where) for item in tables)
+        return rules
+
+    def _rule(self, raw: dict[str, Any], where: str) -> ExtractRule:
+        self._only(raw, {"slot", "when", "value"}, where)
+        if "slot" in raw:
+            if len(raw) > 1:
+                raise self.fail(where, "has slot and when or value", "Use slot alone, or when with value")
+            slot = self._text(raw, "slot", where, required=True)
+            if slot not in self._slots:
+                raise self.fail(f"{where}.slot", f"names an unknown slot {slot!r}", self._known_slots())
+            return ExtractRule(slot)
+        when = self._patterns(raw, "when", where)
+        if not when:
+            raise self.fail(f"{where}.when", "is missing", "List at least one phrase, or name a slot")
+        value = raw.get("value")
+        if not _is_scalar(value):
+            raise self.fail(f"{where}.value", f"is {value!r}", "Use a text, a number, true or false")
+        return ExtractRule(when=when, value=value)
+
+    def _line(self, raw: Any, where: str) -> Line:
+        if isinstance(raw, str):
+            return Line("", self._template(raw, where))
+        if not isinstance(raw, dict):
+            raise self.fail(where, "is neither a text nor a table", 'Write "..." or { when = "...", say = "..." }')
+        self._only(raw, {"when", "say"}, where)
+        line = Line(self._text(raw, "when", where), self._template(raw.get("say"), f"{where}.say"))
+        if problem := line.problem():
+            raise self.fail(f"{where}.when", problem, "Use error, has SLOT, not X, X == V, X >= V or X <= V")
+        return line
+
+    def _calls(self, raw: dict[str, Any], where: str) -> tuple[ScriptedCall, ...]:
+        if "calls" not in raw:
+            return (self._call(raw["call"], f"{where}.call"),) if "call" in raw else ()
+        if "call" in raw:
+            raise self.fail(f"{where}.calls", "stands beside call", "Use one of them")
+        calls = raw["calls"]
+        if not isinstance(calls, list) or not calls:
+            raise self.fail(f"{where}.calls", "is not a list of calls", 'Write calls = [{ tool = "name" }]')
+        return tuple(self._call(item, f"{where}.calls[{number}]") for number, item in enumerate(calls))
+
+    def _call(self, raw: Any, where: str) -> ScriptedCall:
+        if not isinstance(raw, dict):
+            raise self.fail(where, "is not a table", 'Write { tool = "name", args = { } }')
+        self._only(raw, {"tool", "args"}, where)
+        args = self._table(raw, "args", where)
+        needs: list[str] = []
+        for key, value in args.items():
+            if not _is_scalar(value):
+                raise self.fail(f"{where}.args.{key}", f"is {value!r}", "Use a text, a number, true or false")
+            for slot, optional in _TOKEN.findall(value) if isinstance(value, str) else ():
+                if slot not in self._slots:
+                    raise self.fail(f"{where}.args.{key}", f"names an unknown slot {slot!r}", self._known_slots())
+                if not optional and slot not in needs:
+                    needs.append(slot)
+        for slot in needs:
+            if not self._slots[slot].ask:
+                raise self.fail(f"slots.{slot}.ask", f"is missing, {where} needs it", "Add the question to ask for it")
+        return ScriptedCall(self._text(raw, "tool", where, required=True), dict(args), tuple(needs))
+
+    def _patterns(self, raw: dict[str, Any], key: str, where: str) -> tuple[Pattern, ...]:
+        return tuple(self._pattern(text, f"{where}.{key}") for text in self._texts(raw, key, where))
+
+    def _pattern(self, text: str, where: str) -> Pattern:
+        parts: list[str | SlotRef] = []
+        position = 0
+        for match in _TOKEN.finditer(text):
+            parts += split_words(text[position : match.start()])
+            if match[1] not in self._slots:
+                raise self.fail(where, f"{text!r} names an unknown slot {match[1]!r}", self._known_slots())
+            parts.append(SlotRef(match[1]))
+            position = match.end()
+        rest = text[position:]
+        if "{" in rest or "}" in rest:
+            raise self.fail(where, f"{text!r} has a stray brace", "Write slots as {name}")
+        parts += split_words(rest)
+        if not parts:
+            raise self.fail(where, f"{text!r} holds no words", "Write a phrase")
+        return tuple(parts)
+
+    def _known_slots(self) -> str:
+        return f"The slots are: {', '.join(sorted(self._slots)) or 'none'}"
+
+    def _pronunciations(self, raw: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+        result = {}
+        for word, value in raw.items():
+            options = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else ()
+            if not options or not all(isinstance(o, str) and o.split() and set(o.split()) <= ARPABET for o in options):
+                raise self.fail(f"pronunciations.{word}", f"is {value!r}", "Use ARPAbet phones without stress marks")
+            result[word.lower()] = options
+        return result
+
+    def _template(self, value: Any, where: str) -> str:
+        if not isinstance(value, str):
+            raise self.fail(where, "is not a text", "Write it in quotes")
+        if problem := check_template(value):
+            raise self.fail(where, problem, "Write placeholders as {name} or {result.field|other}")
+        return value
+
+    def _flag(self, raw: dict[str, Any], key: str, where: str) -> bool:
+        value = raw.get(key, False)
+        if not isinstance(value, bool):
+            raise self.fail(f"{where}.{key}", f"is {value!r}", "Use true or false")
+        return value
+
+    def _folded(self, raw: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+        value = raw.get(key, [])
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list) or not all(isinstance(item, str) and folded(item) for item in texts):
+            raise self.fail(f"{where}.{key}", f"is {value!r}", f'Write {key} = "text" or {key} = ["text", "text"]')
+        return tuple(folded(item) for item in texts)
+
+    def _only(self, raw: dict[str, Any], known: set[str], where: str) -> None:
+        for key in raw:
+            if key not in known:
+                raise self.fail(f"{where}.{key}".lstrip("."), "is unknown", f"Known here: {', '.join(sorted(known))}")
+
+    def _text(self, raw: dict[str, Any], key: str, where: str, *, required: bool = False) -> str:
+        value = raw.get(key, "")
+        if not isinstance(value, str) or (required and not value):
+            raise self.fail(f"{where}.{key}".lstrip("."), "is missing or not a text", f'Add {key} = "..."')
+        return value
+
+    def _texts(self, raw: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+        value = raw.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self.fail(f"{where}.{key}".lstrip("."), "is not a list of texts", f'Write {key} = ["...", "..."]')
+        return tuple(value)
+
+    def _tables(self, raw: dict[str, Any], key: str, where: str) -> list[dict[str, Any]]:
+        value = raw.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise self.fail(f"{where}.{key}".lstrip("."), "is not a list of tables", f"Write [[{key}]]")
+        return value
+
+    def _table(self, raw: dict[str, Any], key: str, where: str) -> dict[str, Any]:
+        value = raw.get(key, {})
+        if not isinstance(value, dict):
+            raise self.fail(f"{where}.{key}".lstrip("."), "is not a table", "Write it as a table")
+        return value
+
+    def _whole(self, raw: dict[str, Any], key: str, where: str, default: int) -> int:
+        value = raw.get(key, default)
+        if type(value) is not int or not 0 <= value <= MAX_SPOKEN:
+            raise self.fail(f"{where}.{key}", f"is {value!r}", f"Use a whole number from 0 to {MAX_SPOKEN}")
+        return value
+
+
+def _is_scalar(value: Any) -> TypeGuard[Scalar]:
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
