@@ -1,74 +1,91 @@
-"""Tools: functions a model may call, declared from their own signatures."""
+"""Tools: functions a model may call, declared from their own signatures or with a schema."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, get_type_hints, overload
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, overload
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.tools.background import STANDARD, ResultFormatter, Scheduling, ToolExecutionMode
+from gemini_live_runtime.tools.context import ToolContext
+from gemini_live_runtime.tools.parameters import BadArguments, Parameters, docstring, of_function, of_schema
 
-from gemini_live_runtime.errors import AgentError
-
-Scheduling = Literal["INTERRUPT", "WHEN_IDLE", "SILENT"]
+__all__ = ["BadArguments", "Scheduling", "Tool", "ToolContext", "tool"]
 
 DEFAULT_TIMEOUT_S = 30.0
+BACKGROUND_TIMEOUT_S = 600.0
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
-_ARGUMENT_LINE = re.compile(r"^\s*(\w+)(?:\s*\([^)]*\))?\s*:\s+(.+)$")
 
 
-class ToolContext:
-    """What a tool may do besides returning: a parameter of this type is passed in and left out of the schema."""
-
-    __slots__ = ("_notify", "call_id")
-
-    def __init__(self, call_id: str, notify: Callable[[str], None]) -> None:
-        self.call_id = call_id
-        self._notify = notify
-
-    def notify(self, text: str) -> None:
-        """Tell the operator something, in one sentence; may be called after the tool has returned."""
-        self._notify(text)
-
-
-class BadArguments(ValueError):  # noqa: N818 - reads as what it is
-    """The model's arguments do not fit the declaration; the text is for the model."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A declared tool.
+    """A declared tool: make one with `@tool` or `Tool.from_schema`.
 
-    `parameters` is the JSON Schema of its arguments. `blocking` tools hold the model's turn until they answer;
-    others answer with `scheduling`. `timeout_s` bounds one call.
+    `mode` says how its calls are answered; `timeout_s` (seconds, above 0) bounds one call.
     """
 
     name: str
     description: str
-    parameters: dict[str, Any]
     function: Callable[..., Any]
-    arguments: type[BaseModel]
-    context_parameter: str = ""
-    blocking: bool = True
-    scheduling: Scheduling | None = None
+    takes: Parameters = field(repr=False)
+    mode: ToolExecutionMode = STANDARD
     timeout_s: float = DEFAULT_TIMEOUT_S
+    defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
+    """Where it was declared, as `file.py:12`."""
 
-    def bind(self, args: dict[str, Any], context: ToolContext) -> dict[str, Any]:
+    @classmethod
+    def from_schema(
+        cls,
+        name: str,
+        description: str,
+        parameters: Mapping[str, Any],
+        function: Callable[..., Any],
+        *,
+        blocking: bool | None = None,
+        background: bool = False,
+        scheduling: Scheduling | None = None,
+        formatter: ResultFormatter | None = None,
+        timeout_s: float | None = None,
+    ) -> Tool:
+        """A tool with an explicit JSON schema; `function` takes the arguments as one dict. Options as for `tool`.
+
+        Arguments are checked for required properties, types, choices and bounds. A further parameter annotated
+        `ToolContext` or `State` is passed in.
+        """
+        mode = _mode(name, blocking, background, scheduling, formatter)
+        return _tool(name, description, function, lambda: of_schema(function, name, parameters), mode, timeout_s)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The JSON schema of the arguments, as a Live session takes it."""
+        return self.takes.schema
+
+    @property
+    def blocking(self) -> bool:
+        """Whether the model waits for the answer."""
+        return self.mode.blocking
+
+    @property
+    def scheduling(self) -> Scheduling | None:
+        """How the answer is scheduled; None when the model waits for it."""
+        return self.mode.scheduling
+
+    @property
+    def wants_state(self) -> bool:
+        """Whether the function has a parameter of type `State`."""
+        return "state" in self.takes.injected.values()
+
+    def with_mode(self, mode: ToolExecutionMode) -> Tool:
+        """This tool answered in another way; a default timeout follows."""
+        default = self.timeout_s == _default_timeout(self.mode)
+        return replace(self, mode=mode, timeout_s=_default_timeout(mode) if default else self.timeout_s)
+
+    def bind(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         """Keyword arguments for `function`; raises `BadArguments` naming every field that does not fit."""
-        try:
-            model = self.arguments.model_validate(args)
-        except ValidationError as error:
-            faults = "; ".join(
-                f"{'.'.join(str(part) for part in fault['loc']) or 'arguments'}: {fault['msg']}"
-                for fault in error.errors(include_url=False, include_input=False)[:5]
-            )
-            raise BadArguments(f"Bad arguments for {self.name}: {faults}") from None
-        bound = {name: getattr(model, name) for name in type(model).model_fields}
-        if self.context_parameter:
-            bound[self.context_parameter] = context
-        return bound
+        return self.takes.bind(self.name, args, context)
 
 
 @overload
@@ -78,9 +95,11 @@ def tool(
     *,
     name: str = "",
     description: str = "",
-    blocking: bool = True,
+    blocking: bool | None = None,
+    background: bool = False,
     scheduling: Scheduling | None = None,
-    timeout_s: float = DEFAULT_TIMEOUT_S,
+    formatter: ResultFormatter | None = None,
+    timeout_s: float | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -88,99 +107,88 @@ def tool(
     *,
     name: str = "",
     description: str = "",
-    blocking: bool = True,
+    blocking: bool | None = None,
+    background: bool = False,
     scheduling: Scheduling | None = None,
-    timeout_s: float = DEFAULT_TIMEOUT_S,
+    formatter: ResultFormatter | None = None,
+    timeout_s: float | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Declare a plain or async function as a tool.
 
     The schema comes from its annotations, the descriptions from its docstring (the first paragraph, and an `Args:`
-    section). Raises `AgentError` naming the function when it cannot be declared.
+    section). Parameters annotated `ToolContext` or `State` are passed in and not in the schema.
+
+    The model waits for the answer, unless `blocking=False` (it goes on talking and gets the answer when the call
+    ends) or `background=True` (it is told at once that the call is running, and of the result with `scheduling`,
+    "WHEN_IDLE" unless given, in the words of `formatter`). `timeout_s` is 30, or 600 in the background.
+
+    Raises `AgentError` naming the function, and the parameter where there is one, when it cannot be declared.
     """
 
     def declare(target: Callable[..., Any]) -> Tool:
-        return _declare(target, name, description, blocking, scheduling, timeout_s)
+        if not callable(target):
+            raise AgentError(f"{target!r:.80} is not a function", field="function", value=target)
+        called = name or getattr(target, "__name__", "")
+        if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
+            raise AgentError(f"Tool {called} is a generator", remedy="Return the result", field="function")
+        summary, documented = docstring(target)
+        mode = _mode(called, blocking, background, scheduling, formatter)
+        takes = lambda: of_function(target, called, documented)  # noqa: E731
+        return _tool(called, description or summary, target, takes, mode, timeout_s)
 
     return declare if function is None else declare(function)
 
 
-def _declare(
-    function: Callable[..., Any],
+def _tool(
     name: str,
     description: str,
-    blocking: bool,
-    scheduling: Scheduling | None,
-    timeout_s: float,
+    function: Callable[..., Any],
+    takes: Callable[[], Parameters],
+    mode: ToolExecutionMode,
+    timeout_s: float | None,
 ) -> Tool:
-    name = name or function.__name__
     if not _NAME.fullmatch(name):
         raise AgentError(
-            f"Tool name {name[:60]!r} is not usable", remedy="Use letters, digits, _ . : -, not starting with a digit"
+            f"Tool name {name[:60]!r} is not usable",
+            remedy="Use letters, digits, _ . : -, not starting with a digit",
+            field="name",
+            value=name,
         )
-    if scheduling is not None and blocking:
-        raise AgentError(f"Tool {name}: scheduling needs blocking=False", field="scheduling", value=scheduling)
-    if timeout_s <= 0:
+    if timeout_s is not None and not 0 < timeout_s < float("inf"):
         raise AgentError(f"Tool {name}: timeout_s must be above 0, not {timeout_s}", field="timeout_s", value=timeout_s)
-    summary, documented = _docstring(function)
-    try:
-        hints = get_type_hints(function, include_extras=True)
-    except (NameError, TypeError) as error:
-        raise AgentError(f"Tool {name}: its annotations cannot be read: {error}", field="annotations") from None
-    fields: dict[str, Any] = {}
-    context_parameter = ""
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
-            raise AgentError(
-                f"Tool {name}: parameter {parameter} cannot be declared", remedy="Use plain named parameters"
-            )
-        annotation = hints.get(parameter.name, str)
-        if annotation is ToolContext:
-            context_parameter = parameter.name
-            continue
-        default = ... if parameter.default is parameter.empty else parameter.default
-        fields[parameter.name] = (annotation, Field(default, description=documented.get(parameter.name)))
-    try:
-        arguments = create_model(f"{name}_arguments", __config__=ConfigDict(extra="ignore"), **fields)
-        schema = arguments.model_json_schema()
-    except Exception as error:
-        raise AgentError(f"Tool {name}: no schema can be made of its parameters: {error}", field="parameters") from None
     return Tool(
         name=name,
-        description=description or summary,
-        parameters=_plain(schema),
+        description=description,
         function=function,
-        arguments=arguments,
-        context_parameter=context_parameter,
-        blocking=blocking,
-        scheduling=scheduling,
-        timeout_s=timeout_s,
+        takes=takes(),
+        mode=mode,
+        timeout_s=_default_timeout(mode) if timeout_s is None else float(timeout_s),
     )
 
 
-def _plain(schema: Any) -> Any:
-    """The schema without pydantic's titles, which only cost tokens."""
-    if isinstance(schema, dict):
-        return {
-            key: {name: _plain(item) for name, item in value.items()}
-            if key in ("properties", "$defs")
-            else _plain(value)
-            for key, value in schema.items()
-            if key != "title"
-        }
-    return [_plain(item) for item in schema] if isinstance(schema, list) else schema
+def _mode(
+    name: str,
+    blocking: bool | None,
+    background: bool,
+    scheduling: Scheduling | None,
+    formatter: ResultFormatter | None,
+) -> ToolExecutionMode:
+    if background and blocking:
+        raise AgentError(f"Tool {name}: a background tool cannot be blocking", field="blocking", value=blocking)
+    if formatter is not None and not background:
+        raise AgentError(f"Tool {name}: formatter needs background=True", field="formatter", value=formatter)
+    if scheduling is not None and not background and blocking in (None, True):
+        raise AgentError(
+            f"Tool {name}: scheduling needs blocking=False or background=True", field="scheduling", value=scheduling
+        )
+    try:
+        if background:
+            return ToolExecutionMode.background(formatter, scheduling or "WHEN_IDLE")
+        return ToolExecutionMode.standard((scheduling or "WHEN_IDLE") if blocking is False else None)
+    except AgentError as error:
+        message = f"Tool {name}: {error.message}"
+        raise AgentError(message, remedy=error.remedy, field=error.field, value=error.value) from None
 
 
-def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """The first paragraph, and the entries of the `Args:` section (Google style)."""
-    text = inspect.getdoc(function) or ""
-    summary = " ".join(text.split("\n\n", 1)[0].split())
-    documented: dict[str, str] = {}
-    in_args = False
-    for line in text.splitlines():
-        if line.strip().lower() in ("args:", "arguments:", "parameters:"):
-            in_args = True
-        elif in_args and line and not line.startswith((" ", "\t")):
-            in_args = False
-        elif in_args and (match := _ARGUMENT_LINE.match(line)):
-            documented[match.group(1)] = match.group(2).strip()
-    return summary, documented
+def _default_timeout(mode: ToolExecutionMode) -> float:
+    return BACKGROUND_TIMEOUT_S if mode.is_background else DEFAULT_TIMEOUT_S

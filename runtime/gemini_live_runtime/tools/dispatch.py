@@ -6,38 +6,24 @@ import asyncio
 import contextlib
 import inspect
 import threading
-import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
-from typing import Any, Literal
-
-from pydantic import BaseModel, TypeAdapter
-from pydantic_core import PydanticSerializationError
+from contextvars import copy_context
+from typing import Any
 
 from gemini_live_runtime.clock import Clock, hold_time
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
+from gemini_live_runtime.tools.results import Outcome, Status, ToolCall, as_object, fault, outcome
+from gemini_live_runtime.tools.running import RunningCall, RunningCalls
 
-Status = Literal["ok", "error", "timeout", "cancelled", "refused"]
+__all__ = ["MAX_BACKGROUND", "MAX_CONCURRENT", "Outcome", "Status", "ToolCall", "ToolDispatcher"]
 
 MAX_CONCURRENT = 32
 """Calls running at once; one more is refused, so that a looping model cannot exhaust the machine."""
-
-_ANY: TypeAdapter[Any] = TypeAdapter(Any)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How one call ended; `result` is always an object. `cause` is for the log, not for the model."""
-
-    call_id: str
-    name: str
-    status: Status
-    result: dict[str, Any]
-    ms: float
-    cause: str = ""
-    trace: str = ""
-    """The traceback of a tool that raised, for the journal."""
+MAX_BACKGROUND = 32
+"""Background calls running at once, besides the others."""
 
 
 class ToolDispatcher:
@@ -50,71 +36,94 @@ class ToolDispatcher:
         clock: Clock,
         on_finished: Callable[[Outcome], None],
         on_notify: Callable[[str, str], None],
+        state: State | None = None,
     ) -> None:
-        """`on_finished` gets each outcome; `on_notify(tool, text)` what a tool tells the operator."""
-        self._clock = clock
+        """`on_finished` gets each outcome; `on_notify(tool, text)` what a tool tells the operator.
+
+        `state` is the session's; what tools write there is written as theirs. Raises `AgentError` when two tools have
+        one name, or when a tool wants a state and there is none.
+        """
         self._on_finished = on_finished
         self._on_notify = on_notify
-        self._running: dict[str, asyncio.Task[Outcome]] = {}
+        self._state = state
+        self._made = 0
+        self._answering = RunningCalls(clock=clock)
+        self.background = BackgroundToolTracker(clock=clock)
         self.tools: Mapping[str, Tool] = _by_name(tools)
+        for declared in self.tools.values():
+            if declared.wants_state and state is None:
+                raise AgentError(
+                    f"Tool {declared.name} ({declared.defined_at}) wants a State, and this session has none",
+                    field="state",
+                )
 
     @property
     def open_calls(self) -> int:
-        """Calls that have not ended."""
-        return len(self._running)
+        """Calls that have not ended, background ones too."""
+        return self._answering.active_count + self.background.active_count
 
-    def start(self, call_id: str, name: str, args: dict[str, Any]) -> None:
-        """Run a call; its outcome arrives through `on_finished`. `call_id` must not be running."""
+    @property
+    def blocking_calls(self) -> int:
+        """Calls that have not ended, without the background ones."""
+        return self._answering.active_count
+
+    def mode_of(self, name: str) -> ToolExecutionMode:
+        """How calls of tool `name` are answered; an unknown one is refused in the standard way."""
+        declared = self.tools.get(name)
+        return STANDARD if declared is None else declared.mode
+
+    def start(self, call_id: str, name: str, args: Mapping[str, Any]) -> str:
+        """Run a call; its outcome arrives through `on_finished`. Its id, made up when `call_id` is empty.
+
+        A call that is refused ends before this returns. Raises `ValueError` when a call of this id is running.
+        """
+        if not call_id:
+            self._made += 1
+            call_id = f"unnumbered-{self._made}"
+        call = ToolCall(call_id, name, dict(args))
         declared = self.tools.get(name)
         if declared is None:
             known = ", ".join(self.tools) or "none"
-            self._refuse(call_id, name, f"There is no tool {name}. Tools: {known}.")
-        elif len(self._running) >= MAX_CONCURRENT:
-            self._refuse(call_id, name, f"Too many tools are running ({MAX_CONCURRENT}).")
-        else:
-            started = self._clock.now()
-            task = asyncio.create_task(self._run(declared, call_id, args, started), name=f"tool {name}")
-            self._running[call_id] = task
-            task.add_done_callback(lambda done: self._ended(call_id, name, started, done))
+            return self._refuse(call, f"There is no tool {name}. Tools: {known}.")
+        in_background = declared.mode.is_background
+        where, most = (self.background, MAX_BACKGROUND) if in_background else (self._answering, MAX_CONCURRENT)
+        if where.active_count >= most:
+            return self._refuse(call, f"Too many {'background ' if in_background else ''}tools are running ({most}).")
+        return where.spawn(
+            call,
+            lambda running: self._run(declared, running),
+            timeout_s=declared.timeout_s,
+            on_ended=self._on_finished,
+        )
 
     def cancel(self, call_id: str) -> bool:
-        """Cancel a running call; False when it is not running. The cancellation reaches an async tool."""
-        task = self._running.get(call_id)
-        return task is not None and task.cancel()
+        """Cancel a running call; False when it is not running. The cancellation reaches the tool."""
+        return bool(self._answering.cancel([call_id]) or self.background.cancel([call_id]))
 
     async def close(self) -> None:
-        """Cancel everything and wait for it to end."""
-        tasks = list(self._running.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        """Cancel everything and wait for it to end; a tool that does not is left behind."""
+        await asyncio.gather(self._answering.close(), self.background.close())
 
-    def _refuse(self, call_id: str, name: str, reason: str) -> None:
-        self._on_finished(Outcome(call_id, name, "refused", {"error": reason}, 0.0, reason))
+    def _refuse(self, call: ToolCall, reason: str) -> str:
+        self._on_finished(outcome(call, "refused", {"error": reason}, reason))
+        return call.call_id
 
-    async def _run(self, declared: Tool, call_id: str, args: dict[str, Any], started: float) -> Outcome:
-        status: Status = "ok"
-        cause = trace = ""
-        scope = asyncio.timeout(declared.timeout_s)
+    async def _run(self, declared: Tool, running: RunningCall) -> Outcome:
+        call = running.call
+        context = ToolContext(
+            call.call_id, self._notifier(declared.name), state=self._state, cancelled=running.cancelled
+        )
         try:
-            context = ToolContext(call_id, self._notifier(declared.name))
-            bound = declared.bind(args, context)
-            async with scope:
-                result = _as_object(await _call(declared.function, bound, declared.timeout_s))
+            with writing_as(Origin("tool", declared.name)):
+                bound = declared.bind(call.args, context)
+                result = as_object(await _call(declared.function, bound, declared.timeout_s))
         except BadArguments as error:
-            status, result, cause = "refused", {"error": str(error)}, str(error)
+            return outcome(call, "refused", {"error": str(error)}, str(error))
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # whatever a tool raises, the call has its one answer
-            if scope.expired() and isinstance(error, TimeoutError):
-                cause = f"{declared.name} took longer than {declared.timeout_s:g} s"
-                status, result = "timeout", {"error": cause}
-            else:
-                cause = f"{type(error).__name__}: {error}"
-                trace = "".join(traceback.format_exception(error))
-                said = f"it called sys.exit({error})" if isinstance(error, SystemExit) else str(error)
-                status, result = "error", {"error": said or type(error).__name__}
-        return Outcome(call_id, declared.name, status, result, self._ms_since(started), cause, trace)
+            return fault(call, error)
+        return outcome(call, "ok", result)
 
     def _notifier(self, name: str) -> Callable[[str], None]:
         """What passes a tool's words on, from the loop or from the thread that a plain function runs in."""
@@ -127,24 +136,14 @@ class ToolDispatcher:
 
         return notify
 
-    def _ended(self, call_id: str, name: str, started: float, task: asyncio.Task[Outcome]) -> None:
-        # A task cancelled before its first step never runs its body, so the one answer is made here.
-        del self._running[call_id]
-        if task.cancelled():
-            self._on_finished(Outcome(call_id, name, "cancelled", {}, self._ms_since(started)))
-        else:
-            self._on_finished(task.result())
-
-    def _ms_since(self, started: float) -> float:
-        return (self._clock.now() - started) * 1000
-
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     table: dict[str, Tool] = {}
     for declared in tools:
-        if declared.name in table:
+        earlier = table.get(declared.name)
+        if earlier is not None:
             raise AgentError(
-                f"Two tools are named {declared.name}",
+                f"Two tools are named {declared.name} ({earlier.defined_at} and {declared.defined_at})",
                 remedy="Give one another name",
                 field="tools",
                 value=declared.name,
@@ -167,6 +166,7 @@ def _in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
     keep the program from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
+    here = copy_context()  # Who writes to the state is known in the thread too.
 
     def settle(result: Any, error: BaseException | None) -> None:
         if future.done():
@@ -180,7 +180,7 @@ def _in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
         result: Any = None
         fault: BaseException | None = None
         try:
-            result = function()
+            result = here.run(function)
         except (StopIteration, KeyboardInterrupt) as error:  # A future does not take these, or a loop obeys them.
             fault = RuntimeError(f"{type(error).__name__}: {error}")
         except BaseException as error:
@@ -190,18 +190,3 @@ def _in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
 
     threading.Thread(target=work, name="tool", daemon=True).start()
     return future
-
-
-def _as_object(value: Any) -> dict[str, Any]:
-    """The JSON object of a tool's return value: an object as it is, anything else under `output`."""
-    if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
-    elif is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    try:
-        plain = _ANY.dump_python(value, mode="json")
-    except (PydanticSerializationError, RecursionError, ValueError) as error:
-        raise TypeError(f"its result cannot be written as JSON: {error}") from None
-    if isinstance(plain, dict):
-        return {str(key): item for key, item in plain.items()}
-    return {"output": plain}

@@ -1,0 +1,185 @@
+"""Text agents at work beside the conversation: their results come to be found in the state."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.tools.results import Outcome, ToolCall, fault, outcome
+from gemini_live_runtime.tools.running import RunningCall, RunningCalls
+
+DEFAULT_TIMEOUT_S = 300.0
+MAX_WAITING = 64
+"""Runs that may wait for a permit; one more is refused."""
+MAX_TEXT = 100_000
+"""Characters kept of a result or an error."""
+
+
+class TextAgent(Protocol):
+    """Anything that does a task and says in text how it went."""
+
+    async def run(self, state: State) -> str:
+        """Do the task with what is in `state`; the result."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    name: str
+    agent: TextAgent
+    state: State
+    timeout_s: float
+
+
+class BackgroundAgentDispatcher:
+    """Runs text agents by name, at most `max_concurrent` at once.
+
+    The result of agent NAME goes to `bg:NAME:result`, its error to `bg:NAME:error`; a run clears both when it is
+    dispatched, so that only the newest is found there. A run that is cancelled leaves neither.
+    """
+
+    def __init__(
+        self,
+        max_concurrent: int = 4,
+        *,
+        clock: Clock,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        on_finished: Callable[[str, bool, str], None] | None = None,
+    ) -> None:
+        """`timeout_s` (above 0) bounds a run from its start, waiting for a permit excluded.
+
+        `on_finished(name, ok, text)` is told of every run once: its result, or why there is none. Raises `AgentError`.
+        """
+        if max_concurrent < 1:
+            raise AgentError("max_concurrent must be at least 1", field="max_concurrent", value=max_concurrent)
+        self.max_concurrent = max_concurrent
+        self._timeout_s = _checked_timeout(timeout_s)
+        self._on_finished = on_finished
+        self._running = RunningCalls(clock=clock)
+        self._states: dict[str, State] = {}
+        self._waiting: deque[_Run] = deque()
+
+    @property
+    def active_count(self) -> int:
+        """Runs that have not ended, those that wait for a permit too."""
+        return self._running.active_count + len(self._waiting)
+
+    @property
+    def available_permits(self) -> int:
+        """How many more could run now."""
+        return self.max_concurrent - self._running.active_count
+
+    def is_running(self, name: str) -> bool:
+        """Whether the agent was dispatched and has not ended; it may still wait for a permit."""
+        return name in self._running.active_ids or any(run.name == name for run in self._waiting)
+
+    def dispatch(self, name: str, agent: TextAgent, state: State, *, timeout_s: float | None = None) -> None:
+        """Run `agent`, now or when a permit is free.
+
+        Raises `AgentError` for a name that is running already or cannot be part of a key, and when too many wait.
+        """
+        if not name or ":" in name:
+            raise AgentError(f"A background agent cannot be named {name!r}", field="name", value=name)
+        if self.is_running(name):
+            raise AgentError(
+                f"Background agent {name} is running already",
+                remedy="Wait for it, cancel it, or use another name",
+                field="name",
+                value=name,
+            )
+        limit = self._timeout_s if timeout_s is None else _checked_timeout(timeout_s)
+        if self.available_permits <= 0 and len(self._waiting) >= MAX_WAITING:
+            raise AgentError(f"Too many background agents wait ({MAX_WAITING})", field="name", value=name)
+        with writing_as(Origin("agent", name)):
+            state.remove(_result_key(name))
+            state.remove(_error_key(name))
+        self._waiting.append(_Run(name, agent, state, limit))
+        self._fill()
+
+    def cancel(self, name: str) -> bool:
+        """Cancel a run; False when there is none of this name."""
+        for run in self._waiting:
+            if run.name == name:
+                self._waiting.remove(run)
+                self._tell(name, False, "cancelled")
+                return True
+        return bool(self._running.cancel([name]))
+
+    def cancel_all(self) -> list[str]:
+        """Cancel every run; their names."""
+        waiting = [run.name for run in self._waiting]
+        self._waiting.clear()
+        for name in waiting:
+            self._tell(name, False, "cancelled")
+        return [*self._running.cancel_all(), *waiting]
+
+    async def close(self) -> None:
+        """Cancel every run and wait for them to end; one that does not is left behind."""
+        self.cancel_all()
+        await self._running.close()
+
+    def _fill(self) -> None:
+        while self._waiting and self.available_permits > 0:
+            run = self._waiting.popleft()
+            self._states[run.name] = run.state
+            self._running.spawn(
+                ToolCall(run.name, run.name),
+                lambda running, run=run: _work(running, run),  # type: ignore[misc]
+                timeout_s=run.timeout_s,
+                on_ended=self._ended,
+            )
+
+    def _ended(self, ended: Outcome) -> None:
+        name, state = ended.name, self._states.pop(ended.name)
+        ok = ended.status == "ok"
+        text = _cut(str(ended.result.get("output" if ok else "error", ended.status)))
+        try:
+            if ended.status != "cancelled":
+                with writing_as(Origin("agent", name)):
+                    state.remove(_error_key(name) if ok else _result_key(name))
+                    state.set(_result_key(name) if ok else _error_key(name), text)
+        finally:
+            self._tell(name, ok, text)
+            self._fill()
+
+    def _tell(self, name: str, ok: bool, text: str) -> None:
+        if self._on_finished is not None:
+            self._on_finished(name, ok, text)
+
+
+async def _work(running: RunningCall, run: _Run) -> Outcome:
+    try:
+        with writing_as(Origin("agent", run.name)):
+            text = await run.agent.run(run.state)
+        if not isinstance(text, str):
+            raise TypeError(f"{run.name} returned {type(text).__name__}, not a text")
+    except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # whatever an agent raises stays in its run
+        return fault(running.call, error)
+    return outcome(running.call, "ok", {"output": text})
+
+
+def _result_key(name: str) -> str:
+    return f"bg:{name}:result"
+
+
+def _error_key(name: str) -> str:
+    return f"bg:{name}:error"
+
+
+def _cut(text: str) -> str:
+    over = len(text) - MAX_TEXT
+    return text if over <= 0 else f"{text[:MAX_TEXT]} ... ({over} more characters)"
+
+
+def _checked_timeout(timeout_s: float) -> float:
+    if not 0 < timeout_s < float("inf"):
+        raise AgentError(f"timeout_s must be above 0, not {timeout_s}", field="timeout_s", value=timeout_s)
+    return timeout_s

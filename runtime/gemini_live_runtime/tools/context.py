@@ -1,0 +1,38 @@
+"""What a tool may do besides returning."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.state.store import State
+
+
+class ToolContext:
+    """What a tool may do besides returning: a parameter of this type is passed in and left out of the schema.
+
+    `state` is the session's, None outside a session. `cancelled` is set when the answer is no longer wanted, because
+    the call was cancelled or took too long: a plain function that runs long looks at `cancelled.is_set()` now and
+    then, or waits with `cancelled.wait(seconds)`. An async tool gets `CancelledError` as well.
+    """
+
+    __slots__ = ("_notify", "call_id", "cancelled", "state")
+
+    def __init__(
+        self,
+        call_id: str,
+        notify: Callable[[str], None],
+        *,
+        state: State | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> None:
+        self.call_id = call_id
+        self.state = state
+        self.cancelled = threading.Event() if cancelled is None else cancelled
+        self._notify = notify
+
+    def notify(self, text: str) -> None:
+        """Tell the operator something, in one sentence; may be called after the tool has returned."""
+        self._notify(text)

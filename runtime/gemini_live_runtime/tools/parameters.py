@@ -1,0 +1,291 @@
+"""What a tool's function takes: the model's arguments, and what is passed in besides."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import sys
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.state.store import State
+from gemini_live_runtime.tools.context import ToolContext
+from gemini_live_runtime.tools.schema import fitted, narrowed
+
+Injected = Literal["context", "state"]
+
+_ARGUMENT_LINE = re.compile(r"^(\s*)(\w+)(?:\s*\([^)]*\))?\s*:\s+(.+)$")
+_INJECTED_NAME = re.compile(r"""['"]?(?:[\w.]+\.)?(State|ToolContext)(?:\s*\|\s*None)?['"]?""")
+_FAULTS_NAMED = 5
+
+
+class BadArguments(ValueError):  # noqa: N818 - reads as what it is
+    """The model's arguments do not fit the declaration; the text is for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """A function's parameters. `schema` is the JSON schema of the model's part."""
+
+    schema: dict[str, Any]
+    injected: Mapping[str, Injected]
+    model: type[BaseModel] | None = None
+    """Checks and converts the arguments; None when they go as one object into the parameter `whole`."""
+    names: tuple[str, ...] = ()
+    """The parameters behind the model's fields, in their order."""
+    whole: str = ""
+
+    def bind(self, tool: str, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
+        """Keyword arguments; raises `BadArguments` naming every field that does not fit."""
+        if self.model is None:
+            value, faults = fitted(self.schema, args)
+            bound: dict[str, Any] = {self.whole: value}
+        else:
+            bound, faults = self._validated(self.model, args)
+        if faults:
+            raise BadArguments(f"Bad arguments for {tool}: {'; '.join(faults[:_FAULTS_NAMED])}")
+        for name, kind in self.injected.items():
+            bound[name] = context if kind == "context" else _state(tool, context)
+        return bound
+
+    def _validated(self, model: type[BaseModel], args: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        try:
+            values = model.model_validate(dict(args))
+        except ValidationError as error:
+            faults = error.errors(include_url=False, include_input=False, include_context=False)
+            return {}, [f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}" for fault in faults]
+        return {name: getattr(values, _field(index)) for index, name in enumerate(self.names)}, []
+
+
+def of_function(function: Callable[..., Any], tool: str, documented: Mapping[str, str]) -> Parameters:
+    """The parameters of a function whose annotations are the schema."""
+    injected: dict[str, Injected] = {}
+    fields: dict[str, Any] = {}
+    for parameter, annotation in _annotated(function, tool):
+        kind = _injected(annotation)
+        if kind is None:
+            fields[parameter.name] = _field_of(parameter, annotation, tool, documented.get(parameter.name, ""))
+        else:
+            injected[parameter.name] = kind
+    try:
+        model, schema = _model(tool, fields)
+    except Exception as error:
+        name = _culprit(tool, fields)
+        where = f" {name}" if name else "s"
+        raise AgentError(
+            f"Tool {tool}: no schema can be made of its parameter{where}: {error}", field=name or "parameters"
+        ) from None
+    return Parameters(narrowed(schema, tool), injected, model, tuple(fields))
+
+
+def of_schema(function: Callable[..., Any], tool: str, schema: Mapping[str, Any]) -> Parameters:
+    """The parameters of a function that takes all arguments as one object, described by `schema`."""
+    injected: dict[str, Injected] = {}
+    taking: list[str] = []
+    for parameter, annotation in _annotated(function, tool):
+        kind = _injected(annotation)
+        if kind is not None:
+            injected[parameter.name] = kind
+        elif parameter.default is parameter.empty or not taking:
+            taking.append(parameter.name)
+    if len(taking) != 1:
+        raise AgentError(
+            f"Tool {tool}: a function with an explicit schema takes its arguments as one dict, not "
+            f"{len(taking)} parameters",
+            field="function",
+        )
+    return Parameters(narrowed(schema, tool), injected, whole=taking[0])
+
+
+def docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """The first paragraph, and the entries of the `Args:` section (Google style)."""
+    text = inspect.getdoc(function) or ""
+    summary = " ".join(text.split("\n\n", 1)[0].split())
+    documented: dict[str, str] = {}
+    name, depth = "", -1
+    for line in text.splitlines():
+        if line.strip().lower() in ("args:", "arguments:", "parameters:"):
+            name, depth = "", 0
+        elif depth < 0 or not line.strip():
+            continue
+        elif not line.startswith((" ", "\t")):
+            depth = -1
+        elif (match := _ARGUMENT_LINE.match(line)) and (depth == 0 or len(match.group(1)) <= depth):
+            depth, name = len(match.group(1)), match.group(2)
+            documented[name] = match.group(3).strip()
+        elif name:
+            documented[name] += f" {line.strip()}"
+    return summary, documented
+
+
+def _state(tool: str, context: ToolContext) -> State:
+    if context.state is None:
+        raise AgentError(f"Tool {tool} wants the session's State, and there is none", field="state")
+    return context.state
+
+
+# -- annotations -------------------------------------------------------------------------------------------------------
+
+
+def _annotated(function: Callable[..., Any], tool: str) -> list[tuple[inspect.Parameter, Any]]:
+    """Each parameter with its annotation, evaluated; a text where there is none."""
+    try:
+        parameters = list(_signature(function).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise AgentError(f"Tool {tool}: its signature cannot be read: {error}", field="function") from None
+    found = []
+    for index, parameter in enumerate(parameters):
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+            raise AgentError(
+                f"Tool {tool}: parameter {parameter} cannot be declared",
+                remedy="Use plain named parameters",
+                field=parameter.name,
+            )
+        if parameter.annotation is not parameter.empty:
+            found.append((parameter, _evaluated(parameter.annotation, function, tool, parameter.name)))
+        elif index == 0 and parameter.name in ("self", "cls"):
+            raise AgentError(
+                f"Tool {tool} is a method without its object",
+                remedy=f"Declare the bound method: tool(thing.{tool})",
+                field=parameter.name,
+            )
+        else:
+            found.append((parameter, str))
+    return found
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        # Names that only type checkers import must not end the declaration.
+        return inspect.signature(function, annotation_format=annotationlib.Format.FORWARDREF)
+    return inspect.signature(function)
+
+
+def _evaluated(raw: Any, function: Callable[..., Any], tool: str, parameter: str) -> Any:
+    holder = _plain_function(function)
+
+    def carrier() -> None: ...
+
+    carrier.__annotations__ = {parameter: raw}
+    try:
+        local_names = _enclosing_names(holder) | _closure(holder)
+        return get_type_hints(carrier, getattr(holder, "__globals__", {}), local_names, include_extras=True)[parameter]
+    except Exception as error:
+        failure = error  # Python forgets `error` at the end of this block.
+    # A name that only type checkers import is known by its spelling.
+    spelled = _INJECTED_NAME.fullmatch(raw if isinstance(raw, str) else getattr(raw, "__forward_arg__", ""))
+    if spelled is not None:
+        return State if spelled.group(1) == "State" else ToolContext
+    raise AgentError(
+        f"Tool {tool}: the annotation of parameter {parameter} cannot be read: {failure}", field=parameter, value=raw
+    )
+
+
+def _plain_function(function: Any) -> Any:
+    """The function whose text holds the annotations."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if not inspect.isroutine(function) and not isinstance(function, type):
+        function = type(function).__call__
+    function = inspect.unwrap(function)
+    return getattr(function, "__func__", function)
+
+
+def _closure(function: Any) -> dict[str, Any]:
+    code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None)
+    found = {}
+    for name, cell in zip(code.co_freevars if code else (), cells or (), strict=False):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return found
+
+
+def _enclosing_names(function: Any) -> dict[str, Any]:
+    """The local names of the functions and classes around `function` that are still being run."""
+    qualified, module = getattr(function, "__qualname__", ""), getattr(function, "__globals__", None)
+    found: dict[str, Any] = {}
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals is module and qualified.startswith(f"{frame.f_code.co_qualname}."):
+            found = {**frame.f_locals, **found}
+        frame = frame.f_back
+    return found
+
+
+def _bare(annotation: Any) -> tuple[Any, bool]:
+    """The annotation without `Annotated` and without None, and whether None was there."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _bare(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        rest = [item for item in get_args(annotation) if item is not types.NoneType]
+        if len(rest) < len(get_args(annotation)):
+            return (_bare(rest[0])[0] if len(rest) == 1 else annotation), True
+    return annotation, False
+
+
+def _injected(annotation: Any) -> Injected | None:
+    bare, _ = _bare(annotation)
+    return "context" if bare is ToolContext else "state" if bare is State else None
+
+
+# -- the model of the arguments ----------------------------------------------------------------------------------------
+
+
+class _Schema(GenerateJsonSchema):
+    """Schemas with one type a value where pydantic would offer two."""
+
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - as its base has it
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        bounds = {key: float(schema[key]) for key in ("ge", "gt", "le", "lt") if schema.get(key) is not None}
+        return self.float_schema(core_schema.float_schema(**bounds))  # type: ignore[arg-type]
+
+
+def _field_of(parameter: inspect.Parameter, annotation: Any, tool: str, description: str) -> tuple[Any, Any]:
+    default = parameter.default
+    if isinstance(default, FieldInfo):
+        raise AgentError(
+            f"Tool {tool}: parameter {parameter.name} has a Field as its default",
+            remedy="Write Annotated[TYPE, Field(...)] and a plain default",
+            field=parameter.name,
+        )
+    if default is parameter.empty:
+        # The schema cannot offer null, so leaving it out is how a model says None.
+        default = None if _bare(annotation)[1] else ...
+    extra = {"description": description} if description else {}
+    return annotation, Field(default, alias=parameter.name, **extra)  # type: ignore[call-overload]
+
+
+def _field(index: int) -> str:
+    """The model's name for a parameter: its own could be one that pydantic keeps for itself."""
+    return f"parameter_{index}"
+
+
+def _model(tool: str, fields: Mapping[str, Any]) -> tuple[type[BaseModel], dict[str, Any]]:
+    named = {_field(index): field for index, field in enumerate(fields.values())}
+    model: type[BaseModel] = create_model(f"{tool}_arguments", __config__=ConfigDict(extra="ignore"), **named)
+    return model, model.model_json_schema(schema_generator=_Schema)
+
+
+def _culprit(tool: str, fields: Mapping[str, Any]) -> str:
+    """The parameter of which no schema can be made."""
+    for name, field in fields.items():
+        try:
+            _model(tool, {name: field})
+        except Exception:
+            return name
+    return ""

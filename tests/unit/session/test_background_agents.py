@@ -1,0 +1,234 @@
+"""Text agents beside the conversation: permits, results in the state, and nothing stale."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.background_agents import MAX_TEXT, MAX_WAITING, BackgroundAgentDispatcher
+from gemini_live_runtime.state.store import Origin, State
+
+
+class Script:
+    """An agent that does what a test says."""
+
+    def __init__(self, act: Callable[[State], Awaitable[Any]]) -> None:
+        self._act = act
+
+    async def run(self, state: State) -> str:
+        result: str = await self._act(state)
+        return result
+
+
+def says(text: Any, after: float = 1) -> Script:
+    async def act(state: State) -> Any:
+        await asyncio.sleep(after)
+        return text
+
+    return Script(act)
+
+
+def fails(error: BaseException) -> Script:
+    async def act(state: State) -> str:
+        raise error
+
+    return Script(act)
+
+
+class Desk:
+    def __init__(self, max_concurrent: int = 2) -> None:
+        self.state = State()
+        self.told: list[tuple[str, bool, str]] = []
+        self.agents = BackgroundAgentDispatcher(
+            max_concurrent,
+            clock=LoopClock(),
+            timeout_s=60,
+            on_finished=lambda name, ok, text: self.told.append((name, ok, text)),
+        )
+
+    def bg(self) -> dict[str, Any]:
+        return {key: self.state.get(key) for key in self.state.keys("bg")}
+
+
+def with_desk(scenario: Callable[[Desk], Awaitable[None]]) -> None:
+    async def main() -> None:
+        desk = Desk()
+        await scenario(desk)
+        await desk.agents.close()
+
+    run_virtual(main())
+
+
+def test_a_result_comes_to_the_state_as_the_agents() -> None:
+    async def scenario(desk: Desk) -> None:
+        desk.agents.dispatch("research", says("three rooms"), desk.state)
+        assert desk.agents.is_running("research")
+        await asyncio.sleep(2)
+        assert desk.bg() == {"bg:research:result": "three rooms"}
+        evidence = desk.state.evidence("bg:research:result")
+        assert evidence is not None
+        assert evidence.origin == Origin("agent", "research")
+        assert desk.told == [("research", True, "three rooms")]
+        assert (desk.agents.is_running("research"), desk.agents.active_count) == (False, 0)
+
+    with_desk(scenario)
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (fails(ValueError("no network")), "no network"),
+        (fails(SystemExit(2)), "sys.exit"),
+        (fails(KeyError()), "KeyError"),
+        (says(7), "returned int, not a text"),
+        (says("late", after=100), "longer than 60 s"),
+    ],
+)
+def test_an_error_comes_to_the_state_and_stays_in_its_run(agent: Script, words: str) -> None:
+    async def scenario(desk: Desk) -> None:
+        desk.agents.dispatch("research", agent, desk.state)
+        desk.agents.dispatch("other", says("fine"), desk.state)
+        await asyncio.sleep(70)
+        assert words in desk.state.get("bg:research:error")
+        assert "bg:research:result" not in desk.state
+        assert desk.state.get("bg:other:result") == "fine"
+
+    with_desk(scenario)
+
+
+def test_a_new_run_clears_what_the_last_one_left() -> None:
+    async def scenario(desk: Desk) -> None:
+        desk.agents.dispatch("research", fails(ValueError("no network")), desk.state)
+        await asyncio.sleep(1)
+        desk.agents.dispatch("research", says("found"), desk.state)
+        assert desk.bg() == {}
+        await asyncio.sleep(2)
+        assert desk.bg() == {"bg:research:result": "found"}
+        desk.agents.dispatch("research", fails(ValueError("gone")), desk.state)
+        await asyncio.sleep(2)
+        assert desk.bg() == {"bg:research:error": "gone"}
+
+    with_desk(scenario)
+
+
+def test_permits_bound_how_many_run_and_the_others_wait() -> None:
+    async def scenario(desk: Desk) -> None:
+        for name in "abc":
+            desk.agents.dispatch(name, says(name, after=10), desk.state)
+        assert (desk.agents.available_permits, desk.agents.active_count) == (0, 3)
+        assert desk.agents.is_running("c")
+        await asyncio.sleep(11)
+        assert [name for name, _, _ in desk.told] == ["a", "b"]
+        assert desk.agents.available_permits == 1
+        await asyncio.sleep(10)
+        assert desk.state.get("bg:c:result") == "c"
+        assert (desk.agents.available_permits, desk.agents.active_count) == (2, 0)
+
+    with_desk(scenario)
+
+
+def test_waiting_for_a_permit_is_no_part_of_the_time_limit() -> None:
+    async def scenario(desk: Desk) -> None:
+        for name in "abcd":
+            desk.agents.dispatch(name, says(name, after=50), desk.state)
+        await asyncio.sleep(101)
+        assert [ok for _, ok, _ in desk.told] == [True] * 4
+
+    with_desk(scenario)
+
+
+def test_a_name_that_is_running_is_refused() -> None:
+    async def scenario(desk: Desk) -> None:
+        desk.agents.dispatch("research", says("first"), desk.state)
+        with pytest.raises(AgentError, match="research is running already"):
+            desk.agents.dispatch("research", says("second"), desk.state)
+        await asyncio.sleep(2)
+        assert desk.state.get("bg:research:result") == "first"
+
+    with_desk(scenario)
+
+
+def test_cancelling_one_keeps_the_others_and_leaves_no_result() -> None:
+    async def scenario(desk: Desk) -> None:
+        for name in "abc":
+            desk.agents.dispatch(name, says(name, after=5), desk.state)
+        await asyncio.sleep(1)
+        assert desk.agents.cancel("a")
+        assert desk.agents.cancel("c")
+        assert not desk.agents.cancel("nobody")
+        await asyncio.sleep(10)
+        assert desk.bg() == {"bg:b:result": "b"}
+        assert sorted(desk.told) == [("a", False, "cancelled"), ("b", True, "b"), ("c", False, "cancelled")]
+
+    with_desk(scenario)
+
+
+def test_cancelling_all_leaves_nothing() -> None:
+    async def scenario(desk: Desk) -> None:
+        for name in "abc":
+            desk.agents.dispatch(name, says(name, after=5), desk.state)
+        assert sorted(desk.agents.cancel_all()) == ["a", "b", "c"]
+        await asyncio.sleep(10)
+        assert (desk.bg(), desk.agents.active_count, desk.agents.available_permits) == ({}, 0, 2)
+        assert len(desk.told) == 3
+
+    with_desk(scenario)
+
+
+def test_the_listener_may_dispatch_the_same_name_again() -> None:
+    async def main() -> None:
+        state = State()
+        rounds: list[str] = []
+
+        def again(name: str, ok: bool, text: str) -> None:
+            rounds.append(text)
+            if len(rounds) < 3:
+                agents.dispatch(name, says(str(len(rounds))), state)
+
+        agents = BackgroundAgentDispatcher(1, clock=LoopClock(), on_finished=again)
+        agents.dispatch("research", says("0"), state)
+        await asyncio.sleep(10)
+        assert rounds == ["0", "1", "2"]
+
+    run_virtual(main())
+
+
+def test_too_many_waiting_are_refused() -> None:
+    async def scenario(desk: Desk) -> None:
+        for number in range(2 + MAX_WAITING):
+            desk.agents.dispatch(f"a{number}", says("x"), desk.state)
+        with pytest.raises(AgentError, match="Too many"):
+            desk.agents.dispatch("more", says("x"), desk.state)
+
+    with_desk(scenario)
+
+
+def test_a_result_without_end_is_cut_and_says_so() -> None:
+    async def scenario(desk: Desk) -> None:
+        desk.agents.dispatch("research", says("x" * (MAX_TEXT + 5)), desk.state)
+        await asyncio.sleep(2)
+        assert desk.state.get("bg:research:result").endswith("x ... (5 more characters)")
+
+    with_desk(scenario)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda desk: desk.agents.dispatch("", says("x"), desk.state),
+        lambda desk: desk.agents.dispatch("a:b", says("x"), desk.state),
+        lambda desk: desk.agents.dispatch("a", says("x"), desk.state, timeout_s=0),
+        lambda desk: BackgroundAgentDispatcher(0, clock=LoopClock()),
+    ],
+)
+def test_what_cannot_be_used_is_refused(act: Callable[[Desk], Any]) -> None:
+    async def scenario(desk: Desk) -> None:
+        with pytest.raises(AgentError):
+            act(desk)
+
+    with_desk(scenario)
