@@ -1,0 +1,147 @@
+"""The one place where effects touch the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from gemini_live_runtime.events import Payload
+from gemini_live_runtime.session.live_effects import (
+    CancelDeferredPrompt,
+    EffectMode,
+    EmitEvent,
+    LiveEffect,
+    PromptModel,
+    Reaction,
+    SendContext,
+    SignalUserActivityEnd,
+    SignalUserActivityStart,
+    TransitionPhase,
+    UpdateInstruction,
+)
+from gemini_live_runtime.session.pending import ContextNotSent, PendingContext, send_notes
+from gemini_live_runtime.session.writing import SessionWriter
+
+MAX_CONCURRENT = 64
+"""Concurrent effects under way at once; one more is not begun but reported."""
+
+ENDING_S = 2.0
+"""Seconds that closing waits for cancelled effects."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffectFault:
+    """An effect that the rule `source` wanted failed or took too long; the effects after it were performed."""
+
+    source: str
+    effect: LiveEffect
+    error: str
+    trace: str = ""
+
+
+class LiveEffectExecutor:
+    """Performs effects, in order, on the loop that it is used on."""
+
+    def __init__(
+        self,
+        writer: SessionWriter,
+        pending: PendingContext,
+        *,
+        emit: Callable[[Payload], None],
+        transition: Callable[[str, str], Awaitable[None] | None],
+        report: Callable[[EffectFault | ContextNotSent], None],
+    ) -> None:
+        """`transition(target, reason)` takes the conversation to a phase and raises when it cannot."""
+        self._writer = writer
+        self._pending = pending
+        self._emit = emit
+        self._transition = transition
+        self._report = report
+        self._running: dict[asyncio.Task[None], Reaction] = {}
+
+    async def execute(self, effect: LiveEffect) -> None:
+        """Perform one effect. Raises what the writer, `emit` or `transition` raises."""
+        match effect:
+            case SendContext(contents, reason, role):
+                if contents:
+                    self._writer.send_context(contents, role, False, reason)
+            case PromptModel(reason):
+                self.flush_deferred_prompt(reason)
+            case CancelDeferredPrompt():
+                self._pending.clear_prompt()
+            case SignalUserActivityStart():
+                self._writer.activity_start()
+            case SignalUserActivityEnd():
+                self._writer.activity_end()
+            case UpdateInstruction(text, reason):
+                self._writer.update_instruction(text, reason)
+            case EmitEvent(payload):
+                self._emit(payload)
+            case TransitionPhase(target, reason):
+                entering = self._transition(target, reason)
+                if entering is not None:
+                    await entering
+            case _:
+                assert_never(effect)
+
+    async def execute_reactions(self, reactions: Iterable[Reaction]) -> None:
+        """Perform all, in order. Blocking ones are waited for; one that fails is reported and the others go on."""
+        for reaction in reactions:
+            if reaction.policy.mode is EffectMode.BLOCKING:
+                await self._watched(reaction)
+            elif len(self._running) >= MAX_CONCURRENT:
+                error = f"not begun: {MAX_CONCURRENT} concurrent effects are under way"
+                self._report(EffectFault(reaction.source, reaction.effect, error))
+            else:
+                task = asyncio.create_task(self._watched(reaction), name=f"effect of {reaction.source}")
+                self._running[task] = reaction
+                task.add_done_callback(self._running.pop)
+
+    def flush_deferred_prompt(self, reason: str = "") -> None:
+        """Post the queued context, then, if one was armed, the prompt. Nothing can come between: it does not wait.
+
+        What fails waits again: a prompt never goes out ahead of the context that it is about. Context that failed is
+        reported; raises `GeminiLiveError` when the prompt itself cannot be posted.
+        """
+        notes, armed = self._pending.drain()
+        rest, failed = send_notes(self._writer, notes)
+        self._pending.put_back(rest)
+        for failure in failed:
+            self._report(failure)
+        if not armed:
+            return
+        if rest:
+            self._pending.arm_prompt()
+            return
+        try:
+            self._writer.prompt_model(reason)
+        except BaseException:
+            self._pending.arm_prompt()
+            raise
+
+    async def close(self) -> None:
+        """Cancel the concurrent effects and wait for them, at most `ENDING_S`; what still runs then is reported."""
+        await asyncio.sleep(0)  # what was begun only now takes its first step
+        tasks = self._running.keys() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=ENDING_S)
+        for task in tasks & self._running.keys():
+            reaction = self._running[task]
+            self._report(EffectFault(reaction.source, reaction.effect, "did not end when it was cancelled"))
+
+    async def _watched(self, reaction: Reaction) -> None:
+        scope = asyncio.timeout(reaction.policy.timeout_s)
+        try:
+            async with scope:
+                await self.execute(reaction.effect)
+        except (Exception, SystemExit) as error:
+            if scope.expired() and isinstance(error, TimeoutError):
+                text, trace = f"took longer than {reaction.policy.timeout_s:g} s", ""
+            else:
+                text, trace = f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error))
+            self._report(EffectFault(reaction.source, reaction.effect, text, trace))

@@ -1,0 +1,104 @@
+"""How the session writes to the model: what can be posted, and how instructions and context look on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire.messages import ClientMessage, FunctionResponse
+
+ContextRole = Literal["model", "user"]
+InstructionVia = Literal["context_update", "system_content", "user_note"]
+
+INSTRUCTION_MARK = "[Instruction] "
+"""What an instruction begins with when it travels as something the user said."""
+
+CONTEXT_MARK = "[Context] "
+"""What context begins with when it travels as something the user said."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextNote:
+    """A text for the model to know, not to answer. `reason` is why it is sent, for people."""
+
+    text: str
+    role: ContextRole = "model"
+    reason: str = ""
+
+
+class SessionWriter(Protocol):
+    """Posts to the model. Nothing waits: the order of calls is the order on the wire.
+
+    Every method may raise `GeminiLiveError`; nothing was posted then. `reason` is for the journal.
+    """
+
+    def send_audio(self, pcm: bytes) -> None:
+        """Post microphone audio (16 kHz s16le mono)."""
+        ...
+
+    def send_text(self, text: str) -> None:
+        """Post a turn that the user typed; the model answers it."""
+        ...
+
+    def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
+        """Post one still of a video."""
+        ...
+
+    def send_context(
+        self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""
+    ) -> None:
+        """Post texts for the model to know, in one message; with `prompt` it speaks at once."""
+        ...
+
+    def prompt_model(self, reason: str = "") -> None:
+        """Ask the model to speak now."""
+        ...
+
+    def update_instruction(self, text: str, reason: str = "") -> None:
+        """Replace the system instruction."""
+        ...
+
+    def activity_start(self) -> None:
+        """The user begins to speak; only where the client decides that."""
+        ...
+
+    def activity_end(self) -> None:
+        """The user has finished speaking; only where the client decides that."""
+        ...
+
+    def send_tool_answers(self, answers: Sequence[FunctionResponse]) -> None:
+        """Post the answers of calls."""
+        ...
+
+
+def instruction_message(text: str, via: InstructionVia) -> ClientMessage:
+    """The message that replaces the system instruction with `text`. Raises `AgentError` for another `via`."""
+    match via:
+        case "context_update":
+            return compose.context_update(instruction=text)
+        case "system_content":
+            return compose.text_turn(text, role="system", turn_complete=False)
+        case "user_note":
+            return compose.text_turn(INSTRUCTION_MARK + text, role="user", turn_complete=False)
+        case _:
+            raise AgentError(
+                f"An instruction cannot travel as {via!r} in a message",
+                remedy="Use context_update, system_content or user_note",
+                field="via",
+                value=via,
+            )
+
+
+def context_message(texts: Sequence[str], role: ContextRole = "model", *, prompt: bool = False) -> ClientMessage:
+    """The message with one turn for each of `texts`; those in the user's name are marked as context."""
+    mark = CONTEXT_MARK if role == "user" else ""
+    turns = (compose.text_content(mark + text, role=role) for text in texts)
+    return compose.client_content(*turns, turn_complete=prompt)
+
+
+def prompt_message() -> ClientMessage:
+    """The message that asks the model to speak without telling it anything."""
+    return compose.client_content(turn_complete=True)

@@ -1,0 +1,318 @@
+"""Effects reach the wire in order, and one that fails stops none of the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from typing import Any
+
+import pytest
+from tests.unit.session.recording_writer import RecordingWriter, closed, notes
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError
+from gemini_live_runtime.session.executor import MAX_CONCURRENT, EffectFault, LiveEffectExecutor
+from gemini_live_runtime.session.live_effects import (
+    CancelDeferredPrompt,
+    EffectMode,
+    EffectPolicy,
+    EmitEvent,
+    LiveEffect,
+    PromptModel,
+    Reaction,
+    SendContext,
+    SignalUserActivityEnd,
+    SignalUserActivityStart,
+    TransitionPhase,
+    UpdateInstruction,
+)
+from gemini_live_runtime.session.pending import ContextNotSent, PendingContext
+from gemini_live_runtime.session.writing import ContextNote
+
+
+class Desk:
+    """An executor with everything it touches. Entering the phase `slow` takes an hour, `stubborn` cannot be stopped."""
+
+    def __init__(self, *waiting: str, prompt: bool = False) -> None:
+        self.wire = RecordingWriter()
+        self.pending = PendingContext()
+        self.pending.extend(notes(*waiting))
+        if prompt:
+            self.pending.arm_prompt()
+        self.emitted: list[ev.Payload] = []
+        self.entered: list[tuple[str, str]] = []
+        self.reports: list[EffectFault | ContextNotSent] = []
+        self.executor = LiveEffectExecutor(
+            self.wire,
+            self.pending,
+            emit=self.emitted.append,
+            transition=self.transition,
+            report=self.reports.append,
+        )
+
+    def transition(self, target: str, reason: str) -> Awaitable[None] | None:
+        if target == "nowhere":
+            raise LookupError("There is no phase nowhere")
+        if target in ("slow", "stubborn"):
+            return self.enter_slowly(target, reason)
+        self.entered.append((target, reason))
+        return None
+
+    async def enter_slowly(self, target: str, reason: str) -> None:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            if target == "slow":
+                raise
+            await asyncio.sleep(3600)
+        self.entered.append((target, reason))
+
+    async def react(self, *effects: LiveEffect, policy: EffectPolicy | None = None) -> None:
+        await self.executor.execute_reactions(
+            [Reaction("rule", effect, policy or EffectPolicy()) for effect in effects]
+        )
+
+    @property
+    def errors(self) -> list[str]:
+        return [report.error for report in self.reports if isinstance(report, EffectFault)]
+
+
+CONCURRENT = EffectPolicy(EffectMode.CONCURRENT)
+NOTICE = ev.Notice(level="info", code="x", text="x")
+
+
+def run(main: Coroutine[Any, Any, None]) -> None:
+    run_virtual(main)
+
+
+async def test_an_armed_prompt_goes_out_behind_the_queued_context() -> None:
+    desk = Desk("one", prompt=True)
+
+    await desk.executor.execute(PromptModel("playback drained"))
+
+    assert desk.wire.posted == [("context", ("model", ["one"], False)), ("prompt", None)]
+    assert desk.wire.reasons == ["", "playback drained"]
+    assert desk.pending.is_empty
+
+
+async def test_without_an_armed_prompt_only_the_context_goes_out() -> None:
+    desk = Desk("one")
+
+    await desk.executor.execute(PromptModel())
+
+    assert desk.wire.kinds == ["context"]
+
+
+async def test_an_armed_prompt_needs_no_context() -> None:
+    desk = Desk(prompt=True)
+
+    await desk.executor.execute(PromptModel())
+
+    assert desk.wire.kinds == ["prompt"]
+
+
+async def test_a_cancelled_prompt_leaves_the_context() -> None:
+    desk = Desk("one", prompt=True)
+
+    await desk.executor.execute(CancelDeferredPrompt())
+
+    assert desk.pending.drain() == (notes("one"), False)
+    assert desk.wire.posted == []
+
+
+async def test_effects_reach_the_wire_in_their_order() -> None:
+    desk = Desk()
+
+    await desk.react(
+        SignalUserActivityStart(), SignalUserActivityEnd(), UpdateInstruction("Be brief.", "phase"), SendContext(("a",))
+    )
+
+    assert desk.wire.kinds == ["activity_start", "activity_end", "instruction", "context"]
+    assert desk.wire.posted[2] == ("instruction", "Be brief.")
+    assert desk.reports == []
+
+
+async def test_context_goes_out_at_once_in_its_role_and_leaves_what_waits() -> None:
+    desk = Desk("one")
+
+    await desk.executor.execute(SendContext(("a", "b"), reason="mood", role="user"))
+
+    assert desk.wire.posted == [("context", ("user", ["a", "b"], False))]
+    assert desk.wire.reasons == ["mood"]
+    assert len(desk.pending) == 1
+
+
+async def test_no_context_is_no_message() -> None:
+    desk = Desk()
+
+    await desk.executor.execute(SendContext(()))
+
+    assert desk.wire.posted == []
+
+
+async def test_an_event_is_emitted() -> None:
+    desk = Desk()
+
+    await desk.executor.execute(EmitEvent(NOTICE))
+
+    assert desk.emitted == [NOTICE]
+
+
+async def test_a_transition_is_really_made() -> None:
+    desk = Desk()
+
+    await desk.react(TransitionPhase("farewell", "the caller is done"))
+
+    assert desk.entered == [("farewell", "the caller is done")]
+
+
+def test_a_transition_that_takes_time_is_waited_for() -> None:
+    async def main() -> None:
+        desk = Desk()
+        await desk.react(TransitionPhase("slow"), SignalUserActivityStart())
+        assert desk.entered == [("slow", "")]
+        assert desk.wire.kinds == ["activity_start"]
+
+    run(main())
+
+
+async def test_an_effect_that_fails_is_named_and_the_others_are_performed() -> None:
+    desk = Desk()
+
+    await desk.react(TransitionPhase("nowhere"), SignalUserActivityStart())
+
+    fault = desk.reports[0]
+    assert isinstance(fault, EffectFault)
+    assert (fault.source, fault.effect) == ("rule", TransitionPhase("nowhere"))
+    assert fault.error == "LookupError: There is no phase nowhere"
+    assert "in transition" in fault.trace
+    assert desk.wire.kinds == ["activity_start"]
+
+
+async def test_executing_one_effect_raises_what_went_wrong() -> None:
+    desk = Desk()
+    desk.wire.failing["instruction"] = closed()
+
+    with pytest.raises(ConnectionClosedError):
+        await desk.executor.execute(UpdateInstruction("Be brief."))
+
+
+def test_a_blocking_effect_is_given_up_at_its_timeout() -> None:
+    async def main() -> None:
+        desk = Desk()
+        await desk.react(TransitionPhase("slow"), SignalUserActivityStart(), policy=EffectPolicy(timeout_s=2.0))
+        assert asyncio.get_running_loop().time() == 2.0
+        assert desk.errors == ["took longer than 2 s"]
+        assert desk.entered == []
+        assert desk.wire.kinds == ["activity_start"]
+
+    run(main())
+
+
+def test_a_concurrent_effect_is_not_waited_for() -> None:
+    async def main() -> None:
+        desk = Desk()
+        await desk.react(TransitionPhase("slow"), policy=CONCURRENT)
+        await desk.react(SignalUserActivityStart())
+        assert desk.entered == []
+        assert desk.wire.kinds == ["activity_start"]
+        await asyncio.sleep(3601)
+        assert desk.entered == [("slow", "")]
+
+    run(main())
+
+
+def test_a_concurrent_effect_that_fails_or_takes_too_long_is_reported() -> None:
+    async def main() -> None:
+        desk = Desk()
+        await desk.react(TransitionPhase("nowhere"), policy=CONCURRENT)
+        await desk.react(TransitionPhase("slow"), policy=EffectPolicy(EffectMode.CONCURRENT, 1.0))
+        await asyncio.sleep(2)
+        assert desk.errors == ["LookupError: There is no phase nowhere", "took longer than 1 s"]
+
+    run(main())
+
+
+def test_too_many_concurrent_effects_are_not_begun_but_reported() -> None:
+    async def main() -> None:
+        desk = Desk()
+        await desk.react(*[TransitionPhase("slow")] * (MAX_CONCURRENT + 1), policy=CONCURRENT)
+        assert desk.errors == [f"not begun: {MAX_CONCURRENT} concurrent effects are under way"]
+        await desk.executor.close()
+
+    run(main())
+
+
+def test_closing_cancels_what_is_under_way_and_names_what_will_not_end() -> None:
+    async def main() -> None:
+        desk = Desk()
+        await desk.react(TransitionPhase("slow"), TransitionPhase("stubborn"), policy=CONCURRENT)
+        await asyncio.sleep(0)
+        await desk.executor.close()
+        assert asyncio.get_running_loop().time() == 2.0
+        assert [report.effect for report in desk.reports if isinstance(report, EffectFault)] == [
+            TransitionPhase("stubborn")
+        ]
+        assert desk.entered == []
+
+    run(main())
+
+
+async def test_a_concurrent_effect_begun_just_before_the_end_still_reaches_the_wire() -> None:
+    desk = Desk()
+
+    await desk.react(UpdateInstruction("Be brief."), policy=CONCURRENT)
+    await desk.executor.close()
+
+    assert desk.wire.kinds == ["instruction"]
+
+
+async def test_a_prompt_is_not_sent_without_the_context_it_is_about() -> None:
+    desk = Desk("one", prompt=True)
+    desk.wire.failing["context"] = closed()
+
+    await desk.react(PromptModel())
+
+    assert desk.wire.posted == []
+    assert desk.pending.drain() == (notes("one"), True)
+    assert [report.kept for report in desk.reports if isinstance(report, ContextNotSent)] == [True]
+
+
+async def test_a_prompt_that_cannot_be_sent_stays_armed() -> None:
+    desk = Desk("one", prompt=True)
+    desk.wire.failing["prompt"] = closed()
+
+    await desk.react(PromptModel())
+
+    assert desk.wire.kinds == ["context"]
+    assert desk.pending.drain() == ((), True)
+    assert desk.errors == ["ConnectionClosedError: The connection ended."]
+
+
+async def test_what_was_sent_before_a_failure_is_not_sent_again() -> None:
+    desk = Desk("one")
+    desk.pending.push(ContextNote("two", "user"))
+    sent = desk.wire.send_context
+
+    def once(*args: Any, **options: Any) -> None:
+        if desk.wire.posted:
+            raise closed()
+        sent(*args, **options)
+
+    desk.wire.send_context = once  # type: ignore[method-assign]
+    await desk.react(PromptModel())
+
+    assert desk.wire.posted == [("context", ("model", ["one"], False))]
+    assert desk.pending.drain_context() == notes("two", role="user")
+
+
+async def test_context_refused_for_what_it_is_does_not_hold_the_prompt_up() -> None:
+    desk = Desk("one", prompt=True)
+    desk.wire.failing["context"] = ProtocolError("The message cannot be written")
+
+    await desk.react(PromptModel())
+
+    assert desk.wire.kinds == ["prompt"]
+    assert desk.pending.is_empty
+    assert [report.kept for report in desk.reports if isinstance(report, ContextNotSent)] == [False]
