@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from gemini_live_runtime.errors import ConfigError
 
 PRICES_AS_OF = "2026-11"
 
@@ -42,3 +46,59 @@ def cost_of(price: Price, prompt: Mapping[str, int], response: Mapping[str, int]
     for modality, tokens in response.items():
         dollars += tokens * (price.audio_out if modality == "AUDIO" else price.text_out)
     return dollars / 1e6
+
+
+def price_table(from_toml: Mapping[str, Any]) -> Mapping[str, Price]:
+    """The price table of a config file's `[prices]` section laid over `PRICES`.
+
+    `as_of = "2027-01"` dates it; each `[prices."MODEL-PREFIX"]` holds `text_in`, `audio_in`, `text_out` and `audio_out`
+    in US dollars per million tokens. A prefix that is known may change some of them, a new one needs all four. Raises
+    `ConfigError` naming the field.
+    """
+    prices = dict(PRICES)
+    for prefix, given in from_toml.items():
+        if prefix == "as_of":
+            continue
+        place = f'prices."{prefix}"'
+        if not prefix or "/" in prefix:
+            raise _refused(place, prefix, "is not the beginning of a model name", "Use a name such as gemini-3.8-live")
+        if not isinstance(given, Mapping):
+            raise _refused(
+                place, given, "is not a table", f"Give it {', '.join(_FIELDS)} in dollars per million tokens"
+            )
+        known = asdict(prices[prefix]) if prefix in prices else {}
+        for name, value in given.items():
+            if name not in _FIELDS:
+                raise _refused(f"{place}.{name}", value, "is not a price", f"Use {', '.join(_FIELDS)}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+                raise _refused(f"{place}.{name}", value, "is not a price", "Give dollars per million tokens, 0 or more")
+            known[name] = float(value)
+        missing = [name for name in _FIELDS if name not in known]
+        if missing:
+            raise _refused(f"{place}.{missing[0]}", None, "is missing", f"Add {', '.join(missing)}")
+        prices[prefix] = Price(**known)
+    prices_as_of(from_toml)
+    return prices
+
+
+def prices_as_of(from_toml: Mapping[str, Any]) -> str:
+    """The month (`YYYY-MM`) of the prices in use: the config's `as_of` when it has prices, else `PRICES_AS_OF`.
+
+    Raises `ConfigError` for prices without a month or with something else there.
+    """
+    if not from_toml:
+        return PRICES_AS_OF
+    value = from_toml.get("as_of")
+    year, dash, month = value.partition("-") if isinstance(value, str) else ("", "", "")
+    if not (dash and len(year) == 4 and len(month) == 2 and (year + month).isdecimal() and 1 <= int(month) <= 12):
+        what = "is missing" if value is None else "is not a month"
+        raise _refused("prices.as_of", value, what, f'Add when you read the prices, such as as_of = "{PRICES_AS_OF}"')
+    return str(value)
+
+
+_FIELDS = tuple(field.name for field in fields(Price))
+
+
+def _refused(field: str, value: object, what: str, remedy: str) -> ConfigError:
+    shown = "" if value is None else f" ({value!r:.60})"
+    return ConfigError(f"{field}{shown} {what}", remedy=remedy, field=field, value=value)

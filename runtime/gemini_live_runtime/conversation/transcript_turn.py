@@ -1,0 +1,154 @@
+"""The values a transcript is made of: turns, tool calls in short, windows; and how turns are saved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, TypeAlias
+
+from gemini_live_runtime.errors import JournalError
+
+MAX_SUMMARY = 200
+"""Characters of a tool's arguments or result in its summary, the ellipsis included."""
+
+MAX_TEXT = 100_000
+"""Characters kept of one side of a turn."""
+
+OpenedBy: TypeAlias = Literal["voice", "typed", "model"]
+CallStatus: TypeAlias = Literal["running", "ok", "error", "timeout", "cancelled", "refused"]
+
+_BY = ("voice", "typed", "model")
+_STATUSES = ("running", "ok", "error", "timeout", "cancelled", "refused")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallSummary:
+    """One tool call. `args` and `result` are JSON texts of at most 200 characters; `result` is "" while it runs."""
+
+    call_id: str
+    name: str
+    args: str
+    result: str
+    status: CallStatus
+
+    @classmethod
+    def of(cls, call_id: str, name: str, args: Any, result: Any, status: CallStatus) -> ToolCallSummary:
+        """Summarise JSON-like values; what JSON does not know is shown by its `str`. A running call has no result."""
+        return cls(call_id, name, _cut_json(args), "" if status == "running" else _cut_json(result), status)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptTurn:
+    """One turn. `number` is the session's; `started_at` is in seconds of the clock that the caller uses.
+
+    `model` is what was heard of the answer, `unheard` what was cut off it. Thoughts are in neither.
+    """
+
+    number: int
+    by: OpenedBy
+    started_at: float
+    user: str = ""
+    model: str = ""
+    unheard: str = ""
+    interrupted: bool = False
+    tool_calls: tuple[ToolCallSummary, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody said and did anything in it."""
+        return not (self.user or self.model or self.unheard or self.tool_calls)
+
+    @property
+    def text(self) -> str:
+        """Its lines: `User: ..`, `[Tool: name(args) → result]` for each call, `Assistant: ..`; without blank sides."""
+        lines = [f"User: {_one_line(self.user)}"] if self.user.strip() else []
+        lines += [f"[Tool: {call.name}({call.args}) → {call.result or call.status}]" for call in self.tool_calls]
+        if self.model.strip():
+            lines.append(f"Assistant: {_one_line(self.model)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptWindow:
+    """Consecutive turns, oldest first."""
+
+    turns: tuple[TranscriptTurn, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.turns)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no turn."""
+        return not self.turns
+
+    @property
+    def text(self) -> str:
+        """All turns as text, an empty line between two. A line break inside a text becomes a space."""
+        return "\n\n".join(text for turn in self.turns if (text := turn.text))
+
+    @property
+    def last_user(self) -> str:
+        """The newest text of the user that is not blank; "" when there is none."""
+        return next((turn.user for turn in reversed(self.turns) if turn.user.strip()), "")
+
+    @property
+    def last_model(self) -> str:
+        """The newest heard text of the model that is not blank; "" when there is none."""
+        return next((turn.model for turn in reversed(self.turns) if turn.model.strip()), "")
+
+
+def _one_line(text: str) -> str:
+    # One turn's text must not be able to look like another line of the transcript.
+    return " ".join(text.splitlines()).strip()
+
+
+def _cut_json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= MAX_SUMMARY else text[: MAX_SUMMARY - 1] + "…"
+
+
+def turn_to_json(turn: TranscriptTurn) -> dict[str, Any]:
+    """A turn as JSON values."""
+    return asdict(turn) | {"tool_calls": [asdict(call) for call in turn.tool_calls]}
+
+
+def turn_from_json(item: Any, place: str) -> TranscriptTurn:
+    """What `turn_to_json` made. A call that was still running is `cancelled`: its process is gone.
+
+    Raises `JournalError` naming the field below `place` that cannot be used.
+    """
+    if not isinstance(item, Mapping) or not isinstance(item.get("tool_calls"), list):
+        raise unusable(place, item)
+    calls = []
+    for at, call in enumerate(item["tool_calls"]):
+        where = f"{place}.tool_calls[{at}]"
+        if not isinstance(call, Mapping):
+            raise unusable(where, call)
+        values = {f.name: call.get(f.name) for f in fields(ToolCallSummary)}
+        for name, value in values.items():
+            if not isinstance(value, str) or (name == "status" and value not in _STATUSES):
+                raise unusable(f"{where}.{name}", value)
+        if values["status"] == "running":
+            values["status"] = "cancelled"
+        calls.append(ToolCallSummary(**values))  # type: ignore[arg-type]
+    kinds: dict[str, tuple[type, ...]] = {
+        "number": (int,), "by": (str,), "started_at": (int, float), "user": (str,), "model": (str,), "unheard": (str,),
+        "interrupted": (bool,),
+    }  # fmt: skip
+    for name, kind in kinds.items():
+        value = item.get(name)
+        if type(value) not in kind or (name == "by" and value not in _BY):
+            raise unusable(f"{place}.{name}", value)
+    return TranscriptTurn(**{name: item[name] for name in kinds}, tool_calls=tuple(calls))
+
+
+def unusable(field: str, value: object) -> JournalError:
+    """The error for a saved transcript with `value` at `field`."""
+    return JournalError(
+        f"The saved transcript cannot be used: {field} is {value!r:.80}",
+        remedy="Start without the saved session, or restore its file from a copy",
+        field=field,
+        value=value,
+    )

@@ -1,0 +1,191 @@
+"""Voice activity on the microphone's audio: when speech starts and ends, in audio time.
+
+Unlike the display's mark (`audio/voice.py`), this decides turns: it takes any chunking, confirms a start, keeps the
+audio that led to it, and counts time in samples, so the same audio always gives the same edges.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from gemini_live_runtime.audio.interface import MIC_RATE
+from gemini_live_runtime.errors import AgentError
+
+VadState: TypeAlias = Literal["silence", "pending_speech", "speech", "hangover"]
+Detector: TypeAlias = Callable[[bytes], bool]
+"""Whether a frame of s16le mono PCM at 16 kHz holds speech."""
+
+FRAME_LENGTHS_MS = (10, 20, 30)
+"""What WebRTC's detector takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class VadEdge:
+    """Speech starts or ends. Times are audio seconds since the detector began.
+
+    `at_s` is when it was decided; `voice_s` is where the first voiced frame began, or the last one ended.
+    """
+
+    kind: Literal["start", "end"]
+    at_s: float
+    voice_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class InputVadSnapshot:
+    """What the detector is doing. `last_transition_s`: audio time of the last change of state, or None."""
+
+    sample_rate: int
+    frame_ms: int
+    state: VadState
+    speaking: bool
+    frames_processed: int
+    last_transition_s: float | None
+
+
+def webrtc_detector() -> Detector:
+    """WebRTC's detector in its strictest mode, 3."""
+    import webrtcvad
+
+    vad = webrtcvad.Vad(3)
+    return lambda frame: bool(vad.is_speech(frame, MIC_RATE))
+
+
+class InputVad:
+    """Frames s16le mono PCM at 16 kHz and finds the edges of speech.
+
+    `min_speech_frames` voiced frames in a row start speech; `hangover_frames` unvoiced ones in a row end it; both are
+    at least 1. `pre_speech_frames` (0 or more) silent frames from before a start are kept besides those that decided
+    it. Raises `AgentError` for anything else.
+    """
+
+    def __init__(
+        self,
+        *,
+        frame_ms: int = 20,
+        min_speech_frames: int = 2,
+        hangover_frames: int = 12,
+        pre_speech_frames: int = 5,
+        detector: Detector | None = None,
+    ) -> None:
+        if frame_ms not in FRAME_LENGTHS_MS:
+            raise AgentError(
+                f"A voice activity frame cannot be {frame_ms!r} ms long",
+                remedy="Use 10, 20 or 30",
+                field="frame_ms",
+                value=frame_ms,
+            )
+        bounds = (
+            ("min_speech_frames", min_speech_frames, 1),
+            ("hangover_frames", hangover_frames, 1),
+            ("pre_speech_frames", pre_speech_frames, 0),
+        )
+        for name, value, least in bounds:
+            if value < least:
+                raise AgentError(f"{name} cannot be {value}", remedy=f"Use {least} or more", field=name, value=value)
+        self._frame_ms = frame_ms
+        self._frame_bytes = MIC_RATE * frame_ms // 1000 * 2
+        self._min_speech = min_speech_frames
+        self._hangover = hangover_frames
+        self._voiced = detector if detector is not None else webrtc_detector()
+        self._ring: deque[bytes] = deque(maxlen=pre_speech_frames + min_speech_frames)
+        self._rest = b""
+        self._state: VadState = "silence"
+        self._run = 0
+        """Voiced frames while speech is pending, unvoiced ones in the hang-over."""
+        self._frames = 0
+        self._changed_at: float | None = None
+
+    @property
+    def audio_s(self) -> float:
+        """Audio judged so far in seconds: the clock of the edges. It never goes back."""
+        return self._at(self._frames)
+
+    @property
+    def speaking(self) -> bool:
+        """Whether speech has started and not ended."""
+        return self._state in ("speech", "hangover")
+
+    def add(self, pcm: bytes) -> list[VadEdge]:
+        """Judge the next chunk, of any number of bytes; part of a sample or frame waits for the next chunk."""
+        data = self._rest + pcm
+        whole = len(data) // self._frame_bytes * self._frame_bytes
+        self._rest = data[whole:]
+        edges = []
+        for at in range(0, whole, self._frame_bytes):
+            edge = self._judge(data[at : at + self._frame_bytes])
+            if edge is not None:
+                edges.append(edge)
+        return edges
+
+    def take_pre_speech(self) -> bytes:
+        """The audio up to the decision of the last start (silent frames, then voiced ones), in order; forgets it."""
+        pcm = b"".join(self._ring)
+        self._ring.clear()
+        return pcm
+
+    def reset(self) -> list[VadEdge]:
+        """The audio has a gap (another device, a muted microphone): silence again. Speech going on ends here."""
+        edges = [VadEdge("end", self.audio_s, self._voice_end())] if self.speaking else []
+        self._rest = b""
+        self._ring.clear()
+        if self._state != "silence":
+            self._change("silence")
+        return edges
+
+    def snapshot(self) -> InputVadSnapshot:
+        """What it is doing now."""
+        return InputVadSnapshot(
+            sample_rate=MIC_RATE,
+            frame_ms=self._frame_ms,
+            state=self._state,
+            speaking=self.speaking,
+            frames_processed=self._frames,
+            last_transition_s=self._changed_at,
+        )
+
+    def _judge(self, frame: bytes) -> VadEdge | None:
+        voiced = self._voiced(frame)
+        self._frames += 1
+        if not self.speaking:
+            self._ring.append(frame)
+            return self._judge_silence(voiced)
+        if voiced:
+            if self._state == "hangover":
+                self._change("speech")
+            return None
+        if self._state == "speech":
+            self._change("hangover")
+        self._run += 1
+        if self._run < self._hangover:
+            return None
+        edge = VadEdge("end", self.audio_s, self._voice_end())
+        self._ring.clear()
+        self._change("silence")
+        return edge
+
+    def _judge_silence(self, voiced: bool) -> VadEdge | None:
+        if not voiced:
+            if self._state == "pending_speech":
+                self._change("silence")
+            return None
+        if self._state == "silence":
+            self._change("pending_speech")
+        self._run += 1
+        if self._run < self._min_speech:
+            return None
+        edge = VadEdge("start", self.audio_s, self._at(self._frames - self._run))
+        self._change("speech")
+        return edge
+
+    def _voice_end(self) -> float:
+        return self._at(self._frames - (self._run if self._state == "hangover" else 0))
+
+    def _change(self, state: VadState) -> None:
+        self._state, self._run, self._changed_at = state, 0, self.audio_s
+
+    def _at(self, frames: int) -> float:
+        return frames * self._frame_ms / 1000
