@@ -1,0 +1,123 @@
+"""A summary of state for the model, laid out in sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gemini_live_runtime.conversation.instructions import InstructionModifier, as_json
+from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
+from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.state.guards import MISSING, Term, function_name
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.state.store import State
+
+PHASE_NEEDS = "session:phase_needs"
+"""Where the session keeps the keys that the current phase needs, a list of texts."""
+
+_Part: TypeAlias = Callable[[Any], str]
+"""Turns a value that is set into a piece of text, "" for none."""
+
+_UNREMARKABLE = ("", "neutral", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    label: str
+    parts: tuple[tuple[str, _Part], ...] = ()
+
+    def render(self, state: State) -> str:
+        pieces = []
+        for key, part in self.parts:
+            value = state.get_raw(key)
+            if value is not MISSING and value is not None:
+                pieces.append(part(value))
+        body = " ".join(piece for piece in pieces if piece)
+        head = f"[{self.label}] " if self.label else ""
+        return f"{head}{body}" if body else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBuilder:
+    """Builds lines like `[Caller] Name: Ada. Identity verified.` from state; each method gives a new builder.
+
+    What is missing, null or empty is left out, and so is a section without content.
+    """
+
+    sections: tuple[_Section, ...] = ()
+    gathered: tuple[tuple[Need, ...], ...] = ()
+    """What `[Gathering]` lists; an empty part stands for the needs of the current phase."""
+
+    def section(self, label: str) -> ContextBuilder:
+        """What follows belongs to this section."""
+        return replace(self, sections=(*self.sections, _Section(label)))
+
+    def field(self, key: str | Term, label: str) -> ContextBuilder:
+        """`Label: value.`"""
+        return self._with(key, lambda value: f"{label}: {shown}." if (shown := _shown(value)) else "")
+
+    def flag(self, key: str | Term, label: str) -> ContextBuilder:
+        """`Label.` while the value is true."""
+        return self._with(key, lambda value: f"{label}." if value is True else "")
+
+    def sentiment(self, key: str | Term, who: str = "Caller") -> ContextBuilder:
+        """`Caller seems worried.`, unless the value is neutral, unknown or no text."""
+        return self._with(key, lambda value: f"{who} seems {mood}." if (mood := _mood(value)) else "")
+
+    def format(self, key: str | Term, function: Callable[[Any], str]) -> ContextBuilder:
+        """What a plain function makes of the value; nothing for an empty text."""
+        place = caller_place()
+
+        def part(value: Any) -> str:
+            try:
+                text = function(value)
+            except Exception as error:
+                where = f"{function_name(function)} ({place})"
+                raise AgentError(f"The format {where} failed: {type(error).__name__}: {error}") from error
+            return str(text or "")
+
+        return self._with(key, part)
+
+    def gathering(self, *needs: NeedLike) -> ContextBuilder:
+        """End with `[Gathering] name, date`: those of `needs` (of the current phase's when none are named) not met."""
+        return replace(self, gathered=(*self.gathered, as_needs(needs)))
+
+    def __add__(self, other: ContextBuilder) -> ContextBuilder:
+        """The sections of both."""
+        return ContextBuilder((*self.sections, *other.sections), (*self.gathered, *other.gathered))
+
+    def render(self, state: State) -> str:
+        """The sections, a line each; "" when there is nothing to say. Raises `AgentError` when a format fails."""
+        lines = [section.render(state) for section in self.sections]
+        missing = {need.key: need.label for need in self._wanted(state) if not need.is_met(state)}
+        lines.append(f"[Gathering] {', '.join(missing.values())}" if missing else "")
+        return "\n".join(line for line in lines if line)
+
+    def _wanted(self, state: State) -> Iterator[Need]:
+        for needs in self.gathered:
+            yield from needs or as_needs(_texts(state.get_raw(PHASE_NEEDS)))
+
+    def as_modifier(self) -> InstructionModifier:
+        """As a modifier for phases."""
+        return InstructionModifier.custom(self.render)
+
+    def _with(self, key: str | Term, part: _Part) -> ContextBuilder:
+        *before, last = self.sections or (_Section(""),)
+        name = key.key if isinstance(key, Term) else key
+        return replace(self, sections=(*before, replace(last, parts=(*last.parts, (name, part)))))
+
+
+def _shown(value: Any) -> str:
+    # One line, so that what a caller said cannot begin a section of its own.
+    return " ".join(value.split()).rstrip(".") if isinstance(value, str) else as_json(value)
+
+
+def _mood(value: Any) -> str:
+    mood = " ".join(value.split()) if isinstance(value, str) else ""
+    return "" if mood.lower() in _UNREMARKABLE else mood
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()

@@ -1,0 +1,166 @@
+"""What a phase still has to find out, and what to do when the conversation gets no further."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.state.guards import MISSING, Reader, Term
+from gemini_live_runtime.state.keys import StateKey
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Need:
+    """A state key to be filled, and its name in words for the model and for people."""
+
+    key: str
+    label: str
+
+    def __init__(self, key: str | Term, label: str = "") -> None:
+        """Without a label, a `StateKey`'s description is used, else the key's own words."""
+        name = key.key if isinstance(key, Term) else key
+        described = key.description if isinstance(key, StateKey) else ""
+        object.__setattr__(self, "key", name)
+        object.__setattr__(self, "label", label or described or words(name))
+
+    def is_met(self, reader: Reader) -> bool:
+        """Whether the key holds anything but null."""
+        return is_filled(reader, self.key)
+
+
+NeedLike: TypeAlias = "str | Term | Need"
+
+
+def as_needs(values: NeedLike | Iterable[NeedLike]) -> tuple[Need, ...]:
+    """One need or several, as needs."""
+    given: Iterable[NeedLike] = (values,) if isinstance(values, str | Term | Need) else values
+    return tuple(value if isinstance(value, Need) else Need(value) for value in given)
+
+
+def words(key: str) -> str:
+    """A key as words: `user:callback_number` is "callback number"."""
+    return key.rpartition(":")[2].replace("_", " ")
+
+
+def is_filled(reader: Reader, key: str) -> bool:
+    """Whether reading the key gives anything but null."""
+    value = reader.get_raw(key)
+    return value is not MISSING and value is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairConfig:
+    """After how many turns without progress to nudge the model, and after how many to escalate (1 or more each).
+
+    Raises `AgentError` for numbers that are not in this order.
+    """
+
+    nudge_after: int = 3
+    escalate_after: int = 6
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.nudge_after <= self.escalate_after:
+            raise AgentError(
+                f"Repair cannot nudge after {self.nudge_after} and escalate after {self.escalate_after} turns",
+                remedy="Give 1 <= nudge_after <= escalate_after",
+                field="escalate_after",
+                value=self.escalate_after,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class RepairAction:
+    """What to do this turn. `attempt` counts the nudges since the last progress, from 1; `turns` the turns."""
+
+    kind: Literal["none", "nudge", "escalate"] = "none"
+    unfulfilled: tuple[Need, ...] = ()
+    attempt: int = 0
+    turns: int = 0
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that are missing."""
+        return [need.key for need in self.unfulfilled]
+
+    @property
+    def text(self) -> str:
+        """A line for the model; "" when it is not to be nudged. It differs from one attempt to the next."""
+        if self.kind != "nudge":
+            return ""
+        missing = ", ".join(need.label for need in self.unfulfilled)
+        since = "" if self.attempt == 1 else f" after {self.turns} turns"
+        return f"[Still needed{since}] {missing}. Ask for this next."
+
+
+NO_REPAIR = RepairAction()
+
+
+class NeedsFulfillment:
+    """Counts the turns in which a phase's needs got no further.
+
+    A turn in which a need is newly filled is progress and begins the count anew. Escalation comes once, until there is
+    progress or another phase.
+    """
+
+    __slots__ = ("_escalated", "_missing", "_phase", "_turns", "config")
+
+    def __init__(self, config: RepairConfig | None = None) -> None:
+        self.config = config or RepairConfig()
+        self.reset()
+
+    @property
+    def escalated(self) -> bool:
+        """Whether an escalation is in force."""
+        return self._escalated
+
+    @property
+    def turns_without_progress(self) -> int:
+        """Turns since the phase began or a need was filled."""
+        return self._turns
+
+    def reset(self, phase: str = "") -> None:
+        """Begin anew; called when a phase is entered."""
+        self._phase = phase
+        self._turns = 0
+        self._missing: frozenset[str] = frozenset()
+        self._escalated = False
+
+    def evaluate(self, phase: str, needs: Iterable[NeedLike], reader: Reader) -> RepairAction:
+        """Once a turn: what to do about the needs of `phase`, the current one."""
+        if phase != self._phase:
+            self.reset(phase)
+        unfulfilled = tuple(need for need in as_needs(needs) if not need.is_met(reader))
+        missing = frozenset(need.key for need in unfulfilled)
+        progress = bool(self._missing - missing)
+        self._missing = missing
+        if progress or not missing:
+            self._turns = 0
+            self._escalated = False
+            return NO_REPAIR
+        self._turns += 1
+        if self._turns >= self.config.escalate_after:
+            if self._escalated:
+                return NO_REPAIR
+            self._escalated = True
+            return RepairAction("escalate", unfulfilled, turns=self._turns)
+        if self._turns >= self.config.nudge_after:
+            return RepairAction("nudge", unfulfilled, self._turns - self.config.nudge_after + 1, self._turns)
+        return NO_REPAIR
+
+    def to_json(self) -> dict[str, Any]:
+        """The count, for a snapshot."""
+        return {
+            "phase": self._phase,
+            "turns": self._turns,
+            "missing": sorted(self._missing),
+            "escalated": self._escalated,
+        }
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """Take up the count of `to_json`."""
+        self.reset(str(data["phase"]))
+        self._turns = int(data["turns"])
+        self._missing = frozenset(data["missing"])
+        self._escalated = bool(data["escalated"])

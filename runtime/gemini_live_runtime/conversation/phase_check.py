@@ -1,0 +1,211 @@
+"""Everything that is wrong with an agent's phases, found before anyone talks to it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gemini_live_runtime.conversation.phases import Phase, Transition
+from gemini_live_runtime.errors import AgentError, StateError
+from gemini_live_runtime.state.guards import CALLED_OK, Constant, Guard
+from gemini_live_runtime.state.keys import check_key
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong, where it was defined (`file.py:12`, "" when unknown), and what to do about it."""
+
+    text: str
+    place: str
+    remedy: str
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place else ""
+        return f"{where}{self.text}. {self.remedy}."
+
+
+def raise_all(faults: Sequence[Fault]) -> None:
+    """Raise one `AgentError` with a line for each fault; nothing when there is none."""
+    if faults:
+        title = "The agent cannot be used:" if len(faults) == 1 else f"The agent has {len(faults)} faults:"
+        raise AgentError("\n".join([title, *(f"- {fault}" for fault in faults)]), field="phases")
+
+
+def check_phases(
+    phases: Iterable[Phase],
+    initial: str,
+    *,
+    tools: Collection[str] | None,
+    state_keys: Collection[str] = (),
+    producers: Collection[str] | None = None,
+    reached_by_code: Collection[str] = (),
+) -> list[Fault]:
+    """Every fault of these phases.
+
+    `tools` are the names of all tools, None when they are not known yet. `producers` are the keys that something may
+    write (`state_keys` are there from the start), None when code may write any: then no key is called unfillable.
+    `reached_by_code` names phases that the agent's code goes to by itself.
+    """
+    phases = tuple(phases)
+    faults = check_structure(phases, initial)
+    faults += _reachability(phases, initial, reached_by_code)
+    faults += _keys(phases)
+    if tools is not None:
+        faults += _tools(phases, tools)
+    if producers is not None:
+        faults += _unfillable(phases, {*producers, *state_keys})
+    faults += _endless(phases)
+    return faults
+
+
+def check_structure(phases: Sequence[Phase], initial: str) -> list[Fault]:
+    """What no machine can be built from."""
+    names = {phase.name: phase for phase in reversed(phases)}
+    if not phases:
+        return [Fault("There are no phases", "", "Give at least one")]
+    faults = []
+    known = ", ".join(dict.fromkeys(phase.name for phase in phases))
+    if not initial:
+        faults.append(Fault("No initial phase is named", phases[0].defined_at, f"Name one of {known}"))
+    elif initial not in names:
+        faults.append(
+            Fault(f"The initial phase {initial} does not exist", phases[0].defined_at, f"Name one of {known}")
+        )
+    for phase in phases:
+        first = names[phase.name]
+        if not phase.name:
+            faults.append(Fault("A phase has no name", phase.defined_at, "Give it one"))
+        elif first is not phase:
+            also = f"Two phases are called {phase.name}; the other is at {first.defined_at}"
+            faults.append(Fault(also, phase.defined_at, "Rename one"))
+        if phase.terminal and phase.transitions:
+            faults.append(
+                Fault(
+                    f"The terminal phase {phase.name} has transitions",
+                    phase.defined_at,
+                    "Remove them, or terminal=True",
+                )
+            )
+        for transition in phase.transitions:
+            if transition.to == phase.name:
+                text, remedy = f"The phase {phase.name} leads to itself", "Remove this transition; staying needs none"
+            elif transition.to not in names:
+                text, remedy = f"The phase {phase.name} leads to {transition.to}, which does not exist", f"Use {known}"
+            else:
+                continue
+            faults.append(Fault(text, transition.defined_at, remedy))
+    return faults
+
+
+def _ways(phase: Phase) -> list[Transition]:
+    """The transitions that can ever be taken."""
+    return [way for way in phase.transitions if not _is_constant(way.when, False) and way.to != phase.name]
+
+
+def _is_constant(guard: Guard, value: bool) -> bool:
+    return isinstance(guard, Constant) and guard.value is value
+
+
+def _reachability(phases: tuple[Phase, ...], initial: str, reached_by_code: Collection[str]) -> Iterator[Fault]:
+    by_name = {phase.name: phase for phase in phases}
+    if initial in by_name:
+        reached = {initial, *reached_by_code}
+        waiting = [name for name in reached if name in by_name]
+        while waiting:
+            for way in _ways(by_name[waiting.pop()]):
+                if way.to not in reached and way.to in by_name:
+                    reached.add(way.to)
+                    waiting.append(way.to)
+        for phase in phases:
+            if phase.name not in reached:
+                text = f"The phase {phase.name} cannot be reached from {initial}"
+                yield Fault(text, phase.defined_at, "Add a transition to it, or remove it")
+    for name in sorted(set(reached_by_code) - by_name.keys()):
+        yield Fault(f"Code goes to the phase {name}, which does not exist", "", f"Use {', '.join(by_name)}")
+    for phase in phases:
+        # A single phase is an agent without phases: there is nowhere to go.
+        if not phase.terminal and not _ways(phase) and len(phases) > 1:
+            text = f"The phase {phase.name} has no way out"
+            yield Fault(text, phase.defined_at, "Add a transition that can be taken, or terminal=True")
+
+
+def _keys(phases: tuple[Phase, ...]) -> Iterator[Fault]:
+    """Keys that no state could hold, given as texts; those of guards are checked where they are made."""
+    for phase in phases:
+        named: dict[str, str] = {}
+        for key in (need.key for need in (*phase.needs, *phase.requires)):
+            named.setdefault(key, phase.defined_at)
+        for key in phase.clear_on_enter:
+            named.setdefault(key, phase.defined_at)
+        for preparation in phase.preparations:
+            for key in preparation.produces:
+                named.setdefault(key, preparation.defined_at)
+        for modifier in phase.modifiers:
+            for key in modifier.keys:
+                named.setdefault(key, modifier.defined_at)
+        for key, place in named.items():
+            try:
+                check_key(key)
+            except StateError as error:
+                yield Fault(f"The phase {phase.name}: {error.message}", place, error.remedy or "Correct the key")
+
+
+def _tools(phases: tuple[Phase, ...], tools: Collection[str]) -> Iterator[Fault]:
+    known = ", ".join(sorted(tools)) or "none; there are no tools"
+    for phase in phases:
+        for name in phase.tools or ():
+            if name not in tools:
+                text = f"The phase {phase.name} allows the tool {name}, which does not exist"
+                yield Fault(text, phase.defined_at, f"The tools are {known}")
+        guards = [] if phase.guard is None else [(phase.guard, phase.defined_at)]
+        guards += [(way.when, way.defined_at) for way in phase.transitions]
+        for guard, place in guards:
+            for key in sorted(guard.keys):
+                name = key.removeprefix(CALLED_OK)
+                if name != key and name not in tools:
+                    text = f"The phase {phase.name} waits for a call of the tool {name}, which does not exist"
+                    yield Fault(text, place, f"The tools are {known}")
+
+
+def _unfillable(phases: tuple[Phase, ...], written: set[str]) -> Iterator[Fault]:
+    for phase in phases:
+        written.update(key for preparation in phase.preparations for key in preparation.produces)
+        written.update(phase.presented_keys)
+    for phase in phases:
+        for verb, needs in (("needs", phase.needs), ("requires", phase.requires)):
+            for need in needs:
+                # The session itself keeps the keys of its scope.
+                key = need.key
+                if key in written or key.startswith("session:") or (":" not in key and f"derived:{key}" in written):
+                    continue
+                yield Fault(
+                    f"The phase {phase.name} {verb} {key}, which nothing can fill",
+                    phase.defined_at,
+                    "Let a tool, an extractor or a preparation write it, or correct the key",
+                )
+
+
+def _endless(phases: tuple[Phase, ...]) -> Iterator[Fault]:
+    """Cycles that are run through without end, because every step of them is always taken."""
+    by_name = {phase.name: phase for phase in phases}
+    certain: dict[str, Transition] = {}
+    for phase in phases:
+        for way in () if phase.terminal else phase.transitions:
+            target = by_name.get(way.to)
+            if target is None or way.to == phase.name or not _is_constant(way.when, True) or target.requires:
+                continue
+            if target.guard is None or _is_constant(target.guard, True):
+                certain.setdefault(phase.name, way)
+    reported: set[str] = set()
+    for start in certain:
+        path = [start]
+        while (step := certain.get(path[-1])) is not None and step.to not in path:
+            path.append(step.to)
+        if step is None or step.to != start or start in reported:
+            continue
+        reported.update(path)
+        yield Fault(
+            f"The phases {' -> '.join([*path, start])} follow each other without end",
+            certain[start].defined_at,
+            "Give one of these transitions a guard that can be false",
+        )

@@ -1,0 +1,188 @@
+"""Phases: what a conversation is about at a time, and what has to hold for it to move on.
+
+    greet = Phase(
+        "greet",
+        "Greet the caller and ask what it is about.",
+        needs=("user:topic",),
+        transitions=(Transition("booking", key("user:topic") == "booking", because="they want a table"),),
+    )
+
+These are descriptions only. `PhaseMachine` decides with them, and the session runs what an author hooked in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gemini_live_runtime.conversation.instructions import (
+    InstructionModifier,
+    PhaseInstruction,
+    TextOf,
+    guard_of,
+)
+from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
+from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.state.guards import Guard, GuardLike, Term
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.tools.declaration import Tool
+
+PRESENTED = "session:presented:"
+"""Prefix of the keys that are true once a phase has presented a concept."""
+
+Hook: TypeAlias = Callable[..., Awaitable[Any] | Any]
+"""An author's function, plain or async, called by the session with the state."""
+
+ContextHook: TypeAlias = Callable[..., Any]
+"""An author's function, plain or async, called by the session with the state and the transcript's last turns; it gives
+a text, several, or None."""
+
+ToolLike: TypeAlias = "str | Tool | Callable[..., Any]"
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Transition:
+    """A way to another phase: taken at the end of a turn when `when` holds. `because` says why, in words."""
+
+    to: str
+    when: Guard
+    because: str
+    defined_at: str = field(repr=False)
+
+    def __init__(self, to: str, when: GuardLike, *, because: str = "", defined_at: str = "") -> None:
+        """`when` is a guard, a key (for "is true"), a boolean, or a plain function of the state."""
+        place = defined_at or caller_place()
+        _set(self, to=to, when=guard_of(when, f"The transition to {to}", place), because=because, defined_at=place)
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class PhasePreparation:
+    """Work that may fill what a phase requires, done before it is entered. `produces` names the keys it writes."""
+
+    name: str
+    run: Hook
+    produces: tuple[str, ...]
+    defined_at: str = field(repr=False)
+
+    def __init__(self, name: str, run: Hook, produces: Keys = (), *, defined_at: str = "") -> None:
+        """Without `produces`, it is run whatever is missing."""
+        _set(self, name=name, run=run, produces=_keys(produces), defined_at=defined_at or caller_place())
+
+
+KeyLike: TypeAlias = "str | Term"
+Keys: TypeAlias = "KeyLike | Iterable[KeyLike]"
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Phase:
+    """A part of a conversation, with its instruction for the model and its ways out.
+
+    `needs` are the keys it is there to fill. `tools` are those the model may use here, None for all. `guard` and
+    `requires` (keys that must be set) have to hold before it is entered; `preparations` may fill what is missing.
+    On entering, the keys of `clear_on_enter` are removed, `presents` are noted as presented and `on_enter` is run.
+    Then the model gets `on_enter_context` and, with `prompt_on_enter`, speaks first; a text there is told to it just
+    before. A `terminal` phase has no way out.
+    """
+
+    name: str
+    instruction: PhaseInstruction
+    transitions: tuple[Transition, ...]
+    needs: tuple[Need, ...]
+    tools: tuple[str, ...] | None
+    guard: Guard | None
+    requires: tuple[Need, ...]
+    preparations: tuple[PhasePreparation, ...]
+    presents: tuple[str, ...]
+    modifiers: tuple[InstructionModifier, ...]
+    on_enter: Hook | None
+    on_exit: Hook | None
+    on_enter_context: str | ContextHook | None
+    prompt_on_enter: bool | str
+    clear_on_enter: tuple[str, ...]
+    terminal: bool
+    defined_at: str = field(repr=False)
+
+    def __init__(
+        self,
+        name: str,
+        instruction: str | TextOf | PhaseInstruction,
+        *,
+        transitions: Transition | Iterable[Transition] = (),
+        needs: NeedLike | Iterable[NeedLike] = (),
+        tools: ToolLike | Iterable[ToolLike] | None = None,
+        guard: GuardLike | None = None,
+        requires: NeedLike | Iterable[NeedLike] = (),
+        preparations: PhasePreparation | Iterable[PhasePreparation] = (),
+        presents: str | Iterable[str] = (),
+        modifiers: InstructionModifier | Iterable[InstructionModifier] = (),
+        on_enter: Hook | None = None,
+        on_exit: Hook | None = None,
+        on_enter_context: str | ContextHook | None = None,
+        prompt_on_enter: bool | str = False,
+        clear_on_enter: Keys = (),
+        terminal: bool = False,
+        defined_at: str = "",
+    ) -> None:
+        """Where several are taken, one alone will do. Raises `AgentError` for what cannot be used."""
+        place = defined_at or caller_place()
+        if not isinstance(instruction, PhaseInstruction):
+            instruction = PhaseInstruction(instruction, defined_at=place)
+        _set(
+            self,
+            name=name,
+            instruction=instruction,
+            transitions=(transitions,) if isinstance(transitions, Transition) else tuple(transitions),
+            needs=as_needs(needs),
+            tools=None if tools is None else _tool_names(tools, name, place),
+            guard=None if guard is None else guard_of(guard, f"The guard of phase {name}", place),
+            requires=as_needs(requires),
+            preparations=(preparations,) if isinstance(preparations, PhasePreparation) else tuple(preparations),
+            presents=(presents,) if isinstance(presents, str) else tuple(presents),
+            modifiers=(modifiers,) if isinstance(modifiers, InstructionModifier) else tuple(modifiers),
+            on_enter=on_enter,
+            on_exit=on_exit,
+            on_enter_context=on_enter_context,
+            prompt_on_enter=prompt_on_enter,
+            clear_on_enter=_keys(clear_on_enter),
+            terminal=terminal,
+            defined_at=place,
+        )
+
+    @property
+    def presented_keys(self) -> tuple[str, ...]:
+        """The keys that become true on entering."""
+        return tuple(f"{PRESENTED}{concept}" for concept in self.presents)
+
+    def preparations_for(self, missing: Iterable[str]) -> tuple[PhasePreparation, ...]:
+        """Those that may fill one of the `missing` keys, in order."""
+        wanted = set(missing)
+        return tuple(item for item in self.preparations if not item.produces or wanted.intersection(item.produces))
+
+
+def _set(instance: object, **values: object) -> None:
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
+
+
+def _keys(keys: Keys) -> tuple[str, ...]:
+    given: Iterable[KeyLike] = (keys,) if isinstance(keys, str | Term) else keys
+    return tuple(key.key if isinstance(key, Term) else key for key in given)
+
+
+def _tool_names(tools: ToolLike | Iterable[ToolLike], phase: str, place: str) -> tuple[str, ...]:
+    one = isinstance(tools, str) or callable(tools) or hasattr(tools, "name")
+    given: Iterable[Any] = (tools,) if one else tools  # type: ignore[assignment]
+    names: dict[str, None] = {}
+    for item in given:
+        name = item if isinstance(item, str) else getattr(item, "name", None) or getattr(item, "__name__", None)
+        if not isinstance(name, str):
+            raise AgentError(
+                f"Phase {phase} ({place}) lists {item!r:.80} as a tool",
+                remedy="List names, tools or the functions they are made from",
+                field="tools",
+                value=item,
+            )
+        names[name] = None
+    return tuple(names)

@@ -1,0 +1,286 @@
+"""The model is told one instruction, and only the context that changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_live_runtime.conversation.steering import Steering, SteeringInput, SteeringMode, SteeringOutput
+
+UPDATE, CONTEXT, HYBRID = SteeringMode
+
+
+def turn(**things: Any) -> SteeringInput:
+    return SteeringInput(**{"base": "Base.", **things})
+
+
+def tell(steering: Steering, **things: Any) -> SteeringOutput:
+    output = steering.decide(turn(**things))
+    steering.sent(output)
+    return output
+
+
+def begun(mode: SteeringMode, **things: Any) -> Steering:
+    steering = Steering(mode)
+    tell(steering, **things)
+    return steering
+
+
+# -- the instruction ---------------------------------------------------------------------------------------------------
+
+
+def test_the_instruction_is_base_phase_modifiers_and_amendment() -> None:
+    output = Steering(UPDATE).decide(turn(phase="Phase.", modifiers=("One.", "Two."), amendment="More."))
+    assert output.instruction == "Base.\n\nPhase.\n\nOne.\n\nTwo.\n\nMore."
+    assert output.context == ()
+
+
+def test_a_template_replaces_everything() -> None:
+    output = Steering(UPDATE).decide(turn(phase="Phase.", modifiers=("One.",), amendment="More.", template="Mine."))
+    assert output.instruction == "Mine."
+
+
+def test_an_unchanged_instruction_is_sent_once() -> None:
+    steering = Steering(UPDATE)
+    assert [tell(steering, template="SYSTEM").instruction for _ in range(3)] == ["SYSTEM", None, None]
+
+
+def test_an_amendment_that_ends_reverts() -> None:
+    steering = begun(UPDATE, phase="Phase.")
+    assert tell(steering, phase="Phase.", amendment="More.").instruction == "Base.\n\nPhase.\n\nMore."
+    output = tell(steering, phase="Phase.")
+    assert output.instruction == "Base.\n\nPhase."
+    assert output.reasons == ("amendment ended",)
+
+
+def test_a_template_that_ends_reverts() -> None:
+    steering = begun(UPDATE, template="Mine.")
+    assert tell(steering).instruction == "Base."
+
+
+def test_an_amendment_without_a_base_is_sent_and_called_off() -> None:
+    steering = begun(UPDATE, base="")
+    assert tell(steering, base="", amendment="More.").instruction == "More."
+    assert tell(steering, base="").instruction == "[No longer applies] More."
+    assert not tell(steering, base="")
+
+
+def test_without_any_text_there_is_no_instruction() -> None:
+    assert not Steering(UPDATE).decide(turn(base=""))
+
+
+def test_a_modifier_that_changes_on_a_quiet_turn_updates_the_instruction() -> None:
+    steering = begun(UPDATE, modifiers=("[Context: n=1]",))
+    output = tell(steering, modifiers=("[Context: n=2]",))
+    assert output.instruction == "Base.\n\n[Context: n=2]"
+    assert output.reasons == ("state changed",)
+
+
+def test_what_the_setup_carried_counts_as_sent() -> None:
+    steering = Steering(UPDATE)
+    steering.carried("Base.\n\nPhase.")
+    assert not steering.decide(turn(phase="Phase."))
+    assert steering.instruction == "Base.\n\nPhase."
+
+
+def test_what_failed_to_be_sent_is_decided_again() -> None:
+    steering = begun(HYBRID)
+    later = turn(phase="Phase.", modifiers=("One.",), tools=("a",), nudge="Ask.")
+    first = steering.decide(later)
+    assert steering.decide(later) == first
+    steering.sent(first)
+    assert not steering.decide(later)
+
+
+def test_after_a_connection_that_resumed_nothing_everything_is_sent_again() -> None:
+    steering = Steering(HYBRID)
+    everything = {"phase": "Phase.", "modifiers": ("One.",), "tools": ("a",)}
+    first = tell(steering, **everything)
+    steering.forget()
+    assert tell(steering, **everything) == first
+
+
+# -- modifiers and the phase as context --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", SteeringMode)
+def test_a_modifier_reaches_the_model_once_also_on_a_transition(mode: SteeringMode) -> None:
+    steering = begun(mode, phase="Old.")
+    output = tell(steering, phase="New.", modifiers=("Unique.",), transitioned=True)
+    assert f"{output.instruction} {' '.join(output.context)}".count("Unique.") == 1
+
+
+def test_hybrid_puts_the_phase_into_the_instruction_and_modifiers_into_the_context() -> None:
+    output = Steering(HYBRID).decide(turn(phase="Phase.", modifiers=("One.",)))
+    assert output.instruction == "Base.\n\nPhase."
+    assert output.context == ("One.",)
+
+
+def test_context_injection_leaves_the_instruction_alone() -> None:
+    steering = begun(CONTEXT, phase="Old.")
+    output = tell(steering, phase="New.", modifiers=("One.",), transitioned=True)
+    assert output.instruction is None
+    assert output.context == ("One.", "New.")
+
+
+def test_context_injection_tells_a_template_as_one_line() -> None:
+    output = tell(begun(CONTEXT), phase="Phase.", template="SYSTEM")
+    assert output.instruction is None
+    assert output.context == ("SYSTEM",)
+
+
+def test_context_injection_tells_the_phase_again_when_an_amendment_ends() -> None:
+    steering = begun(CONTEXT, phase="Phase.")
+    assert tell(steering, phase="Phase.", amendment="More.").context == ("Phase.\n\nMore.",)
+    assert tell(steering, phase="Phase.").context == ("Phase.",)
+
+
+def test_context_injection_calls_off_an_amendment_where_there_is_no_phase() -> None:
+    steering = begun(CONTEXT)
+    tell(steering, amendment="More.")
+    assert tell(steering).context == ("[No longer applies] More.",)
+
+
+def test_a_new_base_replaces_the_instruction_in_every_mode() -> None:
+    assert tell(begun(CONTEXT), base="Other.").instruction == "Other."
+
+
+@pytest.mark.parametrize("mode", [CONTEXT, HYBRID])
+def test_an_unchanged_modifier_is_sent_once_over_four_turns(mode: SteeringMode) -> None:
+    steering = begun(mode)
+    assert [tell(steering, modifiers=("One.",)).context for _ in range(4)] == [("One.",), (), (), ()]
+
+
+def test_only_the_modifier_that_changed_is_sent() -> None:
+    steering = begun(HYBRID, modifiers=("One.", "n=1"))
+    assert tell(steering, modifiers=("One.", "n=2")).context == ("n=2",)
+
+
+def test_a_modifier_that_applies_again_is_sent_again() -> None:
+    steering = begun(HYBRID, modifiers=("Angry.",))
+    assert not tell(steering)
+    assert tell(steering, modifiers=("Angry.",)).context == ("Angry.",)
+
+
+def test_a_phase_that_is_entered_again_is_told_again() -> None:
+    steering = begun(CONTEXT, phase="A.")
+    told = [tell(steering, phase=phase).context for phase in ("B.", "A.")]
+    assert told == [("B.",), ("A.",)]
+
+
+# -- tools, repair, entering, prompting --------------------------------------------------------------------------------
+
+
+def test_the_context_comes_in_its_order() -> None:
+    output = tell(
+        begun(CONTEXT),
+        phase="Phase.",
+        modifiers=("Modifier.",),
+        tools=("a", "b"),
+        nudge="Nudge.",
+        on_enter=("Entered.",),
+        transitioned=True,
+    )
+    assert output.context == (
+        "[Tools] Only these may be used now: a, b.",
+        "Nudge.",
+        "Modifier.",
+        "Phase.",
+        "Entered.",
+    )
+    assert output.reasons == ("tools changed", "repair", "modifier changed", "phase changed", "phase entered")
+
+
+def test_a_restriction_of_tools_is_told_once() -> None:
+    steering = begun(UPDATE)
+    assert tell(steering, tools=("a",)).context
+    assert not tell(steering, tools=("a",))
+
+
+def test_a_phase_without_an_allow_list_clears_the_restriction() -> None:
+    steering = begun(UPDATE, tools=("a",))
+    assert tell(steering).context == ("[Tools] All tools may be used again.",)
+    assert not tell(steering)
+
+
+def test_no_tool_at_all_may_be_allowed() -> None:
+    assert tell(begun(UPDATE), tools=()).context == ("[Tools] No tool may be used now.",)
+
+
+def test_at_first_all_tools_may_be_used_and_nothing_is_said() -> None:
+    assert Steering(UPDATE).decide(turn()).context == ()
+
+
+def test_a_nudge_is_told_again_when_it_differs() -> None:
+    steering = begun(UPDATE)
+    told = [tell(steering, nudge=nudge).context for nudge in ("Ask.", "Ask.", "Ask again.", "", "Ask.")]
+    assert told == [("Ask.",), (), ("Ask again.",), (), ("Ask.",)]
+
+
+def test_what_entering_says_is_said_every_time() -> None:
+    steering = begun(UPDATE)
+    assert [tell(steering, on_enter=("Hi.",), transitioned=True).context for _ in range(2)] == [("Hi.",)] * 2
+
+
+def test_a_prompt_is_passed_on() -> None:
+    output = tell(begun(UPDATE), prompt=True)
+    assert output.prompt
+    assert output.reasons == ("model prompted",)
+    assert output
+
+
+# -- keeping and any order ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", SteeringMode)
+def test_what_was_told_survives_json(mode: SteeringMode) -> None:
+    now: dict[str, Any] = {"phase": "P.", "modifiers": ("M.",), "tools": ("a",), "nudge": "N.", "amendment": "A."}
+    again = Steering(mode)
+    again.restore(json.loads(json.dumps(begun(mode, **now).to_json())))
+    assert not again.decide(turn(**now))
+
+
+texts = st.sampled_from(["", "x", "y"])
+inputs = st.builds(
+    SteeringInput,
+    base=texts,
+    phase=st.sampled_from(["", "phase 1", "phase 2"]),
+    modifiers=st.lists(st.sampled_from(["m1", "m2", "m3"]), unique=True, max_size=3).map(tuple),
+    amendment=st.none() | st.sampled_from(["", "amend"]),
+    template=st.none() | st.sampled_from(["", "template"]),
+    transitioned=st.booleans(),
+    tools=st.sampled_from([None, (), ("a",)]),
+    nudge=st.sampled_from(["", "nudge"]),
+)
+
+
+@given(st.sampled_from(SteeringMode), st.lists(st.tuples(inputs, st.booleans()), max_size=12))
+def test_a_model_that_hears_what_is_sent_always_knows_what_holds(
+    mode: SteeringMode, turns: list[tuple[SteeringInput, bool]]
+) -> None:
+    steering = Steering(mode)
+    instruction = ""
+    tools = "[Tools] All tools may be used again."
+    applying: set[str] = set()
+    for now, delivered in turns:
+        output = steering.decide(now)
+        if not delivered:
+            continue
+        steering.sent(output)
+        assert not steering.decide(now)
+        instruction = instruction if output.instruction is None else output.instruction
+        for line in output.context:
+            tools = line if line.startswith("[Tools]") else tools
+        heard = set(output.context) | (applying & set(now.modifiers))
+        applying = set(now.modifiers)
+        full = [part for part in (now.base, now.phase, *now.modifiers, now.amendment) if part]
+        if mode is UPDATE:
+            expected = now.template or "\n\n".join(full)
+            assert instruction == expected or (not expected and instruction.startswith("[No longer")) or not instruction
+        else:
+            assert applying <= heard
+        assert tools.startswith("[Tools] All") is (now.tools is None)
