@@ -29,6 +29,8 @@ from gemini_live_runtime.state.guards import Guard, GuardLike, Term
 if TYPE_CHECKING:
     from gemini_live_runtime.tools.declaration import Tool
 
+__all__ = ["PRESENTED", "InstructionModifier", "Need", "Phase", "PhaseInstruction", "PhasePreparation", "Transition"]
+
 PRESENTED = "session:presented:"
 """Prefix of the keys that are true once a phase has presented a concept."""
 
