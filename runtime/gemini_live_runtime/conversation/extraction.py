@@ -1,0 +1,338 @@
+"""Extraction: what reads facts out of the transcript, when it is asked, and one run of each at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+from gemini_live_runtime.clock import hold_time
+from gemini_live_runtime.conversation.promotion import FieldPromotion
+from gemini_live_runtime.conversation.text_model import TextModel
+from gemini_live_runtime.errors import AgentError, StateError, caller_place
+from gemini_live_runtime.state.guards import function_name
+from gemini_live_runtime.state.store import to_json
+from gemini_live_runtime.text import sanitise_line
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.transcript import TranscriptWindow
+
+T = TypeVar("T")
+
+DEFAULT_WINDOW = 3
+"""Ended turns that an extractor reads, besides the one that is going on."""
+
+DEFAULT_DEADLINE_S = 8.0
+"""Seconds after which a result comes too late to be used."""
+
+EXTRACTED = "temp:extracted:"
+"""Prefix of the keys that hold each extractor's last result, whole."""
+
+MAX_QUOTE = 80
+"""Characters that an error or a reason quotes of what a model wrote, sanitised."""
+
+TriggerEvent = Literal["turn", "tool-call", "phase-change", "generation-complete"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionTrigger:
+    """When an extractor is asked: at an event, at most every `every` turns, for the tools or phases named in `only`."""
+
+    event: TriggerEvent
+    every: int = 0
+    only: frozenset[str] = frozenset()
+
+
+EVERY_TURN = ExtractionTrigger("turn")
+"""At the end of each turn."""
+
+AFTER_TOOL_CALL = ExtractionTrigger("tool-call")
+"""When any tool call has ended."""
+
+ON_PHASE_CHANGE = ExtractionTrigger("phase-change")
+"""When any phase was entered."""
+
+ON_GENERATION_COMPLETE = ExtractionTrigger("generation-complete")
+"""When the model has finished generating, while it may still be heard."""
+
+
+def interval(turns: int) -> ExtractionTrigger:
+    """At the end of a turn, once at least `turns` turns have passed since it was last asked."""
+    if turns < 1:
+        raise AgentError(f"An interval is at least 1 turn, not {turns}", field="interval", value=turns)
+    return ExtractionTrigger("turn", every=turns)
+
+
+def after_tool_call(*tools: str) -> ExtractionTrigger:
+    """When a call of one of these tools has ended."""
+    return ExtractionTrigger("tool-call", only=frozenset(tools))
+
+
+def on_phase_change(*phases: str) -> ExtractionTrigger:
+    """When one of these phases was entered."""
+    return ExtractionTrigger("phase-change", only=frozenset(phases))
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A field of a model's answer that cannot be used, and why; `field` "" is the whole answer."""
+
+    field: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The usable fields of an answer as JSON values, and the refused ones."""
+
+    fields: dict[str, Any]
+    refused: tuple[Refusal, ...] = ()
+
+
+class TurnExtractor(Protocol):
+    """Reads an object out of the last turns.
+
+    `window` counts ended turns (the open one comes on top), `deadline_s` bounds one run. A `needs_model` attribute that
+    is true says that `extract` cannot do without a model.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in a session."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """Ended turns it reads."""
+        ...
+
+    @property
+    def trigger(self) -> ExtractionTrigger:
+        """When it is asked."""
+        ...
+
+    @property
+    def promotions(self) -> Sequence[FieldPromotion]:
+        """What becomes state; nothing given: every field."""
+        ...
+
+    @property
+    def deadline_s(self) -> float:
+        """Seconds a run may take."""
+        ...
+
+    def should_extract(self, window: TranscriptWindow, /) -> bool:
+        """Whether these turns are worth it."""
+        ...
+
+    async def extract(self, window: TranscriptWindow, model: TextModel | None, /) -> Mapping[str, Any] | Extracted:
+        """The object that was found; may raise."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionExtractor:
+    """A plain or async function of a window that returns an object (or None for nothing).
+
+    A plain function runs in a thread of its own, so it may block. `name` "" is the function's own.
+    """
+
+    function: Callable[[TranscriptWindow], Any]
+    name: str = ""
+    window: int = DEFAULT_WINDOW
+    trigger: ExtractionTrigger = EVERY_TURN
+    promotions: Sequence[FieldPromotion] = ()
+    deadline_s: float = DEFAULT_DEADLINE_S
+    defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or function_name(self.function))
+        check_extractor(self)
+
+    def should_extract(self, window: TranscriptWindow, /) -> bool:
+        """Always."""
+        return True
+
+    async def extract(self, window: TranscriptWindow, model: TextModel | None, /) -> Extracted:
+        """What the function returns; raises what it raises."""
+        if inspect.iscoroutinefunction(self.function):
+            return as_extracted(await self.function(window))
+        with hold_time(self.deadline_s):
+            thread = in_thread(lambda: self.function(window))
+            try:
+                result = await asyncio.shield(thread)
+            except asyncio.CancelledError:
+                # A thread cannot be stopped. Until it ends this run goes on, so that they do not pile up.
+                await asyncio.wait((thread,))
+                raise
+        return as_extracted(await result if isinstance(result, Awaitable) else result)
+
+
+ExtractorLike = TurnExtractor | Callable[["TranscriptWindow"], Any]
+"""What is taken as an extractor."""
+
+
+def as_extractor(value: ExtractorLike) -> TurnExtractor:
+    """`value` as an extractor; raises `AgentError` saying what it lacks."""
+    if callable(value) and not hasattr(value, "extract"):
+        return FunctionExtractor(function=value)
+    members = ("name", "window", "trigger", "promotions", "deadline_s", "should_extract", "extract")
+    missing = [member for member in members if not hasattr(value, member)]
+    if missing:
+        what = type(value).__name__
+        raise AgentError(
+            f"{what} cannot be used as an extractor: it has no {', '.join(missing)}",
+            remedy="Use LlmExtractor, FunctionExtractor, or a function of a transcript window",
+            field="extractor",
+            value=what,
+        )
+    check_extractor(value)  # type: ignore[arg-type]
+    return value  # type: ignore[return-value]
+
+
+def check_extractor(extractor: TurnExtractor) -> None:
+    """Raise `AgentError` for a name, window or deadline that cannot be used."""
+    for name, value, usable in (
+        ("name", extractor.name, isinstance(extractor.name, str) and bool(extractor.name.strip())),
+        ("window", extractor.window, type(extractor.window) is int and extractor.window >= 1),
+        ("deadline_s", extractor.deadline_s, extractor.deadline_s > 0),
+    ):
+        if not usable:
+            raise AgentError(
+                f"The extractor {extractor.name} has the {name} {value!r:.60}",
+                remedy="Give it a name, a window of at least 1 turn and a deadline above 0 seconds",
+                field=name,
+                value=value,
+            )
+
+
+def as_extracted(result: Any) -> Extracted:
+    """What an extractor returned, each field checked to be JSON; raises `TypeError` when it is no object."""
+    if isinstance(result, Extracted):
+        fields: Mapping[Any, Any] = result.fields
+        refused = list(result.refused)
+    else:
+        dump = getattr(result, "model_dump", None)
+        fields, refused = dump(mode="json") if dump is not None else {} if result is None else result, []
+    if not isinstance(fields, Mapping):
+        raise TypeError(f"it returned {type(result).__name__}, not an object")
+    usable = {}
+    for name, value in fields.items():
+        try:
+            usable[str(name)] = to_json(str(name), value)
+        except StateError as error:
+            refused.append(Refusal(str(name)[:MAX_QUOTE], sanitise_line(str(error), MAX_QUOTE)))
+    return Extracted(usable, tuple(refused))
+
+
+def in_thread(function: Callable[[], T]) -> asyncio.Future[T]:
+    """What `function` returns, run in a thread that nobody waits for: one that hangs keeps no program from ending."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if not future.done():
+            future.set_result(result) if error is None else future.set_exception(error)
+
+    def work() -> None:
+        result: Any = None
+        fault: BaseException | None = None
+        try:
+            result = function()
+        except (StopIteration, KeyboardInterrupt, SystemExit) as error:  # A future does not take these, or loops obey.
+            fault = RuntimeError(f"{type(error).__name__}: {error}")
+        except BaseException as error:
+            fault = error
+        with contextlib.suppress(RuntimeError):  # The loop has ended: there is nobody left to tell.
+            loop.call_soon_threadsafe(settle, result, fault)
+
+    threading.Thread(target=work, name="extractor", daemon=True).start()
+    return future
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request to run an extractor. `turn` and `window` are those at the time of asking; `merged` asks before it
+    found the extractor busy and are answered by this one."""
+
+    extractor: TurnExtractor
+    event: TriggerEvent
+    turn: int
+    window: TranscriptWindow
+    merged: int = 0
+
+
+class ExtractionSchedule:
+    """Which extractors are due at an event, and which of them wait for their own last run to end.
+
+    `since` is the turn that intervals count from. Raises `AgentError` for two extractors of one name.
+    """
+
+    def __init__(self, extractors: Iterable[ExtractorLike] = (), *, since: int = 0) -> None:
+        self.extractors: dict[str, TurnExtractor] = {}
+        for extractor in map(as_extractor, extractors):
+            other = self.extractors.setdefault(extractor.name, extractor)
+            if other is not extractor:
+                raise AgentError(
+                    f"Two extractors are named {extractor.name}{_places(other, extractor)}",
+                    remedy="Give one of them another name",
+                    field="name",
+                    value=extractor.name,
+                )
+        self._last: dict[str, int] = dict.fromkeys(self.extractors, since)
+        self._running: set[str] = set()
+        self._next: dict[str, Ask] = {}
+
+    def due(self, event: TriggerEvent, turn_number: int, *, tool: str = "", phase: str = "") -> list[TurnExtractor]:
+        """The extractors to ask, in the order they were given. `turn_number` counts the turns before this one.
+
+        An interval begins anew with each answer, whatever becomes of the run.
+        """
+        named = {"tool-call": tool, "phase-change": phase}.get(event, "")
+        due = []
+        for name, extractor in self.extractors.items():
+            trigger = extractor.trigger
+            if trigger.event != event or (trigger.only and named not in trigger.only):
+                continue
+            if trigger.every:
+                if turn_number - self._last[name] < trigger.every:
+                    continue
+                self._last[name] = turn_number
+            due.append(extractor)
+        return due
+
+    def ask(self, ask: Ask) -> bool:
+        """Whether to start this run now; otherwise it takes the place of one that waits for the same extractor."""
+        name = ask.extractor.name
+        if name not in self._running:
+            self._running.add(name)
+            return True
+        waiting = self._next.get(name)
+        merged = 0 if waiting is None else waiting.merged + 1
+        self._next[name] = Ask(ask.extractor, ask.event, ask.turn, ask.window, merged)
+        return False
+
+    def ended(self, name: str) -> Ask | None:
+        """The run of this extractor has ended: the run to start now, if one waits."""
+        following = self._next.pop(name, None)
+        if following is None:
+            self._running.discard(name)
+        return following
+
+    def forget_waiting(self) -> None:
+        """Drop every run that has not started."""
+        self._next.clear()
+
+    @property
+    def running(self) -> frozenset[str]:
+        """The names of extractors that run."""
+        return frozenset(self._running)
+
+
+def _places(*extractors: TurnExtractor) -> str:
+    places = [place for extractor in extractors if (place := getattr(extractor, "defined_at", ""))]
+    return f" ({' and '.join(places)})" if places else ""

@@ -1,0 +1,139 @@
+"""What is kept of a session so that it can be taken up again later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from gemini_live_runtime.errors import JournalError, NewerFormatError, StateError
+from gemini_live_runtime.state.keys import check_key
+from gemini_live_runtime.state.store import Origin, State, to_json
+from gemini_live_runtime.text import redactor
+
+VERSION = 1
+
+PERSISTENT_SCOPES = ("app", "user", "bg", "")
+"""Scopes that are kept; "" are the bare keys. The others hold for a turn or a session only, or are computed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSnapshot:
+    """One session between two turns. `saved_at` is ISO 8601 in UTC; `turn_count` counts ended turns.
+
+    `state` holds persistent scopes only. `phases`, `needs` and `transcript` are what their owners' `to_json` gave (each
+    bounds itself). `handle` is the server's resumption handle: a secret, never shown, redacted wherever it turns up.
+    Raises `JournalError` naming the field that cannot be used.
+    """
+
+    session_id: str
+    saved_at: str
+    agent: str = ""
+    state: Mapping[str, Any] = field(default_factory=dict)
+    phases: Mapping[str, Any] | None = None
+    needs: Mapping[str, Any] | None = None
+    transcript: Mapping[str, Any] | None = None
+    turn_count: int = 0
+    handle: str = field(default="", repr=False)
+    version: int = VERSION
+
+    def __post_init__(self) -> None:
+        for name, wrong in (
+            ("session_id", not isinstance(self.session_id, str) or not self.session_id),
+            ("saved_at", not _is_utc(self.saved_at)),
+            ("agent", not isinstance(self.agent, str)),
+            ("turn_count", type(self.turn_count) is not int or self.turn_count < 0),
+            ("handle", not isinstance(self.handle, str)),
+            ("version", self.version != VERSION),
+        ):
+            if wrong:
+                raise _unusable(name)
+        if not isinstance(self.state, Mapping):
+            raise _unusable("state")
+        for key in self.state:
+            if not is_persistent(key):
+                raise _unusable("state", f"it holds {key!r:.60}, which is not kept between sessions")
+        for name in ("state", "phases", "needs", "transcript"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+                raise _unusable(name)
+            try:
+                object.__setattr__(self, name, {key: to_json(str(key), item) for key, item in value.items()})
+            except StateError as error:
+                raise _unusable(name, str(error)) from None
+        redactor.add_passing(self.handle)
+
+    @classmethod
+    def take(cls, state: State, *, session_id: str, wall: float, **others: Any) -> SessionSnapshot:
+        """A snapshot of `state` and `others` (further fields) at `wall` seconds since the Unix epoch."""
+        saved_at = datetime.fromtimestamp(wall, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return cls(session_id=session_id, saved_at=saved_at, state=persistent(state), **others)
+
+    def to_json(self) -> dict[str, Any]:
+        """The snapshot as a JSON object, the secret included."""
+        return {f.name: deepcopy(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def from_json(cls, data: Any) -> SessionSnapshot:
+        """Read `to_json`. Raises `NewerFormatError`, or `JournalError` naming the field; never tells its value."""
+        if not isinstance(data, Mapping) or type(data.get("version")) is not int or data["version"] < 1:
+            raise _unusable("version")
+        if data["version"] > VERSION:
+            raise NewerFormatError(
+                f"The saved session has version {data['version']}, this program reads up to {VERSION}",
+                remedy="Update gemini-live-tui",
+                field="version",
+                value=data["version"],
+            )
+        names = {f.name for f in fields(cls)}
+        unknown = [name for name in data if name not in names]
+        if unknown:
+            raise _unusable(str(unknown[0])[:60], "there is no such field")
+        if not {"session_id", "saved_at"} <= set(data):
+            raise _unusable("session_id" if "session_id" not in data else "saved_at", "it is missing")
+        return cls(**data)
+
+    def restore_state(self, state: State) -> list[str]:
+        """Write the kept values into `state`, together; a sentence for each that does not fit any more."""
+        problems = []
+        with state.transaction() as transaction, state.writing_as(Origin("restored", self.session_id)):
+            for key, value in self.state.items():
+                try:
+                    transaction.set(key, value)
+                except StateError as error:
+                    problems.append(str(error))
+        return problems
+
+
+def is_persistent(key: object) -> bool:
+    """Whether a state key is kept between sessions."""
+    try:
+        scope, colon, _ = check_key(key).partition(":")
+    except StateError:
+        return False
+    return (scope if colon else "") in PERSISTENT_SCOPES
+
+
+def persistent(state: State) -> dict[str, Any]:
+    """Copies of the values that are kept."""
+    return {key: value for key, value in state.snapshot().items() if is_persistent(key)}
+
+
+def _is_utc(text: object) -> bool:
+    try:
+        moment = datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return False
+    return moment is not None and moment.tzinfo is not None and not moment.utcoffset()
+
+
+def _unusable(name: str, why: str = "") -> JournalError:
+    return JournalError(
+        f"The saved session cannot be used: {name} is not what it should be{f' ({why})' if why else ''}",
+        remedy="Start without it, or restore its file from a copy",
+        field=name,
+    )

@@ -1,0 +1,148 @@
+"""Which extracted fields become state, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime.conversation.promotion import Decision, FieldPromotion, apply, promote
+from gemini_live_runtime.errors import AgentError, StateError
+from gemini_live_runtime.state.guards import key
+from gemini_live_runtime.state.keys import StateKey
+from gemini_live_runtime.state.store import MISSING, Origin, State
+
+keep_known, overwrite = FieldPromotion.keep_known, FieldPromotion.overwrite
+
+
+def decide(result: dict[str, Any], *rules: FieldPromotion, **values: Any) -> list[Decision]:
+    return promote(result, rules, State({name.replace("__", ":"): value for name, value in values.items()}), "Mood")
+
+
+def only(result: dict[str, Any], rule: FieldPromotion, **values: Any) -> Decision:
+    (decision,) = decide(result, rule, **values)
+    return decision
+
+
+def test_without_rules_each_field_goes_to_the_app_scope_over_what_is_there() -> None:
+    state = State({"app:score": 1})
+    apply(promote({"score": 2, "mood": "sad"}, (), state, "Mood"), state)
+    assert state.snapshot() == {"app:score": 2, "app:mood": "sad"}
+
+
+def test_a_null_never_erases() -> None:
+    state = State({"app:mood": "sad"})
+    (decision,) = promote({"mood": None}, (), state, "Mood")
+    apply([decision], state)
+    assert (decision.accepted, decision.reason) == (False, "it is null, which says nothing")
+    assert state["app:mood"] == "sad"
+
+
+def test_with_any_rule_fields_without_one_are_not_promoted() -> None:
+    state = State()
+    decisions = promote({"mood": "sad", "score": 3}, (overwrite("mood").to("user:mood"),), state, "Mood")
+    apply(decisions, state)
+    assert [decision.field for decision in decisions] == ["mood"]
+    assert state.snapshot() == {"user:mood": "sad"}
+
+
+def test_a_field_that_the_answer_left_out_gives_no_decision() -> None:
+    assert decide({}, overwrite("mood")) == []
+
+
+def test_keep_known_writes_only_while_the_key_has_no_value() -> None:
+    rule = keep_known("plan")
+    assert only({"plan": "gold"}, rule).reason == "it was not known"
+    assert only({"plan": "gold"}, rule, app__plan=None).accepted
+    refused = only({"plan": "gold"}, rule, app__plan="silver")
+    assert (refused.accepted, refused.key, refused.reason) == (False, "app:plan", "app:plan is known already")
+
+
+def test_overwrite_says_whose_value_it_replaces() -> None:
+    state = State()
+    with state.writing_as(Origin("operator")):
+        state.set("app:plan", "silver")
+    (decision,) = promote({"plan": "gold"}, [overwrite("plan")], state, "Plan")
+    assert (decision.accepted, decision.reason) == (True, "it replaces what operator wrote")
+    assert only({"plan": "gold"}, overwrite("plan"), app__plan="gold").reason == "it is what is known"
+
+
+@pytest.mark.parametrize(("value", "accepted"), [(True, True), (False, False), (1, False), ("true", False)])
+def test_true_only_takes_nothing_but_true(value: object, accepted: bool) -> None:
+    assert only({"agreed": value}, FieldPromotion.true_only("agreed")).accepted is accepted
+
+
+@pytest.mark.parametrize(("value", "accepted"), [("Ann", True), ("", False), ("  ", False), (3, False)])
+def test_non_empty_takes_a_text_with_words(value: object, accepted: bool) -> None:
+    assert only({"name": value}, FieldPromotion.non_empty("name")).accepted is accepted
+
+
+def test_consent_counts_only_after_the_terms_were_presented() -> None:
+    rule = FieldPromotion.true_only("agreed").after_presented("terms")
+    before = only({"agreed": True}, rule)
+    assert (before.accepted, before.reason) == (False, "session:presented:terms is true does not hold")
+    assert only({"agreed": True}, rule, session__presented__terms=True).accepted
+
+
+def test_several_conditions_must_all_hold_and_the_first_that_does_not_is_the_reason() -> None:
+    rule = overwrite("sum").when(key("app:open")).when(lambda value, state: value < 100)
+    assert only({"sum": 5}, rule).reason == "app:open is true does not hold"
+    refused = only({"sum": 500}, rule, app__open=True)
+    assert refused.reason.startswith("lambda (test_promotion.py:")
+    assert only({"sum": 50}, rule, app__open=True).accepted
+
+
+def test_a_condition_that_raises_refuses_the_field_and_says_so() -> None:
+    refused = only({"sum": "much"}, overwrite("sum").when(lambda value, state: value < 100))
+    assert not refused.accepted
+    assert "TypeError" in refused.reason
+    guard = only({"sum": 1}, overwrite("sum").when(key("app:a").is_set() & (lambda state: 1 / 0)), app__a=1)
+    assert "ZeroDivisionError" in guard.reason
+
+
+def test_a_condition_that_takes_no_value_and_state_is_refused_at_once() -> None:
+    with pytest.raises(AgentError, match="a value and the state"):
+        overwrite("sum").when(lambda state: True)  # type: ignore[misc,arg-type]
+
+
+def test_a_typed_key_takes_only_its_type_and_stores_what_it_makes_of_the_value() -> None:
+    count = StateKey("user:count", int)
+    accepted = only({"count": "3"}, overwrite("count").to(count))
+    assert (accepted.accepted, accepted.value) == (True, 3)
+    refused = only({"count": "many"}, overwrite("count").to(count))
+    assert not refused.accepted
+    assert "user:count cannot be 'many'" in refused.reason
+
+
+def test_rules_see_what_those_before_them_accepted() -> None:
+    first, second = decide({"a": 1, "b": 2}, overwrite("a").to("app:x"), keep_known("b").to("app:x"))
+    assert first.accepted
+    assert second.reason == "app:x is known already"
+
+
+def test_deciding_writes_nothing_and_applying_is_the_extractors_doing() -> None:
+    state = State()
+    decisions = promote({"mood": "sad"}, (), state, "Mood")
+    assert state.get_raw("app:mood") is MISSING
+    apply(decisions, state)
+    evidence = state.evidence("app:mood")
+    assert evidence is not None
+    assert (evidence.origin.kind, evidence.origin.name, evidence.origin.reason) == ("extractor", "Mood", "mood")
+
+
+def test_applying_writes_all_or_nothing() -> None:
+    state = State()
+    with pytest.raises(StateError):
+        apply([Decision("a", "app:a", 1, True, ""), Decision("b", "nowhere:b", 1, True, "")], state)
+    assert state.snapshot() == {}
+
+
+def test_a_computed_key_is_refused_where_the_rule_is_written() -> None:
+    with pytest.raises(AgentError, match="computed"):
+        overwrite("total").to("derived:total")
+    with pytest.raises(StateError, match="no known scope"):
+        overwrite("total").to("elsewhere:total")
+
+
+def test_a_rule_knows_where_it_was_written() -> None:
+    assert overwrite("a").to("app:b").when(True).defined_at.startswith("test_promotion.py:")
