@@ -64,16 +64,19 @@ class LlmExtractor:
             raise AgentError("An extractor with a JSON schema needs a name", remedy="Give it name=...", field="name")
         check_extractor(self)
         object.__setattr__(self, "shape", shape_of(self.schema))
-        known = self.shape.schema.get("properties", {})
-        fields = self.schema.model_fields if isinstance(self.schema, type) else known
-        unknown = [rule.field for rule in self.promotions if rule.field not in fields]
+        unknown = [rule.field for rule in self.promotions if rule.field not in self.fields]
         if unknown and not self.shape.schema.get("additionalProperties"):
             raise AgentError(
                 f"The extractor {self.name} promotes {', '.join(unknown)}, which its schema does not have",
-                remedy=f"Its fields are {', '.join(fields)}",
+                remedy=f"Its fields are {', '.join(self.fields)}",
                 field="promotions",
                 value=unknown,
             )
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields it can find."""
+        return tuple(self.schema.model_fields if isinstance(self.schema, type) else self.shape.schema["properties"])
 
     @property
     def needs_model(self) -> bool:

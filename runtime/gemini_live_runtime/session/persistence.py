@@ -239,13 +239,19 @@ class FsPersistence:
 class SnapshotSaver:
     """Saves the snapshots of one session one after the other; of those that come while one is written, the newest.
 
-    `report` (a plain function) gets what went wrong, once until saving works again; `failures` counts. Nothing is
-    raised. Use it on the running loop only.
+    `report` gets what went wrong, once until saving works again (`failures` counts), `on_saved` what was written; both
+    are plain functions that do not raise. Nothing is raised here. Use it on the running loop only.
     """
 
-    def __init__(self, persistence: SessionPersistence, report: Callable[[GeminiLiveError], None]) -> None:
+    def __init__(
+        self,
+        persistence: SessionPersistence,
+        report: Callable[[GeminiLiveError], None],
+        on_saved: Callable[[SessionSnapshot], None] | None = None,
+    ) -> None:
         self._persistence = persistence
         self._report = report
+        self._on_saved = on_saved
         self._waiting: SessionSnapshot | None = None
         self._task: asyncio.Task[None] | None = None
         self._failing = False
@@ -273,6 +279,8 @@ class SnapshotSaver:
             else:
                 self.saved += 1
                 self._failing = False
+                if self._on_saved is not None:
+                    self._on_saved(snapshot)
 
     def _failed(self, error: Exception, snapshot: SessionSnapshot) -> None:
         self.failures += 1

@@ -284,6 +284,8 @@ def test_a_json_schema_needs_a_name() -> None:
     with pytest.raises(AgentError, match="needs a name"):
         LlmExtractor(DISH)
     assert LlmExtractor(DISH, name="Dish").name == "Dish"
+    assert LlmExtractor(DISH, name="Dish").fields == tuple(DISH["properties"])
+    assert LlmExtractor(Booking).fields == ("guest", "people", "time", "seat")
 
 
 def test_promoting_a_field_that_the_schema_does_not_have_is_refused() -> None:
