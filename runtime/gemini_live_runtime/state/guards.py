@@ -11,6 +11,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from gemini_live_runtime.errors import GuardError
@@ -68,13 +69,17 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A decision with its reasons: this node's own `reads`, and its parts. `problem` says what went wrong."""
+    """A decision with its reasons: this node's own `reads`, and its parts. `problem` says what went wrong.
+
+    `failed`: a function raised before the decision was made, so `value` is false and so would be its opposite.
+    """
 
     text: str
     value: Any
     reads: tuple[Read, ...] = ()
     children: tuple[Explanation, ...] = ()
     problem: str = ""
+    failed: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The tree as JSON, without what is empty."""
@@ -179,13 +184,16 @@ def shown(value: Any) -> str:
 
 def same(left: Any, right: Any) -> bool:
     """Whether two JSON values are equal: true is not 1, and neither is any part of a list or an object."""
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same(left[k], right[k]) for k in left)
-    return bool(left == right)
+    if left != right:  # most often decided here, at the speed of C; what follows is only stricter
+        return False
+    kind = type(left)
+    if kind is not type(right):
+        return kind is not bool and type(right) is not bool
+    if kind is list:
+        return all(map(same, left, right))
+    if kind is dict:
+        return all(same(value, right[name]) for name, value in left.items())
+    return True
 
 
 def is_number(value: Any) -> bool:
@@ -207,6 +215,8 @@ class Compare(Guard):
     __slots__ = ("_key", "_order", "_sign", "_value")
 
     def __init__(self, key: str, sign: str, value: Any) -> None:
+        if isinstance(value, Term | Guard):
+            raise TypeError(f"{key} {sign} {value!r}: a key is compared with a value; compare two keys in a function")
         self._key, self._sign, self._value = key, sign, value
         self._order = _ORDER.get(sign)
         if self._order is not None and not (is_number(value) or isinstance(value, str)):
@@ -300,8 +310,7 @@ class All(Guard):
 
     def explain(self, reader: Reader, /) -> Explanation:
         """Every part explained."""
-        children = tuple(part.explain(reader) for part in self.parts)
-        return Explanation(self.text, all(child.value for child in children), children=children)
+        return _joined(self.text, tuple(part.explain(reader) for part in self.parts), decisive=False)
 
 
 class AnyOf(Guard):
@@ -328,8 +337,17 @@ class AnyOf(Guard):
 
     def explain(self, reader: Reader, /) -> Explanation:
         """Every part explained."""
-        children = tuple(part.explain(reader) for part in self.parts)
-        return Explanation(self.text, any(child.value for child in children), children=children)
+        return _joined(self.text, tuple(part.explain(reader) for part in self.parts), decisive=True)
+
+
+def _joined(text: str, children: tuple[Explanation, ...], *, decisive: bool) -> Explanation:
+    """The decision as `holds` makes it: by the first child with the `decisive` value, or undone by one that failed."""
+    for child in children:
+        if child.failed:
+            return Explanation(text, False, children=children, failed=True)
+        if child.value is decisive:
+            return Explanation(text, decisive, children=children)
+    return Explanation(text, not decisive, children=children)
 
 
 class Not(Guard):
@@ -357,8 +375,7 @@ class Not(Guard):
     def explain(self, reader: Reader, /) -> Explanation:
         """The part explained. Where it failed, the opposite is not taken to be true."""
         child = self.part.explain(reader)
-        failed = bool(child.problem) and isinstance(self.part, Function)
-        return Explanation(self.text, not child.value and not failed, children=(child,))
+        return Explanation(self.text, not child.value and not child.failed, children=(child,), failed=child.failed)
 
     def __invert__(self) -> Guard:
         return self.part
@@ -426,7 +443,8 @@ class Function(Guard):
             value, problem = bool(self.function(recorder)), ""
         except Exception as error:
             value, problem = False, f"it failed: {type(error).__name__}: {error}"
-        return Explanation(self._text, value, tuple(_read(reader, key) for key in recorder.keys_read), problem=problem)
+        reads = tuple(_read(reader, key) for key in recorder.keys_read)
+        return Explanation(self._text, value, reads, problem=problem, failed=bool(problem))
 
 
 def function_name(function: Callable[..., Any]) -> str:
@@ -510,7 +528,10 @@ class Term:
     def one_of(self, *values: Any) -> Guard:
         """The value is one of `values`."""
         words = f"is one of {', '.join(map(shown, values))}"
-        return Test(self.key, words, lambda value: any(same(value, item) for item in values))
+        null = None in values
+        return Test(
+            self.key, words, lambda value: null if value is MISSING else any(same(value, item) for item in values)
+        )
 
     def contains(self, item: Any) -> Guard:
         """A list holds `item`, an object has that key, or a text has it as a part."""
@@ -541,13 +562,13 @@ class Term:
         return WatchPredicate.changed_from(self.key, value)
 
     def crossed_above(self, threshold: float) -> WatchPredicate:
-        """Watch for a number that was below `threshold` and is no longer."""
+        """Watch for a number that was below `threshold` and now is at least that."""
         from gemini_live_runtime.state.watchers import WatchPredicate
 
         return WatchPredicate.crossed_above(self.key, threshold)
 
     def crossed_below(self, threshold: float) -> WatchPredicate:
-        """Watch for a number that was above `threshold` and is no longer."""
+        """Watch for a number that was at least `threshold` and now is below it."""
         from gemini_live_runtime.state.watchers import WatchPredicate
 
         return WatchPredicate.crossed_below(self.key, threshold)
@@ -566,8 +587,10 @@ GuardLike: TypeAlias = "Guard | Term | bool | Callable[[State], Any]"
 
 
 def key(name: str) -> Term:
-    """The state key `name`, to build guards and watch predicates from."""
-    return Term(name)
+    """The state key `name`, to build guards and watch predicates from. Raises `StateError` for an unknown scope."""
+    from gemini_live_runtime.state.keys import check_key
+
+    return Term(check_key(name))
 
 
 def called_ok(tool: str) -> Guard:
@@ -583,6 +606,10 @@ def as_guard(value: GuardLike) -> Guard:
         return value.is_true()
     if isinstance(value, bool):
         return Constant(value)
+    if iscoroutinefunction(value):
+        raise TypeError(
+            f"The guard {function_name(value)} is async: a guard decides at once, so write it with plain def"
+        )
     if callable(value):
         return Function(value)
     raise TypeError(f"{value!r} is not a guard: use key(...), a guard, or a function of the state")

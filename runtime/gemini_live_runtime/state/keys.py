@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from copy import deepcopy
+from typing import Any, Generic, TypeVar, overload
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from gemini_live_runtime.errors import StateError, caller_place
 from gemini_live_runtime.state.guards import Term
@@ -39,7 +41,11 @@ class StateKey(Term, Generic[T]):
 
     __slots__ = ("_adapter", "default", "defined_at", "description", "type")
 
-    def __init__(self, key: str, type: type[T] | Any, *, default: T | None = None, description: str = "") -> None:
+    @overload
+    def __init__(self, key: str, type: type[T], *, default: T | None = None, description: str = "") -> None: ...
+    @overload
+    def __init__(self: StateKey[Any], key: str, type: Any, *, default: Any = None, description: str = "") -> None: ...
+    def __init__(self, key: str, type: Any, *, default: T | None = None, description: str = "") -> None:
         super().__init__(check_key(key))
         self.type = type
         self.default = default
@@ -53,11 +59,13 @@ class StateKey(Term, Generic[T]):
             return self._adapter.dump_python(self._adapter.validate_python(value), mode="json")
         except ValidationError as error:
             raise self._wrong(value, error) from None
+        except PydanticSerializationError as error:
+            raise StateError(f"{self.key} cannot be {value!r:.80}: {error}", field=self.key, value=value) from None
 
     def from_json(self, value: Any) -> T:
         """The typed value of a JSON value; raises `StateError`."""
         try:
-            typed: T = self._adapter.validate_python(value)
+            typed: T = self._adapter.validate_python(deepcopy(value))
         except ValidationError as error:
             raise self._wrong(value, error) from None
         return typed

@@ -2,59 +2,54 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
-from gemini_live_runtime.state.guards import MISSING, Reader, Term
+from gemini_live_runtime.state.guards import Reader
+from gemini_live_runtime.state.reading import Names, Readable
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.state.keys import StateKey
+    from gemini_live_runtime.state.store import State
 
 
-class ReadRecorder:
-    """A read-only face of a state that remembers the keys it was asked for, in order, each once."""
+class ReadRecorder(Readable):
+    """A read-only face of a state that remembers the keys it was asked for, in order, each once.
 
-    __slots__ = ("_keys", "_prefix", "_reader")
+    Listing keys counts as reading each of them. Writing raises `StateError`.
+    """
 
-    def __init__(self, reader: Reader, prefix: str = "", keys: dict[str, None] | None = None) -> None:
+    __slots__ = ("_keys", "_reader")
+
+    def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._prefix = prefix
-        self._keys: dict[str, None] = {} if keys is None else keys
+        self._keys: dict[str, None] = {}
 
     @property
     def keys_read(self) -> tuple[str, ...]:
         """The keys that were read so far."""
         return tuple(self._keys)
 
+    @property
+    def turn_number(self) -> int:
+        """The turn, as in `State`."""
+        return cast("State", self._reader).turn_number
+
+    @property
+    def declared(self) -> Mapping[str, StateKey[Any]]:
+        """Declared keys by name."""
+        return cast("State", self._reader).declared
+
     def get_raw(self, key: str, /) -> Any:
         """The value or `MISSING`."""
-        name = self._prefix + key
-        self._keys[name] = None
-        return self._reader.get_raw(name)
+        self._keys[key] = None
+        return self._reader.get_raw(key)
 
     def written_by(self, key: str, /) -> str:
         """Who wrote the value last."""
-        return self._reader.written_by(self._prefix + key)
+        return self._reader.written_by(key)
 
-    def get(self, key: str | Term, default: Any = None) -> Any:
-        """The value, or `default` when it is missing."""
-        value = self.get_raw(key.key if isinstance(key, Term) else key)
-        return default if value is MISSING else deepcopy(value)
-
-    def contains(self, key: str | Term) -> bool:
-        """Whether the key has a value."""
-        return self.get_raw(key.key if isinstance(key, Term) else key) is not MISSING
-
-    __contains__ = contains
-
-    def __getitem__(self, key: str | Term) -> Any:
-        value = self.get_raw(key.key if isinstance(key, Term) else key)
-        if value is MISSING:
-            raise KeyError(key.key if isinstance(key, Term) else key)
-        return deepcopy(value)
-
-    def scope(self, name: str) -> ReadRecorder:
-        """A scope's keys without their prefix."""
-        return ReadRecorder(self._reader, f"{name}:", self._keys)
-
-    def __getattr__(self, name: str) -> ReadRecorder:
-        if name in ("app", "user", "session", "turn", "bg", "temp", "derived"):
-            return self.scope(name)
-        raise AttributeError(f"State can only be read here; it has no {name!r}")
+    def _names(self) -> Names:
+        names = cast("State", self._reader)._names()
+        self._keys.update(dict.fromkeys(sorted(names)))
+        return names

@@ -9,11 +9,12 @@ from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from gemini_live_runtime.errors import StateError
 from gemini_live_runtime.state.guards import MISSING, Term, same
-from gemini_live_runtime.state.keys import SCOPES, StateKey, check_key
+from gemini_live_runtime.state.keys import StateKey, check_key
+from gemini_live_runtime.state.reading import SHARED, Names, Readable, copied
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.transaction import Overlay, Transaction
@@ -75,6 +76,10 @@ class Mutation(NamedTuple):
     turn: int
 
 
+_Record: TypeAlias = tuple[int, str, Any, Any, Origin, int]
+"""The fields of a `Mutation`: a plain tuple is made three times as fast, and most are never looked at."""
+
+
 class Changes:
     """What changed since the last `take`, collapsed to one old value a key."""
 
@@ -87,71 +92,55 @@ class Changes:
     def __len__(self) -> int:
         return len(self._old)
 
-    def note(self, key: str, old: Any) -> None:
-        """Called by the state: `key` held `old` before this change."""
-        if key not in self._old:
-            self._old[key] = old
-
     def take(self) -> dict[str, tuple[Any, Any]]:
-        """Keys whose value is another now, with (old, new) (`MISSING` for absent), in the order of the first change."""
-        taken, self._old = self._old, {}
+        """Keys that read otherwise now, with (old, new) (`MISSING` for absent), in the order of the first change.
+
+        A `derived:` value that shows through a bare name is listed under both names.
+        """
+        state = self._state
+        own = state._own_reader()
         changed = {}
-        for key, old in taken.items():
-            new = self._state.get_raw(key)
-            if not same_value(old, new):
+        showing = False
+        with state._lock:
+            taken, self._old = self._old, {}
+            for key, old in taken.items():
+                new = own(key, MISSING)
+                kind = type(new)
+                if kind is type(old) and kind in SHARED:
+                    if new == old:
+                        continue
+                elif same_value(old, new):
+                    continue
                 changed[key] = (old, new)
-        return changed
+                if ":" not in key or key[0] == "d":
+                    showing = True
+            return self._showing(taken, changed) if showing else changed
 
-
-class ScopeView:
-    """The keys of one scope, without their prefix."""
-
-    __slots__ = ("_prefix", "_state")
-
-    def __init__(self, state: State, scope: str) -> None:
-        self._state = state
-        self._prefix = f"{scope}:"
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value, or `default`."""
-        return self._state.get(self._prefix + name, default)
-
-    def set(self, name: str, value: Any) -> None:
-        """Write a value."""
-        self._state.set(self._prefix + name, value)
-
-    def remove(self, name: str) -> Any:
-        """Remove a key; the old value or `MISSING`."""
-        return self._state.remove(self._prefix + name)
-
-    def keys(self) -> list[str]:
-        """The names in this scope."""
-        return [key[len(self._prefix) :] for key in self._state.keys(self._prefix[:-1])]
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._prefix + name in self._state
-
-    def __getitem__(self, name: str) -> Any:
-        return self._state[self._prefix + name]
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._state.set(self._prefix + name, value)
-
-    def __delitem__(self, name: str) -> None:
-        del self._state[self._prefix + name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.keys())
-
-    def __len__(self) -> int:
-        return len(self.keys())
+    def _showing(self, taken: dict[str, Any], changed: dict[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
+        """The changes as readers of bare names see them, which show what `derived:` holds when they hold nothing."""
+        own = self._state._own
+        seen: dict[str, tuple[Any, Any]] = {}
+        for key in changed:
+            bare = key.removeprefix("derived:")
+            if bare != key:
+                seen[key] = changed[key]
+            if ":" not in bare:
+                under = f"derived:{bare}"
+                new = own(bare)
+                old = taken.get(bare, new)
+                old = taken.get(under, own(under)) if old is MISSING else old
+                new = own(under) if new is MISSING else new
+                if not same_value(old, new):
+                    seen[bare] = (old, new)
+            elif bare == key:
+                seen[key] = changed[key]
+        return seen
 
 
 _PLAIN = frozenset((str, int, bool, type(None)))
-_SHARED = frozenset((str, int, bool, float, type(None)))
 
 
-class State:
+class State(Readable):
     """Values by key. Keys are `scope:name` or a bare name; reading a bare name falls back to `derived:name`.
 
     Values are JSON; what goes in and what comes out is a copy, so no change passes unseen. Writing is safe from any
@@ -159,7 +148,7 @@ class State:
     """
 
     __slots__ = (
-        "_announced",
+        "_checked_names",
         "_data",
         "_declared",
         "_last",
@@ -176,13 +165,13 @@ class State:
         self._data: dict[str, Any] = {}
         self._lock = threading.RLock()
         self._sequence = 0
-        self._last: dict[str, Mutation] = {}
+        self._last: dict[str, _Record] = {}
         self._trackers: tuple[Changes, ...] = ()
+        self._checked_names: set[str] = set()
         self._declared: dict[str, StateKey[Any]] = {}
         self._live: dict[str, Callable[[], Any]] = {}
         self._report: Callable[[], None] | None = None
-        self._unreported: list[Mutation] = []
-        self._announced = False
+        self._unreported: list[_Record] = []
         self.turn_number = 0
         for key, value in (values or {}).items():
             self.set(key, value)
@@ -194,7 +183,7 @@ class State:
     @overload
     def get(self, key: str | Term, default: Any = None) -> Any: ...
     def get(self, key: Any, default: Any = None) -> Any:
-        """The value, or `default` when it is missing. A `StateKey` gives its type, or `default` for a wrong one."""
+        """As `Readable.get`."""
         try:
             value = self._data[key]
         except (KeyError, TypeError):
@@ -203,27 +192,7 @@ class State:
             value = self._elsewhere(key)
             if value is MISSING:
                 return default
-        return value if type(value) in _SHARED else deepcopy(value)
-
-    def _get_term(self, term: Term, default: Any) -> Any:
-        if default is None and isinstance(term, StateKey):
-            default = term.default
-        value = self.get_raw(term.key)
-        if value is MISSING:
-            return default
-        if isinstance(term, StateKey):
-            try:
-                return term.from_json(value)
-            except StateError:
-                return default
-        return deepcopy(value)
-
-    def try_get(self, key: StateKey[T]) -> T:
-        """The typed value; raises `StateError` when it is missing or of another type."""
-        value = self.get_raw(key.key)
-        if value is MISSING:
-            raise StateError(f"{key.key} is not set", field=key.key)
-        return key.from_json(value)
+        return value if type(value) in SHARED else deepcopy(value)
 
     def get_raw(self, key: str, /) -> Any:
         """The stored value itself, which must not be changed, or `MISSING`."""
@@ -231,44 +200,22 @@ class State:
         return self._elsewhere(key) if value is MISSING else value
 
     def _elsewhere(self, key: str) -> Any:
-        live = self._live.get(key)
+        live = self._live_value(key)
         if live is not None:
             return live()
         return MISSING if ":" in key else self._data.get(f"derived:{key}", MISSING)
 
-    def contains(self, key: str | Term) -> bool:
-        """Whether reading `key` gives a value."""
-        return self.get_raw(key.key if isinstance(key, Term) else key) is not MISSING
-
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str | Term) and self.contains(key)
-
-    def __getitem__(self, key: str | Term) -> Any:
-        name = key.key if isinstance(key, Term) else key
-        value = self.get_raw(name)
-        if value is MISSING:
-            raise KeyError(name)
-        return key.from_json(value) if isinstance(key, StateKey) else deepcopy(value)
-
-    def keys(self, scope: str = "") -> list[str]:
-        """Every key that can be read, sorted; a bare name that only `derived:` holds is listed under both its names."""
-        names = self._names()
-        if scope:
-            return sorted(name for name in names if name.startswith(f"{scope}:"))
-        bare = {name.removeprefix("derived:") for name in names if name.startswith("derived:")}
-        return sorted(names | {name for name in bare if ":" not in name})
-
-    def _names(self) -> set[str]:
+    def _names(self) -> Names:
         with self._lock:
-            return {*self._data, *self._live}
+            return {*self._data, *self._live_names()}
 
     def snapshot(self, keys: Iterable[str] | None = None) -> dict[str, Any]:
         """Copies of the values of `keys` that exist, or of everything that is stored."""
         wanted = sorted(self._stored()) if keys is None else keys
         values = ((key, self.get_raw(key)) for key in wanted)
-        return {key: deepcopy(value) for key, value in values if value is not MISSING}
+        return {key: copied(value) for key, value in values if value is not MISSING}
 
-    def _stored(self) -> set[str]:
+    def _stored(self) -> Names:
         with self._lock:
             return set(self._data)
 
@@ -276,60 +223,19 @@ class State:
         """(key, old, new) of what differs from the snapshot `before`; `MISSING` for absent."""
         names = sorted({*before, *self._stored()}) if keys is None else keys
         pairs = ((key, before.get(key, MISSING), self.get_raw(key)) for key in names)
-        return [(key, old, deepcopy(new)) for key, old, new in pairs if not same_value(old, new)]
+        return [(key, old, copied(new)) for key, old, new in pairs if not same_value(old, new)]
 
     def evidence(self, key: str) -> Mutation | None:
         """The mutation that gave `key` the value it has; None when it was never written, or was removed."""
-        last = self._last.get(key)
+        last = self._last_of(key)
         if last is None and ":" not in key:
-            last = self._last.get(f"derived:{key}")
-        return None if last is None or last.new is MISSING else last
+            last = self._last_of(f"derived:{key}")
+        return None if last is None else Mutation._make(last)
 
     def written_by(self, key: str, /) -> str:
         """Who wrote the value last, in a few words; "" when nobody is known to have."""
         last = self.evidence(key)
         return "" if last is None else str(last.origin)
-
-    def scope(self, name: str) -> ScopeView:
-        """A scope's keys without their prefix; raises `StateError` for an unknown scope."""
-        if name not in SCOPES:
-            raise StateError(f"There is no scope {name!r}", remedy=f"Use one of {', '.join(SCOPES)}", field="scope")
-        return ScopeView(self, name)
-
-    @property
-    def app(self) -> ScopeView:
-        """What the application knows."""
-        return ScopeView(self, "app")
-
-    @property
-    def user(self) -> ScopeView:
-        """What is known of the user."""
-        return ScopeView(self, "user")
-
-    @property
-    def session(self) -> ScopeView:
-        """What the session keeps track of by itself."""
-        return ScopeView(self, "session")
-
-    @property
-    def turn(self) -> ScopeView:
-        """What holds for this turn only."""
-        return ScopeView(self, "turn")
-
-    @property
-    def bg(self) -> ScopeView:
-        """What background work has left."""
-        return ScopeView(self, "bg")
-
-    @property
-    def temp(self) -> ScopeView:
-        """What is not kept."""
-        return ScopeView(self, "temp")
-
-    @property
-    def derived(self) -> ScopeView:
-        """What is computed; writing there raises `StateError`."""
-        return ScopeView(self, "derived")
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
@@ -337,15 +243,35 @@ class State:
 
     def set(self, key: str | Term, value: Any) -> None:
         """Write a value; an equal one changes nothing. Raises `StateError` for what JSON cannot hold."""
-        name = key.key if isinstance(key, Term) else key
-        if type(value) not in _PLAIN or name in self._declared or isinstance(key, StateKey):
-            value = self._checked(name, value, key)
-        if name not in self._data:
-            _check_writable(name)
-        with self._lock:
-            self._write(name, value)
+        kind = type(value)
+        if type(key) is not str or kind not in _PLAIN or key in self._checked_names:
+            key, value = self._prepared(key, value)
+            kind = type(value)
+        lock = self._lock
+        lock.acquire()
+        try:
+            # `_write` and `_record` once more: two calls would be a third of this method's time.
+            old = self._data.get(key, MISSING)
+            if type(old) is kind:
+                if old == value if kind in _PLAIN else same(old, value):
+                    return
+            elif old is MISSING:
+                _check_writable(key)
+            self._data[key] = value
+            self._sequence = sequence = self._sequence + 1
+            self._last[key] = record = (sequence, key, old, value, _writer.get(), self.turn_number)
+            for tracker in self._trackers:
+                if key not in tracker._old:
+                    tracker._old[key] = old
+            if self._report is not None:
+                self._unreported.append(record)
+                if len(self._unreported) == 1:
+                    self._report()
+        finally:
+            lock.release()
 
-    __setitem__ = set
+    def __setitem__(self, key: str | Term, value: Any) -> None:
+        self.set(key, value)
 
     def remove(self, key: str | Term) -> Any:
         """Remove a key; its old value, or `MISSING` when it had none of its own."""
@@ -366,12 +292,13 @@ class State:
         name = key.key if isinstance(key, Term) else key
         with self._lock:
             old = self._own(name)
-            new = change(default if old is MISSING else deepcopy(old))
+            new = change(default if old is MISSING else copied(old))
             self.set(key, new)
             return new
 
     def clear_scope(self, scope: str) -> list[str]:
-        """Remove every key of a scope but `derived`; the keys."""
+        """Remove every key of a scope but `derived`; the keys. Raises `StateError` for an unknown scope."""
+        self.scope(scope)
         with self._lock:
             gone = sorted(name for name in self._stored() if name.startswith(f"{scope}:"))
             for name in gone:
@@ -407,6 +334,7 @@ class State:
     def declare(self, key: StateKey[Any]) -> None:
         """From now on writes to this key must fit its type, also those that spell the key as text."""
         self._declared[key.key] = key
+        self._checked_names.add(key.key)
 
     @property
     def declared(self) -> Mapping[str, StateKey[Any]]:
@@ -440,50 +368,68 @@ class State:
             return []
         with self._lock:
             taken, self._unreported = self._unreported, []
-            self._announced = False
-        return taken
+        return list(map(Mutation._make, taken))
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _checked(self, name: str, value: Any, key: Any) -> Any:
-        declared = self._declared.get(name) or (key if isinstance(key, StateKey) else None)
-        return to_json(name, value) if declared is None else declared.to_json(value)
+    def _prepared(self, key: Any, value: Any) -> tuple[str, Any]:
+        """The name and the JSON value; raises `StateError` where one cannot be used."""
+        name = key.key if isinstance(key, Term) else key
+        _check_writable(name)
+        name = str.__str__(name)
+        declared = self._declared.get(name)
+        if declared is None and isinstance(key, StateKey):
+            declared = key
+        return name, to_json(name, value if declared is None else declared.to_json(value))
 
     def _own(self, name: str) -> Any:
         return self._data.get(name, MISSING)
 
+    def _own_reader(self) -> Callable[[str, Any], Any]:
+        """`_own` for many keys at once: called with the key and `MISSING`."""
+        return self._data.get
+
+    def _live_value(self, name: str) -> Callable[[], Any] | None:
+        return self._live.get(name)
+
+    def _live_names(self) -> Names:
+        return set(self._live)
+
+    def _last_of(self, name: str) -> _Record | None:
+        return self._last.get(name)
+
     def _write(self, name: str, value: Any) -> bool:
         old = self._data.get(name, MISSING)
-        if old is value or (type(old) is type(value) and same_value(old, value)):
+        if type(old) is type(value) and same(old, value):
             return False
+        if name.startswith("derived:"):
+            self._checked_names.add(name)
         self._data[name] = value
-        self._record(name, old, value)
+        self._last[name] = self._record(name, old, value)
         return True
 
     def _erase(self, name: str) -> Any:
         old = self._data.pop(name, MISSING)
         if old is not MISSING:
             self._record(name, old, MISSING)
+            self._last.pop(name, None)
         return old
 
-    def _record(self, name: str, old: Any, new: Any, origin: Origin | None = None) -> None:
+    def _record(self, name: str, old: Any, new: Any) -> _Record:
         self._sequence += 1
-        mutation = Mutation(self._sequence, name, old, new, origin or _writer.get(), self.turn_number)
-        self._last[name] = mutation
+        record = (self._sequence, name, old, new, _writer.get(), self.turn_number)
         for tracker in self._trackers:
-            tracker.note(name, old)
+            tracker._old.setdefault(name, old)
         if self._report is not None:
-            self._unreported.append(mutation)
-            if not self._announced:
-                self._announced = True
+            self._unreported.append(record)
+            if len(self._unreported) == 1:
                 self._report()
+        return record
 
 
 def same_value(left: Any, right: Any) -> bool:
     """`same`, where absent equals only absent."""
-    if left is MISSING or right is MISSING:
-        return left is right
-    return same(left, right)
+    return left is right or same(left, right)
 
 
 def _check_writable(name: Any) -> None:
@@ -509,16 +455,20 @@ def to_json(key: str, value: Any, depth: int = 0) -> Any:
     if depth < MAX_DEPTH:
         if isinstance(value, dict):
             if all(isinstance(name, str) for name in value):
-                return {str(name): to_json(f"{key}.{name}", item, depth + 1) for name, item in value.items()}
+                return {str.__str__(n): to_json(f"{key}.{n}", item, depth + 1) for n, item in value.items()}
             raise StateError(f"{key} has a name that is not a text: {list(value)!r:.80}", field=key, value=value)
         if isinstance(value, list | tuple):
             return [to_json(f"{key}[{index}]", item, depth + 1) for index, item in enumerate(value)]
-        for plain in (str, int, float):  # subclasses, as enumerations have them
+        if isinstance(value, str):  # a member of an enumeration: str(value) would be its name
+            return str.__str__(value)
+        for plain in (int, float):
             if isinstance(value, plain):
                 return to_json(key, plain(value), depth)
         dump = getattr(value, "model_dump", None)
         if dump is not None:
             return to_json(key, dump(mode="json"), depth + 1)
+    else:
+        raise StateError(f"{key:.80} is nested deeper than {MAX_DEPTH} levels", field=key)
     raise StateError(
         f"{key} cannot be a {kind.__name__}: {value!r:.80}",
         remedy="State holds JSON: texts, numbers, true and false, null, lists and objects",

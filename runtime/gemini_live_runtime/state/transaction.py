@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from copy import deepcopy
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from gemini_live_runtime.state.guards import MISSING
-from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.store import Mutation, State, same_value
+from gemini_live_runtime.state.guards import MISSING, Term
+from gemini_live_runtime.state.reading import Names, Readable
+from gemini_live_runtime.state.store import Mutation, State, _Record, same_value
 
 _GONE = object()
 
@@ -22,52 +21,45 @@ class Overlay(State):
     def __init__(self, base: State) -> None:
         super().__init__()
         self._base = base
-        self._log: list[Mutation] = []
+        self._log: list[_Record] = []
         self.turn_number = base.turn_number
         self._declared = dict(base.declared)
 
-    @property
-    def declared(self) -> Mapping[str, StateKey[Any]]:
-        """Declared keys by name."""
-        return self._declared
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """As `State.get`."""
-        if isinstance(key, str):
-            value = self.get_raw(key)
-            return default if value is MISSING else deepcopy(value)
-        return self._get_term(key, default)
+    get = Readable.get
 
     def get_raw(self, key: str, /) -> Any:
         """As `State.get_raw`."""
         own = self._data.get(key, MISSING)
         if own is MISSING:
             own = self._base._own(key)
-            if own is MISSING and key in self._base._live:
-                return self._base.get_raw(key)
         elif own is _GONE:
             own = MISSING
-        return self.get_raw(f"derived:{key}") if own is MISSING and ":" not in key else own
+        return self._elsewhere(key) if own is MISSING else own
 
-    def written_by(self, key: str, /) -> str:
-        """As `State.written_by`."""
-        return super().written_by(key) or self._base.written_by(key)
-
-    def evidence(self, key: str) -> Mutation | None:
-        """As `State.evidence`."""
-        return super().evidence(key) if key in self._data else self._base.evidence(key)
+    def set(self, key: str | Term, value: Any) -> None:
+        """As `State.set`."""
+        name, value = self._prepared(key, value)
+        with self._lock:
+            self._write(name, value)
 
     @property
     def written(self) -> tuple[Mutation, ...]:
         """What was written here, in order."""
-        return tuple(self._log)
+        return tuple(map(Mutation._make, self._log))
 
-    def _stored(self) -> set[str]:
-        gone = {name for name, value in self._data.items() if value is _GONE}
-        return (self._base._stored() | set(self._data)) - gone
+    def _elsewhere(self, key: str) -> Any:
+        live = self._live_value(key)
+        if live is not None:
+            return live()
+        return MISSING if ":" in key else self._own(f"derived:{key}")
 
-    def _names(self) -> set[str]:
-        return self._stored() | set(self._base._live)
+    def _stored(self) -> Names:
+        with self._lock:
+            own = dict(self._data)
+        return (self._base._stored() | set(own)) - {name for name, value in own.items() if value is _GONE}
+
+    def _names(self) -> Names:
+        return self._stored() | self._live_names()
 
     def _own(self, name: str) -> Any:
         value = self._data.get(name, MISSING)
@@ -75,12 +67,24 @@ class Overlay(State):
             return self._base._own(name)
         return MISSING if value is _GONE else value
 
+    def _own_reader(self) -> Callable[[str, Any], Any]:
+        return lambda name, _: self._own(name)
+
+    def _live_value(self, name: str) -> Callable[[], Any] | None:
+        return super()._live_value(name) or self._base._live_value(name)
+
+    def _live_names(self) -> Names:
+        return super()._live_names() | self._base._live_names()
+
+    def _last_of(self, name: str) -> _Record | None:
+        return self._last.get(name) if name in self._data else self._base._last_of(name)
+
     def _write(self, name: str, value: Any) -> bool:
         old = self._own(name)
         if type(old) is type(value) and same_value(old, value):
             return False
         self._data[name] = value
-        self._record(name, old, value)
+        self._last[name] = self._record(name, old, value)
         self._log.append(self._last[name])
         return True
 
@@ -88,8 +92,8 @@ class Overlay(State):
         old = self._own(name)
         if old is not MISSING:
             self._data[name] = _GONE
-            self._record(name, old, MISSING)
-            self._log.append(self._last[name])
+            self._last.pop(name, None)
+            self._log.append(self._record(name, old, MISSING))
         return old
 
 
@@ -105,12 +109,12 @@ class Transaction(Overlay):
         """Make the writes part of the base, all at once."""
         base = self._base
         with base._lock:
-            for mutation in self._log:
-                with base.writing_as(mutation.origin):
-                    if mutation.new is MISSING:
-                        base._erase(mutation.key)
+            for _, key, _, new, origin, _ in self._log:
+                with base.writing_as(origin):
+                    if new is MISSING:
+                        base._erase(key)
                     else:
-                        base._write(mutation.key, mutation.new)
+                        base._write(key, new)
         self.rollback()
 
     def rollback(self) -> None:

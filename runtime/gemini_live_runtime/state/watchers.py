@@ -1,0 +1,334 @@
+"""Watchers: something to do at the moment a value, or the truth of a guard, changes in a certain way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gemini_live_runtime.errors import AgentError, GuardError, caller_place
+from gemini_live_runtime.state.guards import MISSING, Explanation, Guard, function_name
+from gemini_live_runtime.state.reading import Names, Readable, copied
+from gemini_live_runtime.state.watch_predicates import WatchPredicate
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.state.keys import StateKey
+    from gemini_live_runtime.state.store import State
+
+__all__ = ["Change", "Firing", "NearMiss", "WatchFault", "WatchPredicate", "WatchResult", "Watcher", "WatcherRegistry"]
+
+Action = Callable[..., Awaitable[Any] | Any]
+"""A plain or async function taking nothing, `(state)` or `(state, what_happened)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a watcher's action is told: the key that changed, from what, to what; a missing value is None."""
+
+    key: str
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Something to do when `predicate` comes true.
+
+    `then` is a plain or async function taking `()`, `(state)` or `(state, change)`. While a `blocking` one runs the
+    turn waits; others run on their own. `name` is what it is called where people read; its predicate when empty.
+    Raises `AgentError` for a predicate or an action that cannot be used.
+    """
+
+    predicate: WatchPredicate
+    then: Action
+    name: str = field(default="", kw_only=True)
+    blocking: bool = field(default=False, kw_only=True)
+    defined_at: str = field(default_factory=caller_place, kw_only=True, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        given: Any = self.predicate
+        if not isinstance(given, WatchPredicate):
+            remedy = "Say which change, for example .became_true() or .changed()"
+            if not hasattr(given, "became_true"):
+                remedy = 'Begin with key("..."), for example key("app:score").crossed_above(10)'
+            raise AgentError(
+                f"A watcher waits for a change, which {given!r} is not",
+                remedy=remedy,
+                field="predicate",
+                value=given,
+            )
+        check_action(f"Watcher {self.name or self.predicate.text}", self.then, "(state, change)")
+
+
+class Firing(NamedTuple):
+    """A watcher's predicate came true. For guards, `old` and `new` are those of the key that decided it."""
+
+    watcher: Watcher
+    name: str
+    key: str
+    old: Any
+    new: Any
+    explanation: Explanation
+
+    @property
+    def change(self) -> Change:
+        """What the action is told."""
+        return Change(self.key, self.old, self.new)
+
+
+class NearMiss(NamedTuple):
+    """A watched key changed and the predicate did not come true; `missing` says why: `0.65 is 0.05 below 0.7`."""
+
+    watcher: Watcher
+    name: str
+    key: str
+    old: Any
+    new: Any
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class WatchFault:
+    """A function in a watcher's predicate raised; the watcher did not fire."""
+
+    watcher: Watcher
+    name: str
+    error: Exception
+
+
+class WatchResult(NamedTuple):
+    """What one evaluation found, each list in the order of registration. `muted` would have fired."""
+
+    fired: list[Firing]
+    muted: list[Firing]
+    near_misses: list[NearMiss]
+    faults: list[WatchFault]
+
+
+@dataclass(frozen=True, slots=True)
+class WatcherStatus:
+    """A watcher as people see it; `fired` and `suppressed` count firings while it was heard and while it was muted."""
+
+    name: str
+    text: str
+    keys: tuple[str, ...]
+    blocking: bool
+    muted: bool
+    fired: int
+    suppressed: int
+    defined_at: str
+
+
+class WatcherRegistry:
+    """Watchers by the keys they watch: looking at a change costs as much as there are watchers of the keys changed.
+
+    It decides and runs nothing. Only watchers whose guard holds functions are looked at after every change. A guard's
+    truth is remembered from one evaluation to the next, beginning with `prime`; without it, with how things were
+    before the first changes. Raises `AgentError` when two watchers are given the same name.
+    """
+
+    __slots__ = ("_always", "_by_key", "_fired", "_muted", "_names", "_suppressed", "_truths", "_watchers")
+
+    def __init__(self, watchers: Iterable[Watcher] = ()) -> None:
+        self._watchers = tuple(watchers)
+        self._names = _named(self._watchers)
+        self._by_key: dict[str, list[int]] = {}
+        for index, watcher in enumerate(self._watchers):
+            for key in watcher.predicate.keys:
+                self._by_key.setdefault(key, []).append(index)
+        self._always = tuple(index for index, watcher in enumerate(self._watchers) if watcher.predicate.always)
+        self._truths: dict[int, bool] = {}
+        self._muted: set[str] = set()
+        self._fired: Counter[str] = Counter()
+        self._suppressed: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._watchers)
+
+    @property
+    def observed_keys(self) -> frozenset[str]:
+        """The keys that are watched, as far as they are known."""
+        return frozenset(self._by_key)
+
+    @property
+    def status(self) -> tuple[WatcherStatus, ...]:
+        """Every watcher, in order."""
+        return tuple(
+            WatcherStatus(
+                name,
+                watcher.predicate.text,
+                tuple(sorted(watcher.predicate.keys)),
+                watcher.blocking,
+                name in self._muted,
+                self._fired[name],
+                self._suppressed[name],
+                watcher.defined_at,
+            )
+            for name, watcher in zip(self._names, self._watchers, strict=True)
+        )
+
+    def mute(self, name: str) -> None:
+        """From now on the watcher only counts. Raises `KeyError` when there is none of that name."""
+        self._muted.add(self._known(name))
+
+    def unmute(self, name: str) -> None:
+        """Hear it again. Raises `KeyError` when there is none of that name."""
+        self._muted.discard(self._known(name))
+
+    def prime(self, state: State) -> list[WatchFault]:
+        """Take the guards' truths from how things are now, so that nothing that holds already becomes true."""
+        faults = []
+        for index, watcher in enumerate(self._watchers):
+            guard = watcher.predicate.guard
+            if guard is not None:
+                try:
+                    self._truths[index] = guard.holds(state)
+                except GuardError as error:
+                    self._truths[index] = False
+                    faults.append(WatchFault(watcher, self._names[index], error))
+        return faults
+
+    def evaluate(self, changed: Mapping[str, tuple[Any, Any]], state: State) -> WatchResult:
+        """Which watchers fire on these net changes, (old, new) by key, as `Changes.take` gives them.
+
+        A predicate over several changed keys is decided once.
+        """
+        result = WatchResult([], [], [], [])
+        by_key = self._by_key
+        affected = {index for key in changed if key in by_key for index in by_key[key]}
+        if changed and self._always:
+            affected.update(self._always)
+        for index in sorted(affected):
+            try:
+                self._look(index, changed, state, result)
+            except Exception as error:
+                result.faults.append(WatchFault(self._watchers[index], self._names[index], error))
+        return result
+
+    def _look(self, index: int, changed: Mapping[str, tuple[Any, Any]], state: State, result: WatchResult) -> None:
+        watcher = self._watchers[index]
+        predicate = watcher.predicate
+        name = self._names[index]
+        key = predicate.key if predicate.key in changed else _first(changed, predicate.keys)
+        old, new = changed[key]
+        old = None if old is MISSING else old
+        new = None if new is MISSING else new
+        if predicate.guard is None:
+            before, after = old, new
+        else:
+            before, after = self._turned(index, predicate.guard, changed, state)
+        if not predicate.matches(before, after):
+            if not predicate.always and name not in self._muted:
+                missing = predicate.missing(before, after, state)
+                result.near_misses.append(NearMiss(watcher, name, key, copied(old), copied(new), missing))
+            return
+        explanation = predicate.explain(key, before, after, state, value=True)
+        firing = Firing(watcher, name, key, copied(old), copied(new), explanation)
+        if name in self._muted:
+            self._suppressed[name] += 1
+            result.muted.append(firing)
+        else:
+            self._fired[name] += 1
+            result.fired.append(firing)
+
+    def _turned(
+        self, index: int, guard: Guard, changed: Mapping[str, tuple[Any, Any]], state: State
+    ) -> tuple[bool, bool]:
+        """The guard's truth before and now, which is remembered."""
+        now = guard.holds(state)
+        before = self._truths.get(index)
+        if before is None:
+            before = guard.holds(_Before(state, changed))
+        self._truths[index] = now
+        return before, now
+
+    def _known(self, name: str) -> str:
+        if name not in self._names:
+            raise KeyError(name)
+        return name
+
+
+class _Before(Readable):
+    """The state as it was before some changes."""
+
+    __slots__ = ("_changed", "_state")
+
+    def __init__(self, state: State, changed: Mapping[str, tuple[Any, Any]]) -> None:
+        self._state = state
+        self._changed = changed
+
+    def get_raw(self, key: str, /) -> Any:
+        change = self._changed.get(key)
+        return self._state.get_raw(key) if change is None else change[0]
+
+    def written_by(self, key: str, /) -> str:
+        """Nobody that is known."""
+        return ""
+
+    @property
+    def declared(self) -> Mapping[str, StateKey[Any]]:
+        return self._state.declared
+
+    def _names(self) -> Names:
+        names = set(self._state.keys())
+        for key, (old, _) in self._changed.items():
+            (names.discard if old is MISSING else names.add)(key)
+        return names
+
+
+def check_action(owner: str, then: Any, most: str) -> None:
+    """Refuse what cannot be called with the arguments `most` or fewer; raises `AgentError`."""
+    if not callable(then):
+        raise AgentError(
+            f"{owner} has nothing to do: {then!r} is not a function",
+            remedy=f"Give a plain or async function taking (), (state) or {most}",
+            field="then",
+            value=then,
+        )
+    try:
+        parameters = signature(then).parameters.values()
+    except (TypeError, ValueError):
+        return
+    required = [p for p in parameters if p.default is p.empty]
+    positional = sum(p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) for p in required)
+    if positional > 2 or any(p.kind is Parameter.KEYWORD_ONLY for p in required):
+        raise AgentError(
+            f"{owner}: {function_name(then)}{signature(then)} asks for more than it will be given",
+            remedy=f"Let it take (), (state) or {most}",
+            field="then",
+            value=then,
+        )
+
+
+def _first(changed: Mapping[str, tuple[Any, Any]], keys: frozenset[str]) -> str:
+    """The first of `keys` that changed, else whatever changed first."""
+    return next((key for key in changed if key in keys), "") or next(iter(changed))
+
+
+def _named(watchers: tuple[Watcher, ...]) -> tuple[str, ...]:
+    """A name for each: its own, else its predicate, numbered where that is taken."""
+    places: dict[str, list[str]] = {}
+    for watcher in watchers:
+        if watcher.name:
+            places.setdefault(watcher.name, []).append(watcher.defined_at)
+    clashes = [
+        f"There are {len(found)} watchers named {name} ({', '.join(filter(None, found))})"
+        for name, found in places.items()
+        if len(found) > 1
+    ]
+    if clashes:
+        raise AgentError("; ".join(clashes), remedy="Give each its own name", field="name")
+    taken = set(places)
+    names = []
+    for watcher in watchers:
+        name = watcher.name
+        if not name:
+            name, number = watcher.predicate.text, 1
+            while name in taken:
+                number += 1
+                name = f"{watcher.predicate.text} ({number})"
+            taken.add(name)
+        names.append(name)
+    return tuple(names)
