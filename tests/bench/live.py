@@ -97,14 +97,14 @@ def make_session(
 ) -> tuple[LiveSession, asyncio.Future[Connection]]:
     """The product's session as `engine.assemble` puts it together; the future is its connection once that is open."""
     opened: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
-    capabilities = capabilities_of(AGENT.model, ())
+    capabilities = capabilities_of(AGENT.model)
     core = SessionCore(mode="voice", capabilities=capabilities, limits=Limits(), price=None, started_at=clock.now())
 
     async def opening() -> Opening:
-        async def connected(recorder: WireRecorder) -> Connection:
+        async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
             connection = await connect(
                 endpoint,
-                setup_of(AGENT, AGENT.model, capabilities=capabilities),
+                setup_of(AGENT.plan(), AGENT.model, capabilities=capabilities, instruction=instruction, handle=handle),
                 clock=clock,
                 observer=recorder,
                 transport_factory=transport_factory,
@@ -128,6 +128,14 @@ def make_session(
         program="bench",
     )
     session = LiveSession(
-        started=started, agent=AGENT, core=core, sink=hub, audio=audio, opening=opening, closing=closing, clock=clock
+        started=started,
+        plan=AGENT.plan(),
+        core=core,
+        capabilities=capabilities,
+        sink=hub,
+        audio=audio,
+        opening=opening,
+        closing=closing,
+        clock=clock,
     )
     return session, opened

@@ -7,33 +7,37 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.agent import Agent
+from gemini_live_runtime.session.live import Live
+from gemini_live_runtime.session.plan import SessionPlan
+
+BUNDLED: dict[str, str] = {
+    "concierge": "A hotel concierge: weather, timers, notes, a table, the time.",
+}
+"""Bundled agents by name, each with a sentence on it; the module of that name has the function of that name."""
 
 
-def _concierge() -> Agent:
-    from gemini_live_runtime.agents.concierge import concierge
-
-    return concierge()
-
-
-BUNDLED: dict[str, Callable[[], Agent]] = {"concierge": _concierge}
-"""Bundled agents by name; each call makes a fresh one."""
+def bundled(name: str) -> SessionPlan:
+    """A fresh plan of a bundled agent; raises `KeyError` for an unknown name."""
+    if name not in BUNDLED:
+        raise KeyError(name)
+    made: Agent | Live = getattr(importlib.import_module(f"gemini_live_runtime.agents.{name}"), name)()
+    return made.plan()
 
 
-def load_agent(reference: str) -> Agent:
-    """The agent that `reference` names: an `Agent`, or a function without parameters that returns one.
+def load_agent(reference: str) -> SessionPlan:
+    """The plan of the agent that `reference` names: an `Agent`, a `Live`, or a function without parameters giving one.
 
     Runs the code it imports. Raises `AgentError` saying what could not be found or what failed.
     """
     check_reference(reference)
     if reference in BUNDLED:
-        return BUNDLED[reference]()
+        return bundled(reference)
     place, _, attribute = reference.rpartition(":")
     module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place)
     return _agent_of(module, place, attribute)
@@ -60,27 +64,27 @@ def check_reference(reference: str) -> None:
         raise AgentError(f"There is no file {place}", remedy="Check the path", field="agent", value=place)
 
 
-def _agent_of(module: ModuleType, place: str, attribute: str) -> Agent:
+def _agent_of(module: ModuleType, place: str, attribute: str) -> SessionPlan:
     value: Any = getattr(module, attribute, None)
     if value is None:
-        named = sorted(name for name, item in vars(module).items() if isinstance(item, Agent))
+        named = sorted(name for name, item in vars(module).items() if isinstance(item, Agent | Live))
         remedy = f"It has: {', '.join(named)}" if named else "Define it: agent = Agent(name=..., instruction=...)"
         raise AgentError(f"{place} has no {attribute!r}", remedy=remedy, field="agent", value=attribute)
-    if not isinstance(value, Agent) and callable(value):
+    if not isinstance(value, Agent | Live) and callable(value):
         try:
             value = value()
         except GeminiLiveError:
             raise
         except (Exception, SystemExit) as error:
             raise AgentError(_failure(place, error), remedy="Mend the function and try again") from error
-    if not isinstance(value, Agent):
+    if not isinstance(value, Agent | Live):
         raise AgentError(
             f"{place}:{attribute} is a {type(value).__name__}, not an Agent",
-            remedy="Give an Agent, or a function without parameters that returns one",
+            remedy="Give an Agent, a Live, or a function without parameters that returns one",
             field="agent",
             value=attribute,
         )
-    return value
+    return value.plan()
 
 
 def _from_file(path: Path) -> ModuleType:

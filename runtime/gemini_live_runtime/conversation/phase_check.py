@@ -26,9 +26,13 @@ class Fault:
 
 def raise_all(faults: Sequence[Fault]) -> None:
     """Raise one `AgentError` with a line for each fault; nothing when there is none."""
+    if len(faults) == 1:
+        fault = faults[0]
+        where = f"{fault.place}: " if fault.place else ""
+        raise AgentError(f"The agent cannot be used: {where}{fault.text}", remedy=fault.remedy, field="agent")
     if faults:
-        title = "The agent cannot be used:" if len(faults) == 1 else f"The agent has {len(faults)} faults:"
-        raise AgentError("\n".join([title, *(f"- {fault}" for fault in faults)]), field="phases")
+        title = f"The agent has {len(faults)} faults:"
+        raise AgentError("\n".join([title, *(f"- {fault}" for fault in faults)]), field="agent")
 
 
 def check_phases(

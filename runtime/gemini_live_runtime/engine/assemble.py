@@ -10,16 +10,17 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.loader import load_agent
 from gemini_live_runtime.audio.factory import AudioSpec, make_audio
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.engine.backends import backend_of
+from gemini_live_runtime.conversation.text_model import TextModel
+from gemini_live_runtime.engine.backends import Backend, Remote, backend_of
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
-from gemini_live_runtime.session.agent import Agent
 from gemini_live_runtime.session.capabilities import capabilities_of
 from gemini_live_runtime.session.core import SessionCore
 from gemini_live_runtime.session.declare import setup_of
 from gemini_live_runtime.session.interface import EventSink
 from gemini_live_runtime.session.limits import Limits
+from gemini_live_runtime.session.plan import SessionPlan
 from gemini_live_runtime.session.pricing import price_of
 from gemini_live_runtime.session.runner import LiveSession, Opening
 from gemini_live_runtime.wire.connection import Connection, connect
@@ -41,8 +42,15 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
         backend.prepare()
     finally:
         scrub_environment()
-    agent = load_agent(spec.agent)
-    model = spec.model or (_local_model(agent, spec) if spec.backend == "local" else agent.model)
+    return session_of(load_agent(spec.agent), spec, sink, clock, backend=backend, limits=limits)
+
+
+def session_of(
+    plan: SessionPlan, spec: EngineSpec, sink: EventSink, clock: Clock, *, backend: Backend, limits: Limits
+) -> LiveSession:
+    """A session of `plan`, not running yet; the backend's credentials have been read."""
+    definition = plan.definition
+    model = spec.model or (_local_model(plan, spec) if spec.backend == "local" else definition.model)
     price = price_of(model)
     if spec.max_cost is not None and price is None:
         raise UsageError(
@@ -51,65 +59,94 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
             field="max_cost",
             value=spec.max_cost,
         )
+    capabilities = capabilities_of(model, vertex=spec.backend == "vertex")
     audio = make_audio(AudioSpec(kind=spec.audio, input=spec.input or None, output=spec.output or None))
     core = SessionCore(
         mode=spec.mode,
-        capabilities=capabilities_of(model, agent.declared),
+        capabilities=capabilities,
         limits=limits,
         price=price,
         started_at=clock.now(),
-        manual_activity=agent.manual_activity,
+        manual_activity=definition.turn_taking == "push-to-talk",
+        client_activity=definition.turn_taking == "client",
     )
     started = ev.SessionStarted(
         session_id=spec.session_id,
-        agent=agent.name,
+        agent=plan.name,
         model=model,
         backend=backend.name,
         wall=sink.wall,
         record=spec.record,
         mode=spec.mode,
         program=PROGRAM,
-        phrases=tuple(agent.phrases) or (_tool_phrases(agent) if spec.backend == "local" else ()),
-        tools=tuple(declared.name for declared in agent.declared),
+        phrases=definition.phrases or (_tool_phrases(plan) if spec.backend == "local" else ()),
+        tools=tuple(declared.name for declared in plan.declared),
     )
 
     async def opening() -> Opening:
         endpoint, factory = await backend.open()
-        setup = setup_of(agent, model, voice=spec.voice, capabilities=capabilities_of(model, agent.declared))
 
-        async def connected(recorder: WireRecorder) -> Connection:
+        async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
+            setup = setup_of(
+                plan,
+                model,
+                voice=spec.voice,
+                capabilities=capabilities,
+                instruction=instruction,
+                handle=handle,
+            )
             return await connect(endpoint, setup, clock=clock, observer=recorder, transport_factory=factory)
 
         # Who speaks through a file hears from the model that nobody listens; there is no one to type instead.
         deaf = backend.deaf if spec.audio == "devices" else ""
         return Opening(url=redacted_url(endpoint.url), connect=connected, deaf=deaf)
 
+    notices: list[ev.Payload] = [ev.Notice(level="warning", code="credential", text=text) for text in backend.warnings]
+    notices += [
+        ev.Log(source="engine", level="info", text=f"Ignored: {text}")
+        for text in plan.ignored_settings(model, vertex=spec.backend == "vertex")
+    ]
     return LiveSession(
         started=started,
-        agent=agent,
+        plan=plan,
         core=core,
+        capabilities=capabilities,
         sink=sink,
         audio=audio,
         opening=opening,
         closing=backend.close,
         clock=clock,
-        notices=tuple(ev.Notice(level="warning", code="credential", text=text) for text in backend.warnings),
+        notices=tuple(notices),
+        text_model=_text_model(plan, model, spec, backend),
     )
 
 
-def _local_model(agent: Agent, spec: EngineSpec) -> str:
+def _local_model(plan: SessionPlan, spec: EngineSpec) -> str:
     if spec.server_script:
         from gemini_live_runtime.local.script import load_script
 
         return f"local-{load_script(Path(spec.server_script)).name}"
-    if agent.local_model:
-        return agent.local_model
+    if plan.definition.local_model:
+        return plan.definition.local_model
     from gemini_live_runtime.local.script import bundled_names
 
     # Without a dialogue of its own an agent has the concierge's, which calls any tool by the words of its name.
-    return f"local-{agent.name if agent.name in bundled_names() else 'concierge'}"
+    return f"local-{plan.name if plan.name in bundled_names() else 'concierge'}"
 
 
-def _tool_phrases(agent: Agent) -> tuple[str, ...]:
+def _text_model(plan: SessionPlan, model: str, spec: EngineSpec, backend: Backend) -> TextModel | None:
+    """What extractors ask when their author named nothing: a model of the session's own backend."""
+    if not plan.definition.extractors:
+        return None
+    if isinstance(backend, Remote):
+        return backend.text_model()
+    from gemini_live_runtime.local.script import bundled_script, load_script
+    from gemini_live_runtime.local.slot_extractor import SlotExtractor
+
+    script = load_script(Path(spec.server_script)) if spec.server_script else None
+    return SlotExtractor(script or bundled_script(model.removeprefix("local-")))
+
+
+def _tool_phrases(plan: SessionPlan) -> tuple[str, ...]:
     """What the embedded server understands of an agent that names no phrases: its tools' names, as words."""
-    return tuple(" ".join(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", tool.name)).lower() for tool in agent.declared)
+    return tuple(" ".join(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", tool.name)).lower() for tool in plan.declared)

@@ -26,7 +26,11 @@ from gemini_live_runtime.wire.transport import Transport
 from gemini_live_runtime.wire.websocket import open_websocket
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.text_model import TextModel, TextRequest
     from gemini_live_runtime.local.server import LocalServer
+
+TEXT_MODEL = "gemini-flash-latest"
+"""The text model that extractors ask when an agent names none: Google's alias for the newest fast one."""
 
 
 class Remote:
@@ -50,8 +54,29 @@ class Remote:
         # Vertex tokens come over the network.
         return await asyncio.to_thread(self._endpoint), open_websocket
 
+    def text_model(self) -> TextModel | None:
+        """Google's text model behind the same credential; None for a server that is not Google's."""
+        return _TextModelThere(self) if self.name in ("gemini", "vertex") else None
+
     async def close(self) -> None:
         """Nothing of ours runs there."""
+
+
+class _TextModelThere:
+    """A text model at the backend's host, made when it is first asked: Vertex tokens come over the network."""
+
+    def __init__(self, backend: Remote) -> None:
+        self._backend = backend
+        self._model: TextModel | None = None
+
+    async def generate(self, request: TextRequest, /) -> str:
+        """The reply; raises `GeminiLiveError`."""
+        if self._model is None:
+            from gemini_live_runtime.session.gemini_text import GeminiTextModel
+
+            endpoint, _ = await self._backend.open()
+            self._model = GeminiTextModel(TEXT_MODEL, endpoint)
+        return await self._model.generate(request)
 
 
 class Local:

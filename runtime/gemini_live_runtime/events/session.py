@@ -91,11 +91,12 @@ class ConnectionOpening(Payload):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionReady(Payload):
-    """`setupComplete` arrived, `ms` after the attempt began."""
+    """`setupComplete` arrived, `ms` after the attempt began. `resumed`: the server knows the conversation so far."""
 
     type: ClassVar[str] = "connection.ready"
     ms: float
     server_session: str = ""
+    resumed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +121,14 @@ class ConnectionGoAway(Payload):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionResumable(Payload):
-    """Whether the server currently offers to resume this session. The handle itself is a secret and not here."""
+    """Whether the server currently offers to resume this session. The handle itself is a secret and not here.
+
+    `last_consumed` is the server's own count of our messages, where it gives one.
+    """
 
     type: ClassVar[str] = "connection.resumable"
     resumable: bool
+    last_consumed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,6 +292,7 @@ class UsageReported(Payload):
     prompt: dict[str, int]
     response: dict[str, int]
     cost_usd: float | None
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,10 +327,11 @@ class EchoLeaking(Payload):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoiceMarked(Payload):
-    """The local voice mark: display only, the server decides about turns."""
+    """The user's voice began or ended, as `source` hears it."""
 
     type: ClassVar[str] = "voice.marked"
     speaking: bool
+    source: Literal["local", "server"] = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

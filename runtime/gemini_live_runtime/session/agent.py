@@ -1,4 +1,4 @@
-"""What a person talks to: an agent's definition."""
+"""The short way to say what an agent is: an instruction and tools, nothing else."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.tools.declaration import Tool, tool
-
-DEFAULT_MODEL = "gemini-3.8-live"
+from gemini_live_runtime.errors import caller_place
+from gemini_live_runtime.session.definition import DEFAULT_MODEL, Definition
+from gemini_live_runtime.session.plan import SessionPlan, make_plan
+from gemini_live_runtime.tools.declaration import Tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent: instruction, tools and voice. Plain functions among `tools` are declared as they are.
+    """An agent without phases or state: instruction, tools and voice. Plain functions among `tools` are declared.
 
     `phrases` are things one can say, shown to the person. With `manual_activity` the model does not listen for the
-    end of speech: opening the microphone begins the user's turn and closing it ends it.
+    end of speech: opening the microphone begins the user's turn and closing it ends it. Raises `AgentError` listing
+    everything that is wrong. `Live` builds agents that can do more.
     """
 
     name: str
@@ -30,28 +31,30 @@ class Agent:
     phrases: Sequence[str] = ()
     description: str = ""
     manual_activity: bool = False
-    declared: tuple[Tool, ...] = field(init=False, default=())
+    defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
+    _plan: SessionPlan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Validate; raises `AgentError` naming the field."""
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise AgentError("An agent needs a name", field="name", value=self.name)
-        if not isinstance(self.instruction, str) or not self.instruction.strip():
-            raise AgentError(f"Agent {self.name} needs an instruction", field="instruction", value=self.instruction)
-        declared = []
-        for item in self.tools:
-            if isinstance(item, Tool):
-                declared.append(item)
-            elif callable(item):
-                declared.append(tool(item))
-            else:
-                raise AgentError(
-                    f"Agent {self.name}: {item!r} is not a tool",
-                    remedy="Give functions, or tools made with @tool",
-                    field="tools",
-                )
-        names = [item.name for item in declared]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise AgentError(f"Agent {self.name} has two tools named {', '.join(twice)}", field="tools")
-        object.__setattr__(self, "declared", tuple(declared))
+        """Validate."""
+        definition = Definition(
+            name=self.name,
+            instruction=self.instruction,
+            tools=tuple(self.tools),
+            model=self.model,
+            local_model=self.local_model,
+            voice=self.voice,
+            phrases=tuple(self.phrases),
+            description=self.description,
+            turn_taking="push-to-talk" if self.manual_activity else "server",
+            built_at=self.defined_at,
+        )
+        object.__setattr__(self, "_plan", make_plan(definition))
+
+    @property
+    def declared(self) -> tuple[Tool, ...]:
+        """The tools, each with its schema."""
+        return self._plan.declared
+
+    def plan(self) -> SessionPlan:
+        """What a session is made from."""
+        return self._plan

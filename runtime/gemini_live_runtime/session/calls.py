@@ -14,6 +14,7 @@ class CallLedger:
     def __init__(self) -> None:
         self._open: dict[str, str] = {}
         self._cancelled: set[str] = set()
+        self._background: set[str] = set()
         self._seen: deque[str] = deque(maxlen=IDS_KEPT)
         self._made = 0
 
@@ -24,6 +25,22 @@ class CallLedger:
     def open_ids(self) -> list[str]:
         """Ids of calls that have not ended."""
         return list(self._open)
+
+    @property
+    def in_foreground(self) -> int:
+        """Open calls that the model waits for."""
+        return len(self._open) - len(self._background)
+
+    def to_background(self, call_id: str) -> bool:
+        """The call was acknowledged: the model no longer waits for it. False when it is not open, or cancelled."""
+        if call_id not in self._open or call_id in self._cancelled:
+            return False
+        self._background.add(call_id)
+        return True
+
+    def is_background(self, call_id: str) -> bool:
+        """Whether the call was acknowledged."""
+        return call_id in self._background
 
     def begin(self, call_id: str | None, name: str) -> str | None:
         """Register a call and give its id (a made one when the server gave none); None when it was seen before."""
@@ -46,6 +63,7 @@ class CallLedger:
     def finish(self, call_id: str) -> bool:
         """The call ended; True when its answer is wanted."""
         self._open.pop(call_id, None)
+        self._background.discard(call_id)
         wanted = call_id not in self._cancelled
         self._cancelled.discard(call_id)
         return wanted

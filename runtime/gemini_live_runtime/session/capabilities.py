@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from gemini_live_runtime.tools.declaration import Tool
+Route: TypeAlias = Literal["context_update", "system_content", "user_note", "reconnect"]
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Of one model with one set of tools."""
+    """Of one model."""
 
     text_is_realtime: bool = False
     """Mid-session text must travel as realtime input; client content only seeds the history."""
     async_tools: bool = True
-    scheduling: Mapping[str, str] = field(default_factory=dict)
-    """How the answers of non-blocking tools are scheduled, by tool name."""
-
-    def scheduling_of(self, name: str) -> str | None:
-        """The scheduling to send with the answer of tool `name`; None for a blocking one."""
-        return self.scheduling.get(name)
+    instruction_route: Route = "user_note"
+    """How a new instruction reaches the model in mid-session."""
 
 
-def capabilities_of(model: str, tools: tuple[Tool, ...]) -> Capabilities:
+def capabilities_of(model: str, *, vertex: bool = False) -> Capabilities:
     """Capabilities of `model` (a bare name, `models/NAME` or a Vertex path)."""
     name = model.rsplit("/", 1)[-1]
     only_sync = "3.1-flash-live" in name
     return Capabilities(
         text_is_realtime=only_sync,
         async_tools=not only_sync,
-        scheduling={} if only_sync else {t.name: t.scheduling or "WHEN_IDLE" for t in tools if not t.blocking},
+        instruction_route=_instruction_route(name, vertex),
     )
+
+
+def _instruction_route(
+    name: str, vertex: bool
+) -> Literal["context_update", "system_content", "user_note", "reconnect"]:
+    if "3.1-flash-live" in name:
+        # Client content only seeds the history there, and text as input would be answered.
+        return "reconnect"
+    if name.startswith("local-") or "3.8-live" in name:
+        return "context_update"
+    # The Developer API rejects the role "system".
+    return "system_content" if vertex else "user_note"

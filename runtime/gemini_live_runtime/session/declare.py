@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from gemini_live_runtime.session.agent import Agent
 from gemini_live_runtime.session.capabilities import Capabilities
+from gemini_live_runtime.session.plan import SessionPlan
 from gemini_live_runtime.tools.declaration import Tool
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.messages import Behavior, FunctionDeclaration, Setup
 
 
-def setup_of(agent: Agent, model: str, *, capabilities: Capabilities, voice: str = "", handle: str = "") -> Setup:
-    """The setup that makes `model` speak as `agent`; `handle` resumes an earlier session."""
+def setup_of(
+    plan: SessionPlan,
+    model: str,
+    *,
+    capabilities: Capabilities,
+    instruction: str = "",
+    voice: str = "",
+    handle: str = "",
+) -> Setup:
+    """The setup that makes `model` speak as the agent, with `instruction` in place of its own; `handle` resumes."""
+    definition = plan.definition
     return compose.build_setup(
         model,
-        instruction=agent.instruction,
-        tools=compose.tool_list(_declaration(tool, capabilities) for tool in agent.declared),
-        voice=voice or agent.voice,
+        instruction=instruction or definition.instruction,
+        tools=compose.tool_list(_declaration(tool, capabilities) for tool in plan.declared),
+        voice=voice or definition.voice,
         handle=handle,
-        manual_activity=agent.manual_activity,
+        manual_activity=definition.turn_taking != "server",
     )
 
 

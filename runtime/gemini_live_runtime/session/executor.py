@@ -64,6 +64,12 @@ class LiveEffectExecutor:
 
     async def execute(self, effect: LiveEffect) -> None:
         """Perform one effect. Raises what the writer, `emit` or `transition` raises."""
+        rest = self.perform(effect)
+        if rest is not None:
+            await rest
+
+    def perform(self, effect: LiveEffect) -> Awaitable[None] | None:
+        """Perform one effect now; what remains to be waited for, if anything. Raises as `execute` does."""
         match effect:
             case SendContext(contents, reason, role):
                 if contents:
@@ -81,11 +87,38 @@ class LiveEffectExecutor:
             case EmitEvent(payload):
                 self._emit(payload)
             case TransitionPhase(target, reason):
-                entering = self._transition(target, reason)
-                if entering is not None:
-                    await entering
+                return self._transition(target, reason)
             case _:
                 assert_never(effect)
+        return None
+
+    def perform_reactions(self, reactions: Iterable[Reaction]) -> None:
+        """Perform all, in order and now, for callers that cannot wait: what takes longer goes on by itself."""
+        for reaction in reactions:
+            try:
+                rest = self.perform(reaction.effect)
+            except Exception as error:
+                trace = "".join(traceback.format_exception(error))
+                self._report(EffectFault(reaction.source, reaction.effect, f"{type(error).__name__}: {error}", trace))
+            else:
+                if rest is not None:
+                    self._spawn(reaction, rest)
+
+    def _spawn(self, reaction: Reaction, rest: Awaitable[None]) -> None:
+        async def going_on() -> None:
+            scope = asyncio.timeout(reaction.policy.timeout_s)
+            try:
+                async with scope:
+                    await rest
+            except Exception as error:
+                text = f"{type(error).__name__}: {error}"
+                if scope.expired() and isinstance(error, TimeoutError):
+                    text = f"took longer than {reaction.policy.timeout_s:g} s"
+                self._report(EffectFault(reaction.source, reaction.effect, text))
+
+        task = asyncio.create_task(going_on(), name=f"effect of {reaction.source}")
+        self._running[task] = reaction
+        task.add_done_callback(self._running.pop)
 
     async def execute_reactions(self, reactions: Iterable[Reaction]) -> None:
         """Perform all, in order. Blocking ones are waited for; one that fails is reported and the others go on."""

@@ -26,7 +26,11 @@ from gemini_live_runtime.wire import compose
 
 
 class Mind:
-    """The state of one session. `started_at` is the clock time (s) of its start."""
+    """The state of one session. `started_at` is the clock time (s) of its start.
+
+    With `manual_activity` the microphone switch marks the user's turns, with `client_activity` our own detector does
+    (elsewhere); otherwise the server decides.
+    """
 
     def __init__(
         self,
@@ -37,6 +41,7 @@ class Mind:
         price: Price | None,
         started_at: float,
         manual_activity: bool = False,
+        client_activity: bool = False,
     ) -> None:
         self.mode: ev.Mode = mode
         self.microphone_on = not manual_activity
@@ -46,6 +51,7 @@ class Mind:
         self.resumption_handle = ""
         self.input_open = False
         self._manual = manual_activity
+        self._client_activity = client_activity
         self._capabilities = capabilities
         self._limits = limits
         self._usage = UsageTotals()
@@ -54,6 +60,7 @@ class Mind:
         self._facts = Facts()
         self._word: tuple[str, str] = ("offline", "")
         self._completion_owed = False
+        self._was_connected = False
         self._superseded = 0
         self._playing: set[int] = set()
         self._calls = CallLedger()
@@ -97,7 +104,10 @@ class Mind:
         if self._streaming_audio:
             self._streaming_audio = False
             if self._facts.status == "ready":
-                self._out.append(Send(compose.activity_end() if self._manual else compose.audio_stream_end()))
+                if self._manual:
+                    self._out.append(Send(compose.activity_end()))
+                elif not self._client_activity:
+                    self._out.append(Send(compose.audio_stream_end()))
 
     def _cut(self, by: InterruptedBy, now: float) -> None:
         victim = self.ledger.audible()

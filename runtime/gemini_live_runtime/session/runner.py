@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import MODEL_RATE, AudioIO, AudioOpened, Direction, MicChunk
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.commands import Command
-from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError, traceback_lines
+from gemini_live_runtime.errors import GeminiLiveError, traceback_lines
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.samples import MeterSample
-from gemini_live_runtime.session.agent import Agent
+from gemini_live_runtime.session.capabilities import Capabilities, Route
+from gemini_live_runtime.session.conductor import Conductor, Means
+from gemini_live_runtime.session.connecting import Opening, WireLife
 from gemini_live_runtime.session.core import SessionCore
 from gemini_live_runtime.session.effects import (
     CancelTool,
@@ -30,14 +31,22 @@ from gemini_live_runtime.session.effects import (
     Send,
     Speaker,
 )
+from gemini_live_runtime.session.handle import LiveHandle
+from gemini_live_runtime.session.input_activity import InputActivity
 from gemini_live_runtime.session.interface import EventSink
+from gemini_live_runtime.session.pipeline import SOFT_TURN
+from gemini_live_runtime.session.plan import SessionPlan
+from gemini_live_runtime.session.wire_writer import WireWriter
 from gemini_live_runtime.text import redactor
-from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
-from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
-from gemini_live_runtime.wire.messages import AudioFrame
+from gemini_live_runtime.tools.background import ToolAnswer
+from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
 
 if TYPE_CHECKING:
     from gemini_live_runtime.audio.pcm import PcmConverter
+    from gemini_live_runtime.conversation.text_model import TextModel
+    from gemini_live_runtime.session.input_vad import InputVadSnapshot
+
+__all__ = ["LiveSession", "Opening"]
 
 TIMER_GRAIN_S = 0.001
 """Seconds by which a timer may be late."""
@@ -46,53 +55,78 @@ ENDING_S = 2.0
 """How long closing may take before what is left is abandoned, in seconds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """What the runner needs to open a session's connection. `connect` raises `GeminiLiveError`."""
-
-    url: str
-    connect: Callable[[WireRecorder], Awaitable[Connection]]
-    deaf: str = ""
-    """Why the server recognises no speech, as far as that is known; the session is typed then."""
-
-
 class LiveSession:
-    """One running session: a core, a connection, sound and tools."""
+    """One running session: a core, a mind, a connection, sound and tools."""
 
     def __init__(
         self,
         *,
         started: ev.SessionStarted,
-        agent: Agent,
+        plan: SessionPlan,
         core: SessionCore,
+        capabilities: Capabilities,
         sink: EventSink,
         audio: AudioIO,
         opening: Callable[[], Awaitable[Opening]],
         closing: Callable[[], Awaitable[None]],
         clock: Clock,
-        notices: tuple[ev.Notice, ...] = (),
+        notices: tuple[ev.Payload, ...] = (),
+        text_model: TextModel | None = None,
     ) -> None:
         self._started = started
         self._core = core
         self._sink = sink
         self._audio = audio
-        self._opening = opening
         self._closing = closing
         self._clock = clock
         self._notices = notices
         self._recorder = WireRecorder(self._emit, sink)
-        self._tools = ToolDispatcher(
-            agent.declared, clock=clock, on_finished=self._tool_finished, on_notify=self._tool_notifies
+        wanted = plan.definition.instruction_route
+        route: Route = capabilities.instruction_route if wanted == "auto" else wanted
+        self._writer = WireWriter(
+            capabilities, route, emit=self._emit, on_prompt=self.prompted, on_lost=self._send_lost
         )
-        self._connection: Connection | None = None
+        self.conductor = Conductor(
+            plan,
+            self,
+            Means(
+                clock=clock,
+                writer=self._writer,
+                async_tools=capabilities.async_tools,
+                text_model=text_model,
+                on_notify=self._tool_notifies,
+            ),
+        )
+        self.handle = self.conductor.fast.handle = LiveHandle(self)
+        self._wire = WireLife(
+            core,
+            self.conductor,
+            self._writer,
+            self._recorder,
+            opening=opening,
+            clock=clock,
+            perform=self._perform,
+            emit=self._emit,
+            pause=self.until_quiet,
+        )
+        self._activity: InputActivity | None = None
+        if plan.definition.turn_taking == "client":
+            self._activity = InputActivity(
+                plan.definition.turn_preset,
+                begins=lambda: self._speech_committed(True),
+                ends=lambda: self._speech_committed(False),
+            )
         self._changed = asyncio.Event()
         self._microphone_finished = False
         self._end: asyncio.Future[End] = asyncio.get_running_loop().create_future()
+        self.done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        """The exit code, once the session has ended."""
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         self._conversion: PcmConverter | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._sending: set[asyncio.Future[None]] = set()
+        self._asked = ""
+        self._refused = ""
 
     # -- what the host calls -----------------------------------------------------------------------------------------
 
@@ -102,18 +136,27 @@ class LiveSession:
         for notice in self._notices:
             self._emit(notice)
         opening = asyncio.create_task(self._open_audio(), name="open audio")
-        self._tasks = [asyncio.create_task(self._supervised(lambda: self._converse(opening)), name="converse")]
+        self._tasks = [asyncio.create_task(self._supervised(lambda: self._wire.run(opening)), name="converse")]
         try:
             end = await self._end
         finally:
             await self._wind_up(opening)
         self._emit(ev.SessionState(word="offline", reason=end.reason))
         self._emit(ev.SessionEnded(reason=end.reason, exit_code=end.exit_code))
+        self.conductor.end_subscriptions()
+        self.done.set_result(end.exit_code)
         return end.exit_code
 
     async def command(self, command: Command) -> None:
         """Carry out or refuse a command."""
         self._perform(self._core.command(self._now(), command))
+
+    async def carried_out(self, command: Command) -> str:
+        """Carry out a command; why it was refused, "" when it was not."""
+        self._asked, self._refused = command.id, ""
+        await self.command(command)
+        self._asked = ""
+        return self._refused
 
     def hang_up(self, reason: str) -> None:
         """End in an orderly way."""
@@ -122,7 +165,8 @@ class LiveSession:
     def sample(self) -> MeterSample:
         """The current meters."""
         levels = self._audio.levels()
-        unsent = self._connection.audio_dropped if self._connection is not None else 0
+        connection = self._writer.connection
+        unsent = connection.audio_dropped if connection is not None else 0
         return MeterSample(
             mic_db=levels.mic_rms,
             mic_peak_db=levels.mic_peak,
@@ -138,8 +182,8 @@ class LiveSession:
 
     @property
     def quiet(self) -> bool:
-        """Nothing is going on and nothing is owed, on the wire and in the speaker."""
-        return self._core.quiet and not self._audio.playing
+        """Nothing is going on and nothing is owed: on the wire, in the speaker and in the mind."""
+        return self._core.quiet and not self._audio.playing and self.conductor.quiet
 
     async def until_quiet(self, seconds: float, *, microphone_too: bool = False) -> None:
         """Return once the session has been quiet for `seconds`; with `microphone_too`, after its file was read."""
@@ -182,53 +226,6 @@ class LiveSession:
 
     # -- life --------------------------------------------------------------------------------------------------------
 
-    async def _converse(self, opening_audio: asyncio.Task[None]) -> None:
-        began = self._now()
-        self._perform(self._core.preparing(began))
-        try:
-            opening = await self._opening()
-            self._perform(self._core.connecting(self._now(), opening.url))
-            if opening.deaf:
-                self._perform(self._core.nobody_listens(self._now(), opening.deaf))
-            connection = await opening.connect(self._recorder)
-        except GeminiLiveError as error:
-            await opening_audio
-            self._perform(self._core.disconnected(self._now(), error))
-            return
-        self._connection = connection
-        await opening_audio
-        ms = (self._now() - began) * 1000
-        self._perform(self._core.connected(self._now(), ms=round(ms, 1), server_session=_session_id(connection)))
-        await self._read(connection)
-
-    async def _read(self, connection: Connection) -> None:
-        core = self._core
-        unreadable = 0
-        try:
-            while True:
-                try:
-                    message = await connection.receive()
-                except ProtocolError as error:
-                    unreadable += 1
-                    if unreadable >= MAX_UNREADABLE:
-                        text = f"The server sent {unreadable} unreadable frames in a row: {error.message}"
-                        raise ProtocolError(text, remedy="Check that the address is a Live API server") from None
-                    self._unreadable(error)
-                    continue
-                unreadable = 0
-                if isinstance(message, AudioFrame):
-                    self._perform(core.audio_frame(self._now(), message))
-                else:
-                    self._perform(core.server_message(self._now(), message))
-        except GeminiLiveError as error:
-            self._recorder.flush()
-            self._perform(core.disconnected(self._now(), error))
-            await connection.close()
-
-    def _unreadable(self, error: ProtocolError) -> None:
-        text = redactor.text(f"The server sent a frame that cannot be read: {error.message}")
-        self._emit(ev.Notice(level="warning", code=error.code, text=text, remedy=error.remedy))
-
     async def _open_audio(self) -> None:
         opened = await self._audio.open(self)
         self._perform(self._core.audio_opened(self._now(), _opened_event(opened)))
@@ -239,7 +236,8 @@ class LiveSession:
         opening.cancel()
         for task in self._tasks:
             task.cancel()
-        for part in (self._end_tasks(opening), self._tools.close(), self._hang_up_wire(), self._close_audio()):
+        mind, tools = self.conductor.close(), self.conductor.tools.close()
+        for part in (self._end_tasks(opening), tools, mind, self._wire.hang_up(), self._close_audio()):
             # Each has its own time: a tool that will not be cancelled must not keep the socket or the devices open.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(ENDING_S):
@@ -250,17 +248,6 @@ class LiveSession:
     async def _end_tasks(self, opening: asyncio.Task[None]) -> None:
         await asyncio.gather(opening, *self._tasks, return_exceptions=True)
 
-    async def _hang_up_wire(self) -> None:
-        if self._connection is None:
-            return
-        if not self._connection.closed:
-            self._recorder.flush()
-            self._emit(ev.ConnectionClosed(close_code=1000, requested=True))
-        await self._connection.close()
-        # What was not sent any more is reported before the end is; a future tells that one round of the loop later.
-        await asyncio.gather(*self._sending, return_exceptions=True)
-        await asyncio.sleep(0)
-
     async def _close_audio(self) -> None:
         try:
             await self._audio.close()
@@ -270,14 +257,17 @@ class LiveSession:
     # -- effects -----------------------------------------------------------------------------------------------------
 
     def _perform(self, effects: list[Effect]) -> None:
+        calls: list[RunTool] = []
         for effect in effects:
             match effect:
                 case Emit():
-                    self._sink.emit(effect.payload, turn=effect.turn, gen=effect.gen)
+                    self._publish(effect.payload, effect.turn, effect.gen)
                 case Play():
                     self._play(effect)
                 case Send():
-                    self._send(effect)
+                    if effect.text and self.conductor.pending.has_context:
+                        self.conductor.user_writer.flush()
+                    self._writer.post(effect)
                 case EndOfAudio():
                     self._audio.end_of_turn(effect.gen)
                 case Cut():
@@ -286,45 +276,44 @@ class LiveSession:
                     self._perform(self._core.cut_performed(self._now(), effect, heard))
                 case Microphone():
                     self._audio.set_microphone(effect.on)
+                    if self._activity is not None and not effect.on:
+                        self._activity.finish()
                 case Speaker():
                     self._audio.set_speaker(effect.on)
                 case RunTool():
-                    self._tools.start(effect.call_id, effect.name, effect.args)
+                    calls.append(effect)
                 case CancelTool():
-                    self._tools.cancel(effect.call_id)
+                    self.conductor.cancel_call(effect.call_id)
                 case End():
                     if not self._end.done():
                         self._end.set_result(effect)
                 case _:
                     assert_never(effect)
+        if calls:
+            self.conductor.calls(calls)
         self._changed.set()
         self._schedule()
 
-    def _send(self, effect: Send) -> None:
-        if self._connection is None:
-            return
-        try:
-            sending = self._connection.post(effect.message)
-        except ConnectionClosedError:
-            # That it ended is the reader's to report: one end, one event.
-            self._perform(self._core.not_sent(self._now(), effect))
-        except GeminiLiveError as error:
-            text = f"Not sent: {error.message}"
-            self._emit(ev.Notice(level="error", code=error.code, text=text, remedy=error.remedy))
-        else:
-            self._sending.add(sending)
-            sending.add_done_callback(lambda done: self._sent(effect, done))
+    def _send_lost(self, send: Send) -> None:
+        self._perform(self._core.not_sent(self._now(), send))
 
-    def _sent(self, effect: Send, sending: asyncio.Future[None]) -> None:
-        self._sending.discard(sending)
-        if not sending.cancelled() and sending.exception() is not None:
-            self._perform(self._core.not_sent(self._now(), effect))
+    def _publish(self, payload: ev.Payload, turn: int, gen: int) -> None:
+        if not isinstance(payload, ev.StateChanged):
+            # What was written before this happened is told before it.
+            self.conductor.publish_state()
+        event = self._sink.emit(payload, turn=turn, gen=gen)
+        if self._asked and isinstance(payload, ev.CommandRefused) and payload.command_id == self._asked:
+            self._refused = payload.reason
+        self.conductor.observe(event)
+        if isinstance(payload, ev.ConnectionGoAway):
+            self._wire.leave(payload.time_left_s)
 
     def _play(self, effect: Play) -> None:
         pcm = effect.pcm
         if effect.rate != MODEL_RATE:
             pcm = self._converter(effect.rate).convert(pcm)
         self._audio.play(effect.gen, pcm)
+        self.conductor.fast.model_audio(pcm, self._now())
 
     def _converter(self, rate: int) -> PcmConverter:
         if self._conversion is None or self._conversion.source != rate:
@@ -356,16 +345,68 @@ class LiveSession:
     def _now(self) -> float:
         return self._clock.now()
 
-    def _emit(self, payload: ev.Payload) -> None:
-        self._sink.emit(payload, turn=self._core.turns.number, gen=self._core.ledger.number)
+    # -- what the mind asks for (Body) -------------------------------------------------------------------------------
 
-    # -- tools -------------------------------------------------------------------------------------------------------
+    def emit(self, payload: ev.Payload) -> None:
+        """Make it an event of the current turn and generation."""
+        self._publish(payload, self._core.turns.number, self._core.ledger.number)
 
-    def _tool_finished(self, outcome: Outcome) -> None:
-        self._perform(self._core.tool_finished(self._now(), outcome))
+    _emit = emit
+
+    @property
+    def turn(self) -> int:
+        """The number of the current turn."""
+        return self._core.turns.number
+
+    @property
+    def cut_below(self) -> int:
+        """Generations below this number are cut."""
+        return self._core.ledger.cut_below
+
+    @property
+    def resumption_handle(self) -> str:
+        """What the server gave to resume this session with; a secret."""
+        return self._core.resumption_handle
+
+    def resume_with(self, handle: str) -> None:
+        """Let the first connection take up the session of `handle`."""
+        self._core.resumption_handle = handle
+
+    def acknowledge(self, call: ToolCall, answer: ToolAnswer) -> None:
+        """Tell the model that a background call runs."""
+        self._perform(self._core.tool_acknowledged(self._now(), call.call_id, call.name, answer))
+
+    def answer(self, outcome: Outcome, answer: ToolAnswer) -> None:
+        """Give a call its final answer."""
+        self._perform(self._core.tool_finished(self._now(), outcome, answer))
+
+    def prompted(self) -> None:
+        """The model was asked to speak."""
+        self._perform(self._core.prompted(self._now()))
+
+    def soft_turn(self) -> None:
+        """The user's turn counts although the model kept silent."""
+        self._perform(self._core.soft_turn(self._now(), SOFT_TURN))
+
+    def reconnect(self) -> None:
+        """Make a new connection, with the instruction as it is now."""
+        self._wire.leave(0.0)
+
+    def changed(self) -> None:
+        """Something moved that `quiet` depends on."""
+        self._changed.set()
 
     def _tool_notifies(self, tool: str, text: str) -> None:
         self._emit(ev.Notice(level="info", code=f"tool.{tool}", text=redactor.text(text)))
+
+    def input_vad_state(self) -> InputVadSnapshot | None:
+        """Our own voice activity detector; None while it decides nothing."""
+        return None if self._activity is None else self._activity.snapshot()
+
+    def _speech_committed(self, begins: bool) -> None:
+        self.conductor.fast.user_speech(begins)
+        if not begins:
+            self.conductor.telemetry.committed(self._now())
 
     # -- sound (AudioListener) ---------------------------------------------------------------------------------------
 
@@ -374,12 +415,23 @@ class LiveSession:
         if self._audio.finished is not self._microphone_finished:
             self._microphone_finished = self._audio.finished
             self._changed.set()
-        if self._connection is None or not self._core.taking_audio:
+        self.take_audio(chunk.pcm)
+
+    def take_audio(self, pcm: bytes) -> None:
+        """Microphone audio (s16le mono at 16 kHz): straight to the socket."""
+        connection = self._writer.connection
+        if connection is None or not self._core.taking_audio:
             return
+        if self._activity is not None:
+            pcm = self._activity.heard(pcm, model_speaking=self._audio.playing)
+            if not pcm:
+                return
         before = self._core.audio_flows()
         if before:
             self._perform(before)
-        self._connection.send_audio(chunk.pcm)
+        if self.conductor.pending.has_context:
+            self.conductor.user_writer.flush()
+        connection.send_audio(pcm)
 
     def playback_started(self, gen: int) -> None:
         """The first sample of `gen` was played."""
@@ -415,8 +467,3 @@ def _opened_event(opened: AudioOpened) -> ev.AudioOpened:
         echo_canceller=opened.echo_canceller,
         problems=opened.problems,
     )
-
-
-def _session_id(connection: Connection) -> str:
-    complete = connection.setup_complete.setup_complete if connection.setup_complete is not None else None
-    return (complete.session_id or "") if complete is not None else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from gemini_live_runtime import commands as cmd
@@ -18,6 +17,7 @@ from gemini_live_runtime.session.effects import (
 )
 from gemini_live_runtime.session.generation import Generation
 from gemini_live_runtime.session.mind import Mind
+from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.codec import pcm_rate
@@ -40,40 +40,49 @@ class ServerSide(Mind):
         self._facts.status, self._facts.why = "connecting", ""
         return self._flush(now)
 
-    def connecting(self, now: float, url: str) -> list[Effect]:
+    def connecting(self, now: float, url: str, *, resuming: bool = False) -> list[Effect]:
         """A connection attempt begins."""
-        self._facts.status, self._facts.why = "connecting", ""
-        self._emit(ev.ConnectionOpening(url=url))
+        self._facts.status, self._facts.why = "connecting", "reconnecting" if self._was_connected else ""
+        self._emit(ev.ConnectionOpening(url=url, resuming=resuming))
         return self._flush(now)
 
-    def connected(self, now: float, *, ms: float, server_session: str) -> list[Effect]:
-        """`setupComplete` arrived."""
+    def connected(self, now: float, *, ms: float, server_session: str, resumed: bool = False) -> list[Effect]:
+        """`setupComplete` arrived; `resumed`: the server knows the conversation so far."""
         self._facts.status = "ready"
+        self._was_connected = True
+        self._completion_owed = False
+        if self.ledger.current_opened:
+            # What the lost connection was sending ended with it.
+            self._out.append(EndOfAudio(self.ledger.number))
+            self.ledger.advance()
         self._facts.why = "" if self.input_open or self.mode == "text" else self._input_problem
-        self._emit(ev.ConnectionReady(ms=ms, server_session=server_session))
+        self._emit(ev.ConnectionReady(ms=ms, server_session=server_session, resumed=resumed))
         self._apply_microphone(now)
         queued, self._queued_texts = self._queued_texts, []
         for command_id, text in queued:
             self._send_text(command_id, text, now)
         return self._flush(now)
 
-    def disconnected(self, now: float, error: GeminiLiveError) -> list[Effect]:
-        """The connection failed or ended unasked: `error` says how."""
+    def disconnected(self, now: float, error: GeminiLiveError, *, retrying: bool = False) -> list[Effect]:
+        """The connection failed or ended unasked: `error` says how. With `retrying` it will be made again."""
         code, reason = 1006, ""
         ended = error if isinstance(error, ConnectionClosedError) else error.__cause__
         if isinstance(ended, ConnectionClosedError):
             code, reason = ended.close_code, ended.reason
         self._emit(ev.ConnectionClosed(close_code=code, reason=reason, sentence=error.message, remedy=error.remedy))
-        self._facts.status, self._facts.why = "error", error.message
+        self._facts.status, self._facts.why = ("connecting", "reconnecting") if retrying else ("error", error.message)
         self._facts.owed = False
         self._facts.voice_ended_at = None
         self._streaming_audio = False
         self._apply_microphone(now)
-        for command_id, text in self._queued_texts:
-            self._refuse(command_id, cmd.SendText.command, f"Not sent, the connection ended: {text[:200]}")
-        self._queued_texts.clear()
+        if not retrying:
+            for command_id, text in self._queued_texts:
+                self._refuse(command_id, cmd.SendText.command, f"Not sent, the connection ended: {text[:200]}")
+            self._queued_texts.clear()
         for call_id in self._calls.open_ids:
-            self._cancel_call(call_id)
+            # Nobody waits for a background call: it may still be answered on the next connection.
+            if not (retrying and self._calls.is_background(call_id)):
+                self._cancel_call(call_id)
         self._close_turn(self.turns.cut_short(), reason="the connection ended")
         return self._flush(now)
 
@@ -225,22 +234,27 @@ class ServerSide(Mind):
             self._close_turn("complete" if self.turns.has_content else "empty", reason=reason)
 
     def _server_voice(self, kind: VoiceActivityType | str | None, now: float) -> None:
-        if str(kind) == "ACTIVITY_START":
-            self._voice_changed(now, True)
-        elif str(kind) == "ACTIVITY_END":
-            self._voice_changed(now, False)
+        if str(kind) in ("ACTIVITY_START", "ACTIVITY_END"):
+            speaking = str(kind) == "ACTIVITY_START"
+            self._emit(ev.VoiceMarked(speaking=speaking, source="server"))
+            self._voice_changed(now, speaking)
 
     def _resumption(self, update: SessionResumptionUpdate) -> None:
         if update.resumable and update.new_handle:
             self.resumption_handle = update.new_handle
-        self._emit(ev.ConnectionResumable(resumable=bool(update.resumable and update.new_handle)))
+        self._emit(
+            ev.ConnectionResumable(
+                resumable=bool(update.resumable and update.new_handle),
+                last_consumed=update.last_consumed_client_message_index,
+            )
+        )
 
     def _tool_call(self, call: FunctionCall) -> None:
         name = call.name or ""
         call_id = self._calls.begin(call.id, name)
         if call_id is None:
             return
-        self._facts.calls_open = len(self._calls)
+        self._facts.calls_open = self._calls.in_foreground
         # A call of an answer that was cut is still run, but it belongs to a turn that is over.
         if not self.ledger.current_is_cut:
             if not self.turns.is_open:
@@ -256,27 +270,37 @@ class ServerSide(Mind):
         if self._calls.cancel(call_id):
             self._out.append(CancelTool(call_id))
 
-    def tool_finished(self, now: float, outcome: Outcome) -> list[Effect]:
-        """A call ended; its one answer goes out unless the server has cancelled it."""
+    def tool_acknowledged(self, now: float, call_id: str, name: str, answer: ToolAnswer) -> list[Effect]:
+        """A background call runs: the model is told so and waits no longer."""
+        deliver = self._calls.to_background(call_id) and self._facts.status == "ready"
+        self._facts.calls_open = self._calls.in_foreground
+        if deliver:
+            self._answer(call_id, name, answer)
+        self._emit(ev.ToolAcknowledged(call_id=call_id, name=name, delivered=deliver))
+        return self._flush(now)
+
+    def tool_finished(self, now: float, outcome: Outcome, answer: ToolAnswer) -> list[Effect]:
+        """A call ended; its one final answer goes out unless the server has cancelled it."""
+        background = self._calls.is_background(outcome.call_id)
         cancelled = not self._calls.finish(outcome.call_id)
-        if outcome.status == "cancelled" and not cancelled and not self._ended:
+        status = outcome.status
+        if status == "cancelled" and not cancelled and not self._ended:
             # The tool gave up by itself; the model still waits for an answer.
-            gave_up = f"{outcome.name} was cancelled before it had a result"
-            outcome = replace(outcome, status="error", result={"error": gave_up}, cause=gave_up)
-        self._facts.calls_open = len(self._calls)
+            status = "error"
+        self._facts.calls_open = self._calls.in_foreground
         deliver = not cancelled and self._facts.status == "ready"
         if deliver:
-            scheduling = self._capabilities.scheduling_of(outcome.name)
-            answer = compose.function_response(outcome.call_id, outcome.name, outcome.result, scheduling=scheduling)
-            self._out.append(Send(compose.tool_responses(answer)))
-            if self.turns.is_open and not self._facts.speaking:
+            self._answer(outcome.call_id, outcome.name, answer)
+            if (self.turns.is_open and not self._facts.speaking and not background) or (
+                background and answer.scheduling != "SILENT"
+            ):
                 self._owe(now)
         self._emit(
             ev.ToolFinished(
                 call_id=outcome.call_id,
                 name=outcome.name,
-                status="cancelled" if cancelled else outcome.status,
-                result=outcome.result,
+                status="cancelled" if cancelled else status,
+                result=answer.response if status == "error" and not outcome.result else outcome.result,
                 ms=round(outcome.ms, 3),
                 delivered=deliver,
             )
@@ -285,6 +309,25 @@ class ServerSide(Mind):
             self._emit(ev.Log(source="engine", level="warning", text=f"tool {outcome.name}: {outcome.cause}"))
             if outcome.trace:
                 self._emit(ev.Log(source="engine", level="debug", text=outcome.trace))
+        return self._flush(now)
+
+    def _answer(self, call_id: str, name: str, answer: ToolAnswer) -> None:
+        response = compose.function_response(
+            call_id, name, answer.response, scheduling=answer.scheduling, will_continue=answer.will_continue
+        )
+        self._out.append(Send(compose.tool_responses(response)))
+
+    def prompted(self, now: float) -> list[Effect]:
+        """The model was asked to speak."""
+        self._owe(now)
+        return self._flush(now)
+
+    def soft_turn(self, now: float, reason: str) -> list[Effect]:
+        """The model keeps silent and that is its answer: the open turn ends, if the model said nothing in it."""
+        if self.turns.is_open and not self.turns.has_content and not len(self._calls):
+            self._facts.owed = False
+            self._facts.voice_ended_at = None
+            self._close_turn("empty", reason=reason)
         return self._flush(now)
 
 

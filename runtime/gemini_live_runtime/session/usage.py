@@ -36,6 +36,7 @@ class UsageTotals:
             prompt=prompt,
             response=response,
             cost_usd=self.cost_usd,
+            cached_tokens=usage.cached_content_token_count or 0,
         )
 
 

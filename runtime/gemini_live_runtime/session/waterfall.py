@@ -41,6 +41,11 @@ class Waterfall:
     """What the device says it takes from there to the sound."""
     total_ms: float | None = None
 
+    def stages(self) -> dict[str, float | None]:
+        """The stages and their sum, milliseconds to a tenth, by name without the unit."""
+        named = {name.removesuffix("_ms"): value for name, value in asdict(self).items() if name.endswith("_ms")}
+        return {name: None if value is None else round(value, 1) for name, value in named.items()}
+
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON values, milliseconds to a tenth."""
         return {name: round(value, 1) if name.endswith("_ms") and value is not None else value

@@ -63,6 +63,11 @@ class ToolDispatcher:
         return self._answering.active_count + self.background.active_count
 
     @property
+    def active_ids(self) -> list[str]:
+        """Ids of the calls that have not ended."""
+        return [*self._answering.active_ids, *self.background.active_ids]
+
+    @property
     def blocking_calls(self) -> int:
         """Calls that have not ended, without the background ones."""
         return self._answering.active_count

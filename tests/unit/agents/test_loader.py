@@ -74,7 +74,7 @@ def test_what_cannot_be_found_is_said_with_a_remedy(agent_file: Path, reference:
         ("x = (", ["SyntaxError"]),
         ("import not_installed_anywhere", ["not_installed_anywhere"]),
         ("raise SystemExit(3)", ["SystemExit"]),
-        ("from gemini_live_runtime import Agent\nagent = Agent(name='', instruction='x')", ["needs a name"]),
+        ("from gemini_live_runtime import Agent\nagent = Agent(name='', instruction='x')", ["has no name"]),
     ],
 )
 def test_a_file_that_fails_is_said_in_one_sentence(tmp_path: Path, source: str, words: list[str]) -> None:

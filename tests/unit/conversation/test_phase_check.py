@@ -189,7 +189,7 @@ def test_without_faults_nothing_is_raised() -> None:
 
 
 def test_a_single_fault_is_told_as_one() -> None:
-    with pytest.raises(AgentError, match=r"The agent cannot be used:\n- a.py:1: No\. Yes\."):
+    with pytest.raises(AgentError, match=r"The agent cannot be used: a.py:1: No\. Yes\."):
         raise_all([Fault("No", "a.py:1", "Yes")])
 
 

@@ -11,6 +11,8 @@ from gemini_live_runtime.session.core import SessionCore
 from gemini_live_runtime.session.effects import Cut, Effect, Emit, EndOfAudio, Play, Send
 from gemini_live_runtime.session.limits import Limits
 from gemini_live_runtime.session.pricing import Price
+from gemini_live_runtime.tools.background import STANDARD, ToolExecutionMode, final_answer
+from gemini_live_runtime.tools.dispatch import Outcome
 from gemini_live_runtime.wire.codec import audio_message, client_to_json, from_json
 from gemini_live_runtime.wire.messages import AudioFrame, ServerMessage
 
@@ -30,9 +32,10 @@ class Bench:
         self.effects: list[Effect] = []
         self.received: dict[int, int] = {}
         self.heard: dict[int, int] = {}
+        self.capabilities = capabilities_of(options.pop("model", "gemini-3.8-live"))
         self.core = SessionCore(
             mode=mode,
-            capabilities=capabilities_of(options.pop("model", "gemini-3.8-live"), options.pop("tools", ())),
+            capabilities=self.capabilities,
             limits=Limits(options.pop("max_cost", None), options.pop("max_minutes", None)),
             price=options.pop("price", Price(1.0, 1.0, 1.0, 1.0)),
             started_at=self.now,
@@ -73,6 +76,11 @@ class Bench:
     def audio_message(self, ms: int) -> None:
         message = audio_message(b"\x01\x00" * (ms * MS), "audio/pcm;rate=24000")
         self.do(self.core.server_message(self.now, message))
+
+    def tool_ends(self, outcome: Outcome, mode: ToolExecutionMode = STANDARD) -> None:
+        """A call ended and its answer was made, as the session's mind would."""
+        answer = final_answer(outcome, mode, async_tools=self.capabilities.async_tools)
+        self.do(self.core.tool_finished(self.now, outcome, answer))
 
     # -- the devices ---------------------------------------------------------------------------------------------
 

@@ -12,12 +12,14 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.agent import Agent
 from gemini_live_runtime.session.capabilities import capabilities_of
 from gemini_live_runtime.session.core import SessionCore
 from gemini_live_runtime.session.declare import setup_of
 from gemini_live_runtime.session.limits import Limits
+from gemini_live_runtime.session.live import Live
 from gemini_live_runtime.session.runner import LiveSession, Opening
 from gemini_live_runtime.wire.codec import encode_server, from_json
 from gemini_live_runtime.wire.connection import Connection, connect
@@ -101,28 +103,51 @@ class ScriptedServer:
 
 
 class Stage:
-    """One session under test: `session`, what it emitted (`sink`), and the server's end (`server`)."""
+    """One session under test: `session`, what it emitted (`sink`), and the server's end (`server`).
 
-    def __init__(self, agent: Agent, audio: AudioIO, mode: ev.Mode, max_minutes: float | None) -> None:
+    `server` is the end of the first connection; `next_server` waits for the one after it.
+    """
+
+    def __init__(
+        self,
+        agent: Agent | Live,
+        audio: AudioIO,
+        mode: ev.Mode,
+        max_minutes: float | None,
+        text_model: TextModel | None = None,
+    ) -> None:
         self.sink = Sink()
+        plan = agent.plan()
+        definition = plan.definition
+        self._ends: list[Transport] = []
+        self._opened: asyncio.Queue[ScriptedServer] = asyncio.Queue()
         client, server = MemoryTransport.pair()
+        self._ends.append(client)
         self.server = ScriptedServer(server)
         clock = LoopClock()
+        capabilities = capabilities_of(definition.model)
         self.core = SessionCore(
             mode=mode,
-            capabilities=capabilities_of(agent.model, agent.declared),
+            capabilities=capabilities,
             limits=Limits(None, max_minutes),
             price=None,
             started_at=clock.now(),
-            manual_activity=agent.manual_activity,
+            manual_activity=definition.turn_taking == "push-to-talk",
+            client_activity=definition.turn_taking == "client",
         )
 
         async def transport(_: Endpoint) -> Transport:
-            return client
+            if self._ends:
+                return self._ends.pop()
+            mine, theirs = MemoryTransport.pair()
+            self._opened.put_nowait(ScriptedServer(theirs))
+            return mine
 
         async def opening() -> Opening:
-            async def connected(recorder: WireRecorder) -> Connection:
-                setup = setup_of(agent, agent.model, capabilities=capabilities_of(agent.model, agent.declared))
+            async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
+                setup = setup_of(
+                    plan, definition.model, capabilities=capabilities, instruction=instruction, handle=handle
+                )
                 return await connect(
                     local_endpoint("ws://localhost"),
                     setup,
@@ -141,22 +166,36 @@ class Stage:
         self.session = LiveSession(
             started=ev.SessionStarted(
                 session_id="s",
-                agent=agent.name,
-                model=agent.model,
+                agent=plan.name,
+                model=definition.model,
                 backend="local",
                 wall=0.0,
                 record="off",
                 mode=mode,
                 program="test",
             ),
-            agent=agent,
+            plan=plan,
             core=self.core,
+            capabilities=capabilities,
             sink=self.sink,
             audio=audio,
             opening=opening,
             closing=closing,
             clock=clock,
+            text_model=text_model,
         )
+        self.mind = self.session.conductor
+        self.state = self.mind.state
+
+    async def next_server(self) -> ScriptedServer:
+        """The server's end of the next connection."""
+        return await self._opened.get()
+
+    async def settled(self) -> None:
+        """Return once the control lane has nothing left to do."""
+        for _ in range(3):
+            await asyncio.sleep(0)
+            await self.mind.lane.drained()
 
     async def types(self, text: str) -> None:
         await self.session.command(cmd.Command("c", cmd.SendText(text=text)))
@@ -165,16 +204,17 @@ class Stage:
 def stage(
     scenario: Callable[[Stage], Awaitable[None]],
     *,
-    agent: Agent | None = None,
+    agent: Agent | Live | None = None,
     audio: Callable[[], AudioIO] = NoAudio,
     mode: ev.Mode = "voice",
     max_minutes: float | None = None,
     hang_up: bool = True,
+    text_model: TextModel | None = None,
 ) -> tuple[Stage, int]:
     """Run `scenario` beside a session; afterwards the session is hung up. The stage and the session's exit code."""
 
     async def main() -> tuple[Stage, int]:
-        one = Stage(agent or Agent(name="test", instruction="Test."), audio(), mode, max_minutes)
+        one = Stage(agent or Agent(name="test", instruction="Test."), audio(), mode, max_minutes, text_model)
         running = asyncio.create_task(one.session.run())
         async with asyncio.timeout(600):
             await scenario(one)

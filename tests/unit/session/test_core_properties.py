@@ -78,7 +78,7 @@ class AnySession(RuleBasedStateMachine):
         ident = self.open_calls()[0]
         if cancel:
             self.bench.says(toolCallCancellation={"ids": [ident]})
-        self.bench.do(self.bench.core.tool_finished(self.bench.now, Outcome(ident, "t", status, {}, 1.0)))  # type: ignore[arg-type]
+        self.bench.tool_ends(Outcome(ident, "t", status, {}, 1.0))  # type: ignore[arg-type]
 
     @rule(seconds=st.floats(0.01, 5.0))
     def time(self, seconds: float) -> None:
@@ -88,7 +88,7 @@ class AnySession(RuleBasedStateMachine):
     def connection_ends_and_returns(self) -> None:
         self.bench.do(self.bench.core.disconnected(self.bench.now, ConnectionClosedError("gone", close_code=1006)))
         for ident in self.open_calls():
-            self.bench.do(self.bench.core.tool_finished(self.bench.now, Outcome(ident, "t", "cancelled", {}, 1.0)))
+            self.bench.tool_ends(Outcome(ident, "t", "cancelled", {}, 1.0))
         self.bench.connect()
 
     def open_calls(self) -> list[str]:

@@ -263,7 +263,7 @@ def test_a_call_of_an_answer_that_was_cut_leaves_no_turn_open() -> None:
     bench.audio(500)
     bench.order(cmd.Interrupt())
     bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "t", "args": {}}]})
-    bench.do(bench.core.tool_finished(bench.now, Outcome("c1", "t", "ok", {}, 1.0)))
+    bench.tool_ends(Outcome("c1", "t", "ok", {}, 1.0))
     bench.content(turnComplete=True)
     assert bench.last(ev.ToolFinished).delivered
     bench.passes(3)
@@ -322,7 +322,7 @@ def test_an_unanswered_text_is_said() -> None:
 def test_a_tool_that_gives_up_by_itself_is_still_answered() -> None:
     bench = Bench().connect()
     bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "t", "args": {}}]})
-    bench.do(bench.core.tool_finished(bench.now, Outcome("c1", "t", "cancelled", {}, 1.0)))
+    bench.tool_ends(Outcome("c1", "t", "cancelled", {}, 1.0))
     assert (bench.last(ev.ToolFinished).status, bench.last(ev.ToolFinished).delivered) == ("error", True)
 
 

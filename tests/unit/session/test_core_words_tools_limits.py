@@ -21,7 +21,7 @@ def call(bench: Bench, ident: str = "call-1", name: str = "get_time") -> None:
 
 def answer(bench: Bench, ident: str = "call-1", status: str = "ok", name: str = "get_time") -> None:
     outcome = Outcome(ident, name, status, {"output": 1}, 5.0)  # type: ignore[arg-type]
-    bench.do(bench.core.tool_finished(bench.now, outcome))
+    bench.tool_ends(outcome)
 
 
 # -- words -----------------------------------------------------------------------------------------------------------
@@ -208,9 +208,9 @@ def test_a_non_blocking_tool_answers_with_its_scheduling() -> None:
         """Watch."""
         return 1
 
-    bench = Bench(tools=(watch,)).connect()
+    bench = Bench().connect()
     call(bench, name="watch")
-    answer(bench, name="watch")
+    bench.tool_ends(Outcome("call-1", "watch", "ok", {"output": 1}, 1.0), watch.mode)
     assert bench.sent[0]["toolResponse"]["functionResponses"][0]["scheduling"] == "SILENT"
 
 

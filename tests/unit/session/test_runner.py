@@ -202,9 +202,9 @@ def test_a_garbled_frame_is_reported_and_the_call_goes_on() -> None:
 def test_a_server_that_closes_leaves_an_error_and_a_session_that_waits_to_be_hung_up() -> None:
     async def scenario(s: Stage) -> None:
         await s.server.accepts()
-        await s.server.closes(1011, "The service is currently unavailable.")
+        await s.server.closes(1008, "The operation was aborted.")
         closed = await s.sink.until(ev.ConnectionClosed)
-        assert (closed.close_code, closed.reason) == (1011, "The service is currently unavailable.")
+        assert (closed.close_code, closed.reason) == (1008, "The operation was aborted.")
         assert closed.remedy
         assert s.sink.all(ev.SessionState)[-1].word == "error"
 

@@ -1,0 +1,520 @@
+"""The agent's mind at work: what happens in the session is heard here, and what follows from it is done in order.
+
+`observe` hears every event at once and only takes notes; what decides is put on the control lane and done step by step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.conversation.extraction import ExtractionSchedule
+from gemini_live_runtime.conversation.extraction_runner import ExtractionRunner
+from gemini_live_runtime.conversation.needs import NeedsFulfillment
+from gemini_live_runtime.conversation.transcript import TranscriptBuffer
+from gemini_live_runtime.conversation.transitions import TransitionResult
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.background_agents import BackgroundAgentDispatcher
+from gemini_live_runtime.session.callback_runner import CallbackFault, CallbackRunner, SlowCallback
+from gemini_live_runtime.session.control_lane import ControlLane
+from gemini_live_runtime.session.effects import RunTool
+from gemini_live_runtime.session.executor import EffectFault, LiveEffectExecutor
+from gemini_live_runtime.session.fast_lane import FastLane
+from gemini_live_runtime.session.keeping import Keeper
+from gemini_live_runtime.session.live_effects import SendContext, TransitionPhase, UpdateInstruction
+from gemini_live_runtime.session.pending import ContextNotSent, DeferredWriter, PendingContext
+from gemini_live_runtime.session.phase_director import PhaseDirector
+from gemini_live_runtime.session.pipeline import Pipeline
+from gemini_live_runtime.session.plan import SessionPlan
+from gemini_live_runtime.session.reactor import (
+    LiveReactor,
+    PromptArmed,
+    ReactorEvent,
+    RuleFault,
+    StateChanged,
+    voice_defaults,
+)
+from gemini_live_runtime.session.settler import Settler
+from gemini_live_runtime.session.signals import SessionSignals
+from gemini_live_runtime.session.steersman import Steersman
+from gemini_live_runtime.session.subscription import Subscription
+from gemini_live_runtime.session.telemetry import SessionTelemetry
+from gemini_live_runtime.session.tool_desk import ToolDesk
+from gemini_live_runtime.session.user_code import UserCode
+from gemini_live_runtime.session.wire_writer import WireWriter
+from gemini_live_runtime.session.writing import ContextNote
+from gemini_live_runtime.state.computed import ComputedRegistry
+from gemini_live_runtime.state.guards import MISSING
+from gemini_live_runtime.state.store import Mutation, Origin, State, writing_as
+from gemini_live_runtime.state.temporal import TemporalRegistry
+from gemini_live_runtime.state.watchers import WatcherRegistry
+from gemini_live_runtime.text import redactor
+from gemini_live_runtime.tools.background import ToolAnswer
+from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.text_model import TextModel
+
+RECALLED = 20
+"""Turns that a fresh server session is told about after a loss."""
+
+ENDING_S = 1.0
+"""Seconds that the control lane has to finish when the session ends."""
+
+
+MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
+"""Writers after whom the phases are asked again at once. Tools and extractors have their own moment for that."""
+
+TOLD = (SendContext, UpdateInstruction, TransitionPhase)
+"""Effects of rules that are told as reactions; the others tell of themselves, or happen all the time."""
+
+
+class Body(Protocol):
+    """What the mind asks of the session that it belongs to."""
+
+    @property
+    def turn(self) -> int:
+        """The number of the current turn."""
+        ...
+
+    @property
+    def cut_below(self) -> int:
+        """Generations below this number are cut."""
+        ...
+
+    @property
+    def resumption_handle(self) -> str:
+        """What the server gave to resume this session with; a secret."""
+        ...
+
+    def resume_with(self, handle: str) -> None:
+        """Let the first connection take up the session of `handle`."""
+        ...
+
+    def emit(self, payload: ev.Payload) -> None:
+        """Make it an event, here and now."""
+        ...
+
+    def acknowledge(self, call: ToolCall, answer: ToolAnswer) -> None:
+        """Tell the model that a background call runs."""
+        ...
+
+    def answer(self, outcome: Outcome, answer: ToolAnswer) -> None:
+        """Give a call its final answer."""
+        ...
+
+    def prompted(self) -> None:
+        """The model was asked to speak."""
+        ...
+
+    def soft_turn(self) -> None:
+        """The user's turn counts although the model kept silent."""
+        ...
+
+    def reconnect(self) -> None:
+        """Make a new connection, with the instruction as it is now."""
+        ...
+
+    def changed(self) -> None:
+        """Something moved that `quiet` depends on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a mind works with."""
+
+    clock: Clock
+    writer: WireWriter
+    async_tools: bool
+    text_model: TextModel | None
+    on_notify: Callable[[str, str], None]
+
+
+class Conductor:
+    """One agent's mind in one session."""
+
+    def __init__(self, plan: SessionPlan, body: Body, means: Means) -> None:
+        definition = plan.definition
+        clock = means.clock
+        self.plan = plan
+        self.state: State = plan.make_state()
+        self.transcript = TranscriptBuffer()
+        self.telemetry = SessionTelemetry(clock.now())
+        self.pending = PendingContext()
+        self.turn_count = 0
+        self.ever_connected = False
+        self.body = body
+        self.clock = clock
+        self.writer = means.writer
+        self._emit = body.emit
+        self._loop = asyncio.get_running_loop()
+        self.code = UserCode(body.emit, clock, body.changed)
+        self.lane = ControlLane(self._step_failed, body.changed)
+        self.callbacks = CallbackRunner(definition.callbacks, clock=clock, report=self._callback_report, around=_around)
+        self.user_writer = DeferredWriter(means.writer, self.pending, self._context_report)
+        self.executor = LiveEffectExecutor(
+            means.writer, self.pending, emit=body.emit, transition=self._transition_wanted, report=self._effect_report
+        )
+        marks = voice_defaults("client" if definition.turn_taking == "client" else "server")
+        self.reactor = LiveReactor((*marks, *definition.rules), self._rule_report)
+        self.settler = Settler(
+            self.state,
+            ComputedRegistry(definition.computed),
+            WatcherRegistry(definition.watchers),
+            TemporalRegistry(definition.patterns),
+            self.code,
+            emit=body.emit,
+            now=clock.now,
+        )
+        machine = plan.make_machine()
+        self.director = (
+            None
+            if machine is None
+            else PhaseDirector(
+                machine,
+                self.state,
+                self.code,
+                emit=body.emit,
+                now=clock.now,
+                window=lambda turns: self.transcript.window_with_current(turns),
+            )
+        )
+        self.needs = None if definition.repair is None else NeedsFulfillment(definition.repair)
+        self.steersman = Steersman(
+            definition,
+            self.state,
+            self.director,
+            self.callbacks,
+            means.writer,
+            self.executor,
+            self.pending,
+            emit=body.emit,
+            reconnect=body.reconnect,
+            prompt_armed=lambda: self.react(PromptArmed()),
+        )
+        self.signals = SessionSignals(self.state, clock.now, self.transcript_now)
+        self.fast = FastLane(self, definition)
+        self.agents = BackgroundAgentDispatcher(
+            definition.background_agents, clock=clock, on_finished=self._agent_finished
+        )
+        self.tools = ToolDispatcher(
+            plan.declared, clock=clock, on_finished=self._tool_ended, on_notify=means.on_notify, state=self.state
+        )
+        self.desk = ToolDesk(
+            self.tools,
+            self.callbacks,
+            self.state,
+            allowed=lambda name: machine is None or machine.allows(name),
+            phase=lambda: "" if machine is None else machine.current,
+            async_tools=means.async_tools,
+            ended=self._tool_ended,
+            acknowledge=body.acknowledge,
+            problem=self._tool_problem,
+        )
+        self.pipeline = Pipeline(self)
+        self.extraction = ExtractionRunner(
+            self.state,
+            ExtractionSchedule(definition.extractors),
+            definition.text_model or means.text_model,
+            clock,
+            self.pipeline.extracted,
+            self.pipeline.extraction_failed,
+        )
+        self.keeper = Keeper(plan, self)
+        self.subscriptions: list[Subscription] = []
+        self.closed = False
+        self._settling = False
+        self._started: TransitionResult | None = None
+        self.state.report_to(self._state_waits)
+
+    # -- the life ----------------------------------------------------------------------------------------------------
+
+    async def begin(self) -> None:
+        """Take up an earlier session, or enter the initial phase. Before any connection is made."""
+        restored = await self.keeper.restore()
+        self.settler.begin()
+        if self.director is not None and not restored:
+            self._started = await self.director.begin()
+            self.pipeline.entered(self._started)
+        await self.settler.settle()
+        await self.steersman.setup_instruction()
+        self.fast.begin()
+
+    def instruction_for_setup(self) -> str:
+        """The instruction that the next connection begins with."""
+        return self.steersman.instruction_for_setup()
+
+    def connected(self, instruction: str, *, resumed: bool) -> None:
+        """A connection is ready that carries `instruction`; `resumed`: the server knows what was said before."""
+        first, self.ever_connected = not self.ever_connected, True
+        self.steersman.connected(instruction, resumed=resumed)
+        self._emit(ev.InstructionUpdated(text=instruction, via="setup"))
+        started, self._started = self._started, None
+        self.lane.put("connected", lambda: self._connected(started, first, resumed))
+
+    async def _connected(self, started: TransitionResult | None, first: bool, resumed: bool) -> None:
+        if not resumed and self.transcript.turn_count:
+            # A fresh server session knows nothing of what was said.
+            so_far = self.transcript.window(RECALLED).text
+            self.pending.push(ContextNote(f"[Conversation so far]\n{so_far}", reason="the connection was not resumed"))
+            self.user_writer.flush()
+        await self.steersman.steer("connected", started)
+        if first and not resumed and self.plan.definition.greeting:
+            self.pending.push(ContextNote(self.plan.definition.greeting, "user", "greeting"))
+            self.steersman.arm_prompt("greeting")
+        await self.callbacks.control(
+            "on_resumed" if resumed else "on_connected", *(() if resumed else (self.fast.handle,))
+        )
+
+    async def close(self) -> None:
+        """Finish what is under way, keep the session, cancel the rest."""
+        self.closed = True
+        self.fast.close()
+        await self.extraction.close()
+        await self.lane.close(ENDING_S)
+        await self.agents.close()
+        await self.callbacks.control("on_teardown")
+        self.publish_state()
+        await self.keeper.close()
+        await self.callbacks.close(ENDING_S)
+        await self.executor.close()
+        await self.code.close()
+        self.publish_state()
+
+    def end_subscriptions(self) -> None:
+        """No more events will come."""
+        for subscription in self.subscriptions:
+            subscription.end()
+
+    @property
+    def activity_is_ours(self) -> bool:
+        """Whether our own voice activity detector decides when the user speaks."""
+        return self.plan.definition.turn_taking == "client"
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is being decided, run or owed here."""
+        return (
+            self.lane.idle
+            and not self.desk.open_calls
+            and not self.extraction.running
+            and not self.agents.active_count
+            and not self.code.active
+            and not self.pending.has_prompt
+        )
+
+    # -- what is heard -----------------------------------------------------------------------------------------------
+
+    def subscribe(self, name: str = "subscriber") -> Subscription:
+        """Every event from now on, for a reader that may be slow."""
+        subscription = Subscription(name, self.plan.definition.delivery)
+        self.subscriptions.append(subscription)
+        return subscription
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        """No more events for this reader."""
+        if subscription in self.subscriptions:
+            self.subscriptions.remove(subscription)
+            subscription.end()
+
+    def observe(self, event: ev.Event) -> None:
+        """Something happened: take note, and put what it calls for on the control lane."""
+        payload = event.payload
+        for subscription in self.subscriptions:
+            subscription.push(event)
+        if isinstance(payload, ev.StateChanged):
+            return
+        self.fast.hear(event)
+        self.signals.observe(payload)
+        match payload:
+            case ev.TurnStarted():
+                self.lane.put("turn begins", lambda: self.pipeline.turn_began(event.turn))
+            case ev.TurnCompleted():
+                self.lane.put("turn ends", lambda: self.pipeline.turn_ended(event.turn, payload))
+            case ev.TurnInterrupted():
+                self.lane.put("interrupted", lambda: self._tell("on_interrupted"))
+            case ev.GenerationCompleted():
+                self.lane.put("generation complete", self.pipeline.generation_completed)
+            case ev.ConnectionGoAway():
+                self.lane.put("go away", lambda: self._tell("on_go_away", payload.time_left_s))
+            case ev.ConnectionClosed():
+                reason = payload.reason or payload.sentence
+                self.lane.put("disconnected", lambda: self._tell("on_disconnected", reason))
+            case ev.Notice(level="error"):
+                self.lane.put("error", lambda: self._tell("on_error", payload.text))
+
+    async def _tell(self, callback: str, *args: Any) -> None:
+        await self.callbacks.control(callback, *args)
+        await self.settler.settle()
+
+    def react(self, event: ReactorEvent) -> None:
+        """Let the rules answer something, at once."""
+        reactions = self.reactor.react(event, now=self.clock.now(), state=self.state)
+        if reactions:
+            self.executor.perform_reactions(reactions)
+            for reaction in reactions:
+                if isinstance(reaction.effect, TOLD):
+                    effect = type(reaction.effect).__name__
+                    self._emit(ev.ReactionPerformed(rule=reaction.source, effect=effect))
+
+    # -- tools -------------------------------------------------------------------------------------------------------
+
+    def calls(self, calls: Sequence[RunTool]) -> None:
+        """The model called tools."""
+        self.desk.arrived(calls)
+        self.lane.put("tool calls", lambda: self.desk.gate(calls))
+
+    def cancel_call(self, call_id: str) -> None:
+        """The server no longer wants a call's answer."""
+        self.desk.cancel(call_id)
+        self.lane.put("tool cancelled", lambda: self._tell("on_tool_cancelled", [call_id]))
+
+    def _tool_ended(self, outcome: Outcome) -> None:
+        outcome = self.desk.given(outcome)
+        if not self.lane.put("tool ended", lambda: self.pipeline.tool_ended(outcome)):
+            # The session is ending: nobody decides any more, but the call still has its one end.
+            self.body.answer(outcome, ToolAnswer(outcome.result))
+
+    def _tool_problem(self, name: str, problem: str) -> None:
+        self._emit(ev.CodeFailed(where=f"tool {name}", name=name, error=redactor.text(problem)))
+
+    # -- state becomes events ----------------------------------------------------------------------------------------
+
+    def _state_waits(self) -> None:
+        # Called by whoever wrote, perhaps in a thread, with the state locked.
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self.publish_state)
+
+    def publish_state(self) -> None:
+        """Make events of the changes that wait. Called before any other event is made, so that order is kept."""
+        mutations = self.state.take_mutations()
+        if not mutations:
+            return
+        for mutation in mutations:
+            self._emit(_changed(mutation))
+        self.react(StateChanged(tuple(mutations)))
+        moving = any(mutation.origin.kind in MOVERS for mutation in mutations)
+        observed = any(mutation.key in self.settler.observed for mutation in mutations)
+        if (moving or observed) and not self._settling:
+            self._settling = True
+            self.lane.put("state changed", lambda: self._state_changed(moving))
+
+    async def _state_changed(self, may_move: bool) -> None:
+        self._settling = False
+        await self.pipeline.between(may_move)
+
+    # -- phases ------------------------------------------------------------------------------------------------------
+
+    def transition_to(self, name: str, *, source: str, reason: str = "", by_operator: bool = False) -> None:
+        """Take the conversation to a phase, as soon as what is being decided is done.
+
+        Raises `AgentError` at once when there is no such phase; what cannot be then becomes an event.
+        """
+        if self.director is None:
+            raise AgentError(f"Agent {self.plan.name} has no phases", field="phase", value=name)
+        if name not in self.director.machine.phases:
+            known = ", ".join(self.director.machine.phases)
+            raise AgentError(f"There is no phase {name}", remedy=f"Use one of {known}", field="phase", value=name)
+        self.lane.put("transition", lambda: self.pipeline.move(name, source, reason, by_operator))
+
+    def _transition_wanted(self, target: str, reason: str) -> None:
+        self.transition_to(target, source="reactor", reason=reason)
+
+    def explain(self) -> dict[str, Any]:
+        """Where the conversation stands and why it goes no further, as JSON; empty for an agent without phases."""
+        return {} if self.director is None else self.director.machine.explain(self.state, self.clock.now())
+
+    def why_blocked(self, phase: str) -> list[str]:
+        """What keeps the conversation from going to `phase`, a sentence each."""
+        if self.director is None:
+            return [f"Agent {self.plan.name} has no phases"]
+        machine = self.director.machine
+        ways = [way for way in machine.explain(self.state, self.clock.now())["transitions"] if way["to"] == phase]
+        if not ways:
+            return [f"There is no way from {machine.current} to {phase}"]
+        reasons = []
+        for way in ways:
+            if way["outcome"] == "ready":
+                return []
+            reasons += [f"{text} is false" for text in _false_leaves(way["guard"])]
+            reasons += [f"{text} is false" for text in _false_leaves(way.get("target_guard"))]
+            reasons += [f"{key} is not set" for key in way.get("missing", ())]
+        return reasons
+
+    def replace_instruction(self, text: str) -> None:
+        """The agent's own instruction is `text` from now on."""
+        self.steersman.replace_base(text)
+        self.lane.put("instruction replaced", lambda: self.steersman.steer("between"))
+
+    # -- what went wrong ---------------------------------------------------------------------------------------------
+
+    def _step_failed(self, step: str, error: BaseException) -> None:
+        self.code.failed(f"step {step}", step, error)
+
+    def _callback_report(self, report: CallbackFault | SlowCallback) -> None:
+        if isinstance(report, SlowCallback):
+            self._emit(ev.CodeSlow(where=report.callback, name=report.listener, ms=report.ms))
+            return
+        error = redactor.text(report.error)
+        self._emit(ev.CodeFailed(where=report.callback, name=report.listener, error=error))
+        if report.trace:
+            self._emit(ev.Log(source="engine", level="debug", text=redactor.text(report.trace)))
+
+    def _rule_report(self, fault: RuleFault) -> None:
+        self._emit(ev.CodeFailed(where="reactor rule", name=fault.rule, error=redactor.text(fault.error)))
+
+    def _effect_report(self, fault: EffectFault | ContextNotSent) -> None:
+        if isinstance(fault, ContextNotSent):
+            self._context_report(fault)
+            return
+        self._emit(ev.CodeFailed(where="effect", name=fault.source, error=redactor.text(fault.error)))
+
+    def _context_report(self, fault: ContextNotSent) -> None:
+        kept = "it is kept for later" if fault.kept else "it was given up"
+        text = f"Context was not sent, {kept}: {fault.error.message}"
+        self._emit(ev.Notice(level="warning", code="steering", text=redactor.text(text)))
+
+    def _agent_finished(self, name: str, ok: bool, text: str) -> None:
+        self._emit(ev.AgentFinished(name=name, ok=ok, text=redactor.text(text)[:2000]))
+        self.body.changed()
+
+    def transcript_now(self) -> tuple[str, str]:
+        """What user and model have said in the newest turn so far."""
+        window = self.transcript.window_with_current(0)
+        turn = window.turns[-1] if window.turns else None
+        return ("", "") if turn is None else (turn.user, turn.model)
+
+
+def _false_leaves(tree: dict[str, Any] | None) -> list[str]:
+    """The parts of an explanation that are false and have no parts themselves."""
+    if tree is None or tree["value"]:
+        return []
+    children = tree.get("children", ())
+    leaves = [leaf for child in children for leaf in _false_leaves(child)]
+    return leaves or [tree["text"]]
+
+
+def _around(callback: str, listener: str) -> AbstractContextManager[None]:
+    return writing_as(Origin("callback", listener, callback))
+
+
+def _changed(mutation: Mutation) -> ev.StateChanged:
+    added, removed = mutation.old is MISSING, mutation.new is MISSING
+    return ev.StateChanged(
+        key=mutation.key,
+        old=None if added else mutation.old,
+        new=None if removed else mutation.new,
+        mutation=mutation.sequence,
+        origin=mutation.origin.kind,
+        by=mutation.origin.name,
+        reason=mutation.origin.reason,
+        added=added,
+        removed=removed,
+    )

@@ -1,0 +1,84 @@
+"""The control lane: what decides is done step by step, in the order it was asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+Step = Callable[[], Awaitable[None]]
+
+
+class ControlLane:
+    """Runs steps one at a time on the running loop. A step that raises is reported and the next one runs.
+
+    The wire, the sound and the operator never wait for it: they only add steps.
+    """
+
+    def __init__(self, report: Callable[[str, BaseException], None], on_idle: Callable[[], None]) -> None:
+        """`report` gets the name of a step that raised, and what; `on_idle` is told when nothing is left to do."""
+        self._report = report
+        self._on_idle = on_idle
+        self._steps: deque[tuple[str, Step]] = deque()
+        self._waiting = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+        self.current = ""
+        """The step that runs, "" when none does."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs and nothing waits."""
+        return self._idle.is_set()
+
+    @property
+    def depth(self) -> int:
+        """Steps that wait."""
+        return len(self._steps)
+
+    def put(self, name: str, step: Step) -> bool:
+        """Add a step; False once the lane is closed."""
+        if self._closed:
+            return False
+        self._steps.append((name, step))
+        self._idle.clear()
+        self._waiting.set()
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="control lane")
+        return True
+
+    async def drained(self) -> None:
+        """Return once nothing runs and nothing waits."""
+        await self._idle.wait()
+
+    async def close(self, within_s: float) -> bool:
+        """Take no more steps, and let those that wait finish for so many seconds; whether they did."""
+        self._closed = True
+        done = True
+        try:
+            async with asyncio.timeout(within_s):
+                await self._idle.wait()
+        except TimeoutError:
+            done = False
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        return done
+
+    async def _run(self) -> None:
+        while True:
+            while self._steps:
+                self.current, step = self._steps.popleft()
+                try:
+                    await step()
+                except Exception as error:
+                    self._report(self.current, error)
+            self.current = ""
+            self._idle.set()
+            self._on_idle()
+            self._waiting.clear()
+            await self._waiting.wait()

@@ -1,0 +1,265 @@
+"""The fast lane: what has to be noted the moment it happens, and nothing that waits.
+
+Words go into the transcript, times into the telemetry, the floor to the reactor, and listeners are called inline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.definition import Definition
+from gemini_live_runtime.session.pipeline import SOFT_TURN
+from gemini_live_runtime.session.reactor import (
+    Live,
+    PlaybackDrained,
+    PlaybackStarted,
+    PromptArmed,
+    SoftTurnComplete,
+    TimerTick,
+    UserSpeechEnded,
+    UserSpeechStarted,
+)
+from gemini_live_runtime.session.soft_turn import SoftTurnDetector
+from gemini_live_runtime.state.temporal import TemporalEvent
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.session.conductor import Conductor
+    from gemini_live_runtime.session.handle import LiveHandle
+
+LOCAL_HANG_OVER_S = 0.3
+"""Seconds that the local voice mark waits before it says that the voice has ended (`audio.voice`)."""
+
+TICK_S = 1.0
+"""Seconds between the ticks that an agent's own reactor rules get."""
+
+_NOT_FOR_RULES = frozenset(("wire.message", "wire.audio", "meters", "playback.heard", "telemetry.reported", "log"))
+_NOT_FOR_PATTERNS = _NOT_FOR_RULES | {"transcript.delta", "session.state"}
+
+
+class FastLane:
+    """Hears every event of one session, at once."""
+
+    def __init__(self, mind: Conductor, definition: Definition) -> None:
+        self._mind = mind
+        self._fast = mind.callbacks.fast
+        self._on_audio = mind.callbacks.bound("on_audio")
+        self._soft = None if definition.soft_turn_s is None else SoftTurnDetector(definition.soft_turn_s)
+        self._telemetry_s = definition.telemetry_s
+        self._ticks = bool(definition.rules)
+        self._patterns = bool(definition.patterns)
+        self._timer: asyncio.TimerHandle | None = None
+        self._next_report: float | None = None
+        self._next_tick: float | None = None
+        self._wire_phase = ""
+        self._said: list[str] = []
+        self._measured = 0
+        self.handle: LiveHandle | None = None
+        """What `on_connected` listeners are given; the session sets it."""
+
+    # -- sound, the hottest path -------------------------------------------------------------------------------------
+
+    def model_audio(self, pcm: bytes, now: float) -> None:
+        """A chunk of the model's audio is on its way to the speaker."""
+        self._mind.telemetry.model_audio(now, len(pcm))
+        if self._on_audio is not None:
+            self._on_audio(pcm)
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def hear(self, event: ev.Event) -> None:
+        """Take note of an event."""
+        mind, payload = self._mind, event.payload
+        now = mind.clock.now()
+        match payload:
+            case ev.TranscriptDelta():
+                self._words(event, payload, now)
+            case ev.TextSent():
+                mind.transcript.add_input(payload.text, turn=event.turn)
+                mind.telemetry.text_sent(now)
+                self._fast("on_input_transcript", payload.text, True)
+            case ev.TurnStarted():
+                mind.transcript.begin_turn(event.turn, payload.by, now)
+                mind.telemetry.turn_started(now, event.turn, payload.by)
+            case ev.TurnCompleted():
+                self._turn_completed(payload, now)
+            case ev.TurnInterrupted():
+                mind.transcript.interrupted(payload.heard_text, payload.unheard_text, event.turn)
+                mind.telemetry.interrupted(now, event.turn)
+            case ev.PlaybackStarted():
+                mind.telemetry.playback_started(now, turn=event.turn)
+                mind.react(PlaybackStarted())
+            case ev.PlaybackDrained():
+                mind.react(PlaybackDrained(mind.pending.has_prompt))
+            case ev.VoiceMarked():
+                self._voice(payload, now)
+            case ev.SessionState():
+                self._phase_of_wire()
+            case ev.UsageReported():
+                self._usage(payload)
+        if event.type not in _NOT_FOR_RULES:
+            mind.react(Live(payload))
+        if self._patterns and event.type not in _NOT_FOR_PATTERNS:
+            data = event.to_json()["data"]
+            mind.lane.put("pattern", lambda: mind.settler.observe(TemporalEvent("event", type=event.type, data=data)))
+
+    def _words(self, event: ev.Event, delta: ev.TranscriptDelta, now: float) -> None:
+        mind = self._mind
+        if delta.side == "user":
+            mind.transcript.add_input(delta.text, turn=event.turn)
+            self._fast("on_input_transcript", delta.text, False)
+            return
+        if self._soft is not None:
+            self._soft.model_responded()
+        if delta.channel == "thought":
+            self._fast("on_thought", delta.text)
+            return
+        cut = event.gen < mind.body.cut_below
+        mind.transcript.add_output(delta.text, turn=event.turn, cut=cut)
+        if cut:
+            return
+        mind.telemetry.first_model_frame(now)
+        if delta.channel == "speech":
+            self._fast("on_output_transcript", delta.text, False)
+        else:
+            self._said.append(delta.text)
+            self._fast("on_text", delta.text)
+
+    def _turn_completed(self, payload: ev.TurnCompleted, now: float) -> None:
+        mind = self._mind
+        mind.transcript.end_turn()
+        mind.telemetry.turn_completed(now)
+        if self._said:
+            text, self._said = "".join(self._said), []
+            self._fast("on_text_complete", text)
+        if self._soft is not None:
+            self._soft.reset()
+        if payload.reason == SOFT_TURN:
+            mind.react(SoftTurnComplete())
+        if mind.pending.has_prompt:
+            mind.react(PromptArmed())
+
+    def _voice(self, mark: ev.VoiceMarked, now: float) -> None:
+        mind = self._mind
+        server = mark.source == "server"
+        if mark.speaking:
+            mind.telemetry.voice_started(now, "server_vad" if server else "local_voice")
+        elif server:
+            mind.telemetry.voice_ended(now, "server_vad")
+        else:
+            mind.telemetry.voice_ended(now, spoken_until=now - LOCAL_HANG_OVER_S)
+        self._fast("on_vad_start" if mark.speaking else "on_vad_end")
+        if self._soft is not None:
+            if mark.speaking:
+                self._soft.voice_started()
+            else:
+                self._soft.voice_ended(now)
+            self.schedule()
+        if server or mind.activity_is_ours:
+            # With our own detector deciding, its edges are told to the reactor where they are committed.
+            return
+        self.user_speech(mark.speaking)
+
+    def user_speech(self, speaking: bool) -> None:
+        """The user has the floor, or gives it back."""
+        mind = self._mind
+        mind.react(UserSpeechStarted() if speaking else UserSpeechEnded(mind.pending.has_prompt))
+
+    def _phase_of_wire(self) -> None:
+        phase = self._mind.signals.wire_phase
+        if phase != self._wire_phase:
+            self._wire_phase = phase
+            self._fast("on_phase", phase)
+
+    def _usage(self, usage: ev.UsageReported) -> None:
+        totals = {
+            "total": usage.total_tokens,
+            "prompt": usage.prompt_tokens,
+            "response": usage.response_tokens,
+            "cached_content": usage.cached_tokens,
+            "thoughts": usage.response.get("THOUGHT", 0),
+        }
+        self._mind.telemetry.usage(usage.prompt, usage.response, usage.cost_usd, totals=totals)
+        self._fast("on_usage", {"prompt": usage.prompt, "response": usage.response, **totals})
+
+    # -- figures -----------------------------------------------------------------------------------------------------
+
+    def turn_measured(self, number: int) -> None:
+        """Report the turn that has just been dealt with, and what was dropped for slow readers since the last."""
+        mind = self._mind
+        metrics = mind.telemetry.turn_metrics()
+        if metrics is not None and metrics.turn == number and number > self._measured:
+            self._measured = number
+            mind.body.emit(
+                ev.TurnMeasured(
+                    of_turn=number,
+                    latency_ms=metrics.latency_ms,
+                    source=metrics.latency_source or "",
+                    stages=metrics.waterfall.stages(),
+                    prompt_tokens=sum(metrics.prompt.values()),
+                    response_tokens=sum(metrics.response.values()),
+                )
+            )
+        for subscription in mind.subscriptions:
+            for kind, count in subscription.newly_dropped().items():
+                mind.body.emit(ev.DeliveryDropped(subscriber=subscription.name, delivery=kind, count=count))
+
+    def figures(self) -> dict[str, Any]:
+        """The session's figures now."""
+        mind = self._mind
+        figures = mind.telemetry.snapshot(mind.clock.now())
+        figures["control_lane_depth"] = mind.lane.depth
+        figures["dropped"] = {item.name: dict(item.dropped) for item in mind.subscriptions if item.dropped}
+        return figures
+
+    # -- time --------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Time begins to count."""
+        now = self._mind.clock.now()
+        if self._telemetry_s is not None:
+            self._next_report = now + self._telemetry_s
+        if self._ticks:
+            self._next_tick = now + TICK_S
+        self.schedule()
+
+    def schedule(self) -> None:
+        """Wake up at the next moment that something depends on."""
+        mind = self._mind
+        now = mind.clock.now()
+        waits = [
+            mind.settler.temporal.deadline(now),
+            None if self._soft is None else self._soft.deadline(now),
+            None if self._next_report is None else self._next_report - now,
+            None if self._next_tick is None else self._next_tick - now,
+        ]
+        ahead = [wait for wait in waits if wait is not None]
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if ahead and not mind.closed:
+            self._timer = asyncio.get_running_loop().call_later(max(0.001, min(ahead)), self._tick)
+
+    def _tick(self) -> None:
+        mind = self._mind
+        now = mind.clock.now()
+        self._timer = None
+        if self._soft is not None and self._soft.due(now):
+            mind.body.soft_turn()
+        if self._next_report is not None and now >= self._next_report:
+            self._next_report = now + (self._telemetry_s or 0.0)
+            mind.body.emit(ev.TelemetryReported(figures=self.figures()))
+        if self._next_tick is not None and now >= self._next_tick:
+            self._next_tick = now + TICK_S
+            mind.react(TimerTick(now))
+        wait = mind.settler.temporal.deadline(now)
+        if wait is not None and wait <= 0.002:
+            mind.lane.put("time", mind.pipeline.time_passed)
+        self.schedule()
+
+    def close(self) -> None:
+        """Time no longer matters."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,171 @@
+"""A running session in the hands of the program that embeds it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.session.background_agents import BackgroundAgentDispatcher
+from gemini_live_runtime.session.input_vad import InputVadSnapshot
+from gemini_live_runtime.session.pending import DeferredWriter
+from gemini_live_runtime.session.reactor import PlaybackDrained, VoiceRuntimeState
+from gemini_live_runtime.session.subscription import Subscription
+from gemini_live_runtime.state.store import State
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.session.runner import LiveSession
+
+
+class LiveHandle:
+    """What a program can do with a session: talk, listen, look into its mind and steer it.
+
+    Everything belongs to the session's event loop.
+    """
+
+    def __init__(self, session: LiveSession) -> None:
+        self._session = session
+        self._mind = session.conductor
+        self._made = 0
+
+    # -- talking -----------------------------------------------------------------------------------------------------
+
+    async def send_text(self, text: str) -> None:
+        """Send typed text as the user's turn; raises `GeminiLiveError` when it is refused."""
+        await self._order(cmd.SendText(text=text))
+
+    def send_audio(self, pcm: bytes) -> None:
+        """Send microphone audio: s16le mono at 16 kHz, in place of a sound device's."""
+        self._session.take_audio(pcm)
+
+    def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
+        """Send one picture; the session's time budget is that of video from now on. Raises `GeminiLiveError`."""
+        self._mind.user_writer.send_video(data, mime_type)
+        self._mind.signals.mark_video_sent()
+
+    def send_context(self, *texts: str) -> None:
+        """Let the model know something without answering it. Raises `GeminiLiveError`."""
+        self._mind.user_writer.send_context(texts, reason="program")
+
+    def prompt(self, reason: str = "program") -> None:
+        """Have the model speak as soon as nobody else does."""
+        self._mind.steersman.arm_prompt(reason)
+
+    async def interrupt(self) -> None:
+        """Stop what the model is saying; raises `GeminiLiveError` when it says nothing."""
+        await self._order(cmd.Interrupt())
+
+    def update_instruction(self, text: str) -> None:
+        """Replace the agent's own instruction; phase and modifiers are added as before."""
+        self._mind.replace_instruction(text)
+
+    def answer_tool(self, call_id: str, result: dict[str, Any]) -> bool:
+        """Answer a running call in the tool's place; False when it is not running. The tool is cancelled."""
+        return self._mind.desk.answer_for(call_id, result)
+
+    def writer(self) -> DeferredWriter:
+        """What user input is written to: queued context goes out ahead of it."""
+        return self._mind.user_writer
+
+    async def _order(self, order: cmd.Order) -> None:
+        self._made += 1
+        command = cmd.Command(f"program-{self._made}", order)
+        refused = await self._session.carried_out(command)
+        if refused:
+            raise GeminiLiveError(refused, field=order.command)
+
+    # -- who has the floor -------------------------------------------------------------------------------------------
+
+    def user_speech_started(self) -> None:
+        """The user begins to speak, as the program knows it: waiting prompts are dropped."""
+        self._mind.fast.user_speech(True)
+
+    def user_speech_ended(self) -> None:
+        """The user has finished speaking, as the program knows it."""
+        self._mind.fast.user_speech(False)
+
+    def playback_drained(self) -> None:
+        """The program has played all it was given: a waiting prompt may go out."""
+        self._mind.react(PlaybackDrained(self._mind.pending.has_prompt))
+
+    flush_deferred_prompt = playback_drained
+
+    def voice_state(self) -> VoiceRuntimeState:
+        """Who has the floor."""
+        return self._mind.reactor.voice
+
+    def input_vad_state(self) -> InputVadSnapshot | None:
+        """Our own voice activity detector; None while the server decides when the user speaks."""
+        return self._session.input_vad_state()
+
+    # -- listening ---------------------------------------------------------------------------------------------------
+
+    def events(self, name: str = "subscriber") -> Subscription:
+        """Every event from now on, as an asynchronous iterator; a slow reader loses the oldest, counted."""
+        return self._mind.subscribe(name)
+
+    stream = events
+
+    @property
+    def done(self) -> asyncio.Future[int]:
+        """The session's exit code, once it has ended."""
+        return self._session.done
+
+    async def until_quiet(self, seconds: float = 0.2) -> None:
+        """Return once nothing has gone on and nothing was owed for so many seconds."""
+        await self._session.until_quiet(seconds)
+
+    # -- looking and steering ----------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        """The session's state; what the program writes is written as the program's."""
+        return self._mind.state
+
+    @property
+    def phase(self) -> str:
+        """The conversation's phase; "" for an agent without phases."""
+        return "" if self._mind.director is None else self._mind.director.machine.current
+
+    @property
+    def wire_phase(self) -> str:
+        """What the connection is doing, as `session:wire_phase`."""
+        return self._mind.signals.wire_phase
+
+    def transition_to(self, phase: str, reason: str = "") -> None:
+        """Take the conversation to a phase without asking guards; raises `AgentError` for one that does not exist."""
+        self._mind.transition_to(phase, source="program", reason=reason)
+
+    def explain(self) -> dict[str, Any]:
+        """Where the conversation stands and why it goes no further, every guard with the values it read."""
+        return self._mind.explain()
+
+    def why_blocked(self, phase: str) -> list[str]:
+        """What keeps the conversation from going to `phase`, a sentence each; none when nothing does."""
+        return self._mind.why_blocked(phase)
+
+    def extracted(self, extractor: str) -> dict[str, Any] | None:
+        """The last object that an extractor found."""
+        found = self._mind.state.get(f"temp:extracted:{extractor}")
+        return found if isinstance(found, dict) else None
+
+    def telemetry(self) -> dict[str, Any]:
+        """The session's figures now."""
+        return self._mind.fast.figures()
+
+    @property
+    def agents(self) -> BackgroundAgentDispatcher:
+        """Background agents of this session."""
+        return self._mind.agents
+
+    def resume_handle(self) -> str:
+        """What the server gave to resume this session with; a secret, "" for none."""
+        return self._mind.body.resumption_handle
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    async def disconnect(self, reason: str = "hung up") -> int:
+        """End the session in an orderly way; its exit code. A second call waits for the same end."""
+        self._session.hang_up(reason)
+        return await asyncio.shield(self.done)

@@ -1,0 +1,78 @@
+"""Deciding on our own when the user speaks: the microphone through a voice activity detector and a commit policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from gemini_live_runtime.session.input_vad import InputVad, InputVadSnapshot
+from gemini_live_runtime.session.turn_commit import ActivityEnd, Decision, TurnCommit, TurnCommitPolicy
+
+BYTES_PER_S = 32_000
+"""s16le mono at 16 kHz."""
+
+PRE_ROLL_S = 0.3
+"""Seconds before the detector noticed speech that belong to it."""
+
+LONGEST_WAIT_S = 2.5
+"""Seconds of speech over the model that are kept until it is an interruption."""
+
+
+class InputActivity:
+    """Marks the user's speech; `begins` and `ends` are called before the audio that they are about goes out."""
+
+    def __init__(
+        self,
+        preset: Literal["immediate", "responsive", "conversational"],
+        *,
+        begins: Callable[[], None],
+        ends: Callable[[], None],
+        vad: InputVad | None = None,
+    ) -> None:
+        self._vad = vad or InputVad()
+        self._commit = TurnCommit(TurnCommitPolicy.named(preset))
+        self._begins = begins
+        self._ends = ends
+        self._active = False
+        self._kept = bytearray()
+
+    def snapshot(self) -> InputVadSnapshot:
+        """The detector as it stands."""
+        return self._vad.snapshot()
+
+    def heard(self, pcm: bytes, *, model_speaking: bool) -> bytes:
+        """Microphone audio (s16le mono at 16 kHz): what to send of it now.
+
+        Nothing is sent while nobody speaks. A turn begins with what was said before it was noticed.
+        """
+        decisions = self._commit.model_speaking(model_speaking, self._vad.audio_s)
+        for edge in self._vad.add(pcm):
+            speech = self._commit.speech_started if edge.kind == "start" else self._commit.speech_ended
+            decisions += speech(edge.at_s)
+        decisions += self._commit.advance(self._vad.audio_s)
+        was_active = self._active
+        self._tell(decisions)
+        if self._active:
+            before, self._kept = bytes(self._kept), bytearray()
+            return before + pcm
+        self._kept += pcm
+        # Speech over the model waits to be taken seriously: all of it is kept until then.
+        keep = LONGEST_WAIT_S if self._commit.due_at is not None else PRE_ROLL_S
+        del self._kept[: max(0, len(self._kept) - int(keep * BYTES_PER_S))]
+        return pcm if was_active else b""
+
+    def finish(self) -> None:
+        """The microphone was closed: whoever was speaking has finished."""
+        decisions = []
+        for edge in self._vad.reset():
+            decisions += self._commit.speech_ended(edge.at_s)
+        self._tell([*decisions, *self._commit.finish(self._vad.audio_s)])
+        self._kept.clear()
+
+    def _tell(self, decisions: list[Decision]) -> None:
+        for decision in decisions:
+            self._active = not isinstance(decision, ActivityEnd)
+            if self._active:
+                self._begins()
+            else:
+                self._ends()

@@ -1,0 +1,117 @@
+"""Keeping a session so that it can be taken up again, and taking it up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.transcript import TranscriptBuffer
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.session.persistence import SnapshotSaver
+from gemini_live_runtime.session.snapshot import SessionSnapshot
+from gemini_live_runtime.text import redactor
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.session.conductor import Conductor
+    from gemini_live_runtime.session.plan import SessionPlan
+
+
+class Keeper:
+    """Saves snapshots after each turn and at the end, in order; does nothing for an agent without persistence."""
+
+    def __init__(self, plan: SessionPlan, mind: Conductor) -> None:
+        self._mind = mind
+        self._store = plan.definition.persistence
+        self._id = plan.definition.persistence_id or plan.name
+        self._agent = plan.name
+        self._saver = None if self._store is None else SnapshotSaver(self._store, self._report, self._saved)
+        self._started = False
+
+    async def restore(self) -> bool:
+        """Take up the last snapshot; whether its phase goes on. One that cannot be read is told and left alone."""
+        if self._store is None:
+            return False
+        try:
+            snapshot = await self._store.load(self._id)
+        except GeminiLiveError as error:
+            # The store keeps what it cannot read: saving puts a damaged file aside and leaves a newer one alone.
+            self._report(error)
+            return False
+        if snapshot is None:
+            return False
+        return self._take_up(snapshot)
+
+    def _take_up(self, snapshot: SessionSnapshot) -> bool:
+        mind = self._mind
+        for problem in snapshot.restore_state(mind.state):
+            mind.body.emit(ev.Notice(level="warning", code="snapshot", text=f"A kept value was left out: {problem}"))
+        if snapshot.transcript is not None:
+            mind.transcript = TranscriptBuffer.from_json(snapshot.transcript)
+        mind.turn_count = snapshot.turn_count
+        if mind.needs is not None and snapshot.needs is not None:
+            mind.needs.restore(snapshot.needs)
+        mind.body.resume_with(snapshot.handle)
+        goes_on = self._phase_goes_on(snapshot)
+        phase = mind.director.machine.current if mind.director is not None and goes_on else ""
+        mind.body.emit(
+            ev.SnapshotRestored(
+                saved_at=snapshot.saved_at,
+                keys=len(snapshot.state),
+                phase=phase,
+                turns=snapshot.turn_count,
+                resuming=bool(snapshot.handle),
+            )
+        )
+        return goes_on
+
+    def _phase_goes_on(self, snapshot: SessionSnapshot) -> bool:
+        director = self._mind.director
+        if director is None or snapshot.phases is None:
+            return False
+        try:
+            record = director.machine.restore(snapshot.phases, self._mind.clock.now())
+        except AgentError as error:
+            self._report(error)
+            return False
+        if record is None:
+            return False
+        director.restored(record)
+        return True
+
+    def save(self) -> None:
+        """Keep how things stand now."""
+        if self._saver is None:
+            return
+        mind = self._mind
+        now = mind.clock.now()
+        director = mind.director
+        try:
+            snapshot = SessionSnapshot.take(
+                mind.state,
+                session_id=self._id,
+                wall=mind.clock.wall(),
+                agent=self._agent,
+                phases=None if director is None else director.machine.to_json(now),
+                needs=None if mind.needs is None else mind.needs.to_json(),
+                transcript=mind.transcript.to_json(),
+                turn_count=mind.turn_count,
+                handle=mind.body.resumption_handle,
+            )
+        except GeminiLiveError as error:
+            self._report(error)
+            return
+        self._saver.save(snapshot)
+        self._started = True
+
+    def _saved(self, snapshot: SessionSnapshot) -> None:
+        self._mind.body.emit(ev.SnapshotSaved(turns=snapshot.turn_count))
+
+    async def close(self) -> None:
+        """The last snapshot, written."""
+        if self._saver is not None and (self._started or self._mind.ever_connected):
+            self.save()
+            await self._saver.flush()
+
+    def _report(self, error: GeminiLiveError) -> None:
+        text, remedy = redactor.text(error.message), redactor.text(error.remedy)
+        self._mind.body.emit(ev.Notice(level="warning", code="snapshot", text=text, remedy=remedy))

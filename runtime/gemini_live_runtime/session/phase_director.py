@@ -1,0 +1,163 @@
+"""Moving the conversation between phases: what the machine decides is carried out here, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.phase_machine import PhaseMachine
+from gemini_live_runtime.conversation.transitions import (
+    ClearKeys,
+    GatherContext,
+    MakeCurrent,
+    NotePresented,
+    PhaseTransition,
+    ResolveInstruction,
+    RunEnter,
+    RunExit,
+    TransitionPlan,
+    TransitionResult,
+)
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.user_code import UserCode
+from gemini_live_runtime.state.store import Origin, State, writing_as
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.transcript import TranscriptWindow
+
+WINDOW = 5
+"""Ended turns that `on_enter_context` gets to see."""
+
+
+class PhaseDirector:
+    """Runs transitions. Everything here is a step of the control lane."""
+
+    def __init__(
+        self,
+        machine: PhaseMachine,
+        state: State,
+        code: UserCode,
+        *,
+        emit: Callable[[ev.Payload], None],
+        now: Callable[[], float],
+        window: Callable[[int], TranscriptWindow],
+    ) -> None:
+        self.machine = machine
+        self._state = state
+        self._code = code
+        self._emit = emit
+        self._now = now
+        self._window = window
+
+    async def begin(self) -> TransitionResult:
+        """Enter the initial phase, like any other."""
+        return await self._carry_out(self.machine.enter_initial())
+
+    async def advance(self, turn: int) -> TransitionResult | None:
+        """Take the transition that is due, if one is: at most one."""
+        machine, state = self.machine, self._state
+        evaluation = machine.evaluate(state)
+        if evaluation.kind == "blocked":
+            preparing = tuple(item.name for item in evaluation.preparations)
+            target = evaluation.target
+            self._emit(
+                ev.PhaseBlocked(phase=machine.current, target=target, missing=evaluation.missing, preparing=preparing)
+            )
+            for preparation in evaluation.preparations:
+                origin = Origin("phase", target, f"preparation {preparation.name}")
+                await self._code.run(f"preparation {preparation.name}", preparation.run, state, origin=origin)
+            evaluation = machine.evaluate(state, prepared=(target,))
+        if evaluation.kind != "ready":
+            return None
+        return await self._carry_out(machine.follow(evaluation, turn))
+
+    async def move(self, name: str, turn: int, *, source: str, reason: str, by_operator: bool) -> TransitionResult:
+        """Go where code or the operator says; raises `AgentError` when that cannot be."""
+        return await self._carry_out(
+            self.machine.transition_to(name, turn=turn, source=source, reason=reason, by_operator=by_operator)
+        )
+
+    def restored(self, record: PhaseTransition) -> None:
+        """Say that an earlier session's phase goes on."""
+        self._tell(record)
+        self.publish()
+
+    async def _carry_out(self, plan: TransitionPlan) -> TransitionResult:
+        machine, state = self.machine, self._state
+        record: PhaseTransition | None = None
+        gathered: Any = None
+        entering = Origin("phase", plan.to_phase.name, "on entering")
+        for step in plan.steps:
+            match step:
+                case RunExit(phase, run):
+                    origin = Origin("phase", phase.name, "on leaving")
+                    await self._code.run(f"on_exit of {phase.name}", run, state, origin=origin)
+                case MakeCurrent():
+                    record = machine.commit(plan, self._now())
+                    self._tell(record)
+                case ClearKeys(keys):
+                    with writing_as(entering):
+                        for key in keys:
+                            state.remove(key)
+                case NotePresented(keys):
+                    with writing_as(entering):
+                        for key in keys:
+                            state.set(key, True)
+                case RunEnter(phase, run):
+                    await self._code.run(f"on_enter of {phase.name}", run, state, origin=entering)
+                case ResolveInstruction():
+                    self.publish()
+                case GatherContext(phase, source):
+                    gathered = source
+                    if not isinstance(source, str):
+                        where = f"on_enter_context of {phase.name}"
+                        gathered = await self._code.run(where, source, state, self._window(WINDOW), origin=entering)
+        assert record is not None
+        try:
+            return machine.result(record, gathered)
+        except AgentError as error:
+            self._code.failed(f"on_enter_context of {plan.to_phase.name}", plan.to_phase.name, error, str(error))
+            return machine.result(record)
+
+    def instruction(self) -> str:
+        """The current phase's own instruction."""
+        resolved = self.machine.resolve(self._state)
+        if resolved.problem:
+            name = self.machine.current
+            self._emit(ev.CodeFailed(where=f"instruction of {name}", name=name, error=resolved.problem))
+        return resolved.text
+
+    def publish(self) -> None:
+        """Write where the conversation stands into `session:`."""
+        machine, state = self.machine, self._state
+        phase = machine.current_phase
+        with writing_as(Origin("phase", phase.name)):
+            state.set("session:phase", phase.name)
+            for key, needs in (("session:phase_needs", phase.needs), ("session:phase_requires", phase.requires)):
+                if needs:
+                    state.set(key, [need.key for need in needs])
+                else:
+                    state.remove(key)
+            if phase.tools is None:
+                state.remove("session:active_tools")
+            else:
+                state.set("session:active_tools", list(phase.tools))
+            state.set("session:navigation_context", machine.describe_navigation(state))
+
+    def _tell(self, record: PhaseTransition) -> None:
+        phase = self.machine.phases[record.to_phase]
+        explanation = record.explanation
+        self._emit(
+            ev.PhaseEntered(
+                phase=phase.name,
+                previous="" if record.trigger.kind == "restored" else record.from_phase,
+                trigger=record.trigger.kind,
+                because=record.because or record.trigger.reason,
+                explanation=None if explanation is None else explanation.to_json(),
+                seconds=round(record.seconds_in_phase, 3),
+                needs=tuple(need.key for need in phase.needs),
+                tools=phase.tools,
+                terminal=phase.terminal,
+            )
+        )

@@ -1,0 +1,256 @@
+"""The steps in which a mind decides, each in its order: a turn begins and ends, a tool ends, an extraction arrives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure, ExtractionResult
+from gemini_live_runtime.conversation.transcript import ToolCallSummary
+from gemini_live_runtime.conversation.transitions import TransitionResult
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.state.store import Origin, writing_as
+from gemini_live_runtime.state.temporal import TemporalEvent
+from gemini_live_runtime.tools.dispatch import Outcome
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.extraction import TriggerEvent
+    from gemini_live_runtime.session.conductor import Conductor
+
+EXTRACTION_GRACE_S = 0.5
+"""Seconds that the end of a turn waits for extractors; what they find later is taken up when it comes."""
+
+SOFT_TURN = "soft turn"
+"""The reason of a turn's end when the model kept silent and that is fine."""
+
+ESCALATION = "session:repair:escalation"
+UNFULFILLED = "session:repair:unfulfilled"
+
+
+class Pipeline:
+    """The steps of one session; each is run by the control lane."""
+
+    def __init__(self, mind: Conductor) -> None:
+        self._mind = mind
+        self._reading = False
+
+    # -- turns -------------------------------------------------------------------------------------------------------
+
+    async def turn_began(self, number: int) -> None:
+        """What held for the last turn only is cleared, now that everything its end set off is done."""
+        state = self._mind.state
+        with writing_as(Origin("signal", "", "a turn begins")):
+            state.clear_scope("turn")
+        state.turn_number = number
+
+    async def turn_ended(self, number: int, completed: ev.TurnCompleted) -> None:
+        """Read the turn, let state settle, move on, tell the model, tell listeners, count, keep."""
+        mind = self._mind
+        mind.signals.settle()
+        self._final_transcripts()
+        await self._read("turn")
+        await mind.settler.observe(TemporalEvent("turn"))
+        await mind.settler.settle()
+        result = await self._advance(number)
+        nudge = "" if result is not None else self._repair()
+        await mind.settler.settle()
+        if completed.reason != SOFT_TURN:
+            self._flush()
+            await mind.steersman.steer("turn", result, nudge=nudge)
+        await mind.callbacks.control("on_turn_boundary", mind.state, mind.user_writer)
+        await mind.callbacks.control("on_turn_complete", number)
+        await mind.settler.settle()
+        mind.turn_count += 1
+        with writing_as(Origin("signal")):
+            mind.state.set("session:turn_count", mind.turn_count)
+        mind.fast.turn_measured(number)
+        mind.publish_state()
+        mind.keeper.save()
+        mind.fast.schedule()
+
+    def _final_transcripts(self) -> None:
+        mind = self._mind
+        window = mind.transcript.window(1)
+        turn = window.turns[-1] if window.turns else None
+        if turn is not None and turn.number == mind.state.turn_number:
+            if turn.model:
+                mind.callbacks.fast("on_output_transcript", turn.model, True)
+            if turn.user and turn.by != "typed":
+                mind.callbacks.fast("on_input_transcript", turn.user, True)
+
+    def _flush(self) -> None:
+        mind = self._mind
+        if mind.pending.has_context and mind.writer.live and mind.steersman.immediate:
+            mind.user_writer.flush()
+
+    # -- tools -------------------------------------------------------------------------------------------------------
+
+    async def tool_ended(self, outcome: Outcome) -> None:
+        """What a tool has written counts before the model hears its answer, and so does the phase it leads to."""
+        mind = self._mind
+        ran = outcome.status in ("ok", "error", "timeout")
+        if ran:
+            mind.signals.tool_ended(outcome.name, outcome.status == "ok")
+        summary = ToolCallSummary.of(outcome.call_id, outcome.name, outcome.args, outcome.result, outcome.status)
+        mind.transcript.add_tool_call(summary)
+        mind.signals.settle()
+        if ran:
+            await mind.settler.observe(TemporalEvent("tool", name=outcome.name, ok=outcome.status == "ok"))
+        await mind.settler.settle()
+        result = await self._advance(mind.body.turn)
+        answer = await mind.desk.answer(outcome)
+        await mind.settler.settle()
+        silent = outcome.status == "cancelled" or answer.scheduling == "SILENT"
+        await mind.steersman.steer("between" if silent else "tool", result)
+        mind.publish_state()
+        mind.body.answer(outcome, answer)
+        if ran:
+            await self._read("tool-call", tool=outcome.name, grace_s=0.0)
+        mind.fast.schedule()
+
+    # -- extraction --------------------------------------------------------------------------------------------------
+
+    async def generation_completed(self) -> None:
+        """The model has said all of its answer, though it may still be heard."""
+        mind = self._mind
+        await self._read("generation-complete", grace_s=0.0)
+        await mind.callbacks.control("on_generation_complete")
+        await mind.settler.settle()
+
+    async def _read(
+        self, event: TriggerEvent, *, tool: str = "", phase: str = "", grace_s: float = EXTRACTION_GRACE_S
+    ) -> None:
+        mind = self._mind
+        asked = mind.extraction.trigger(
+            event, mind.turn_count, mind.transcript.window_with_current, tool=tool, phase=phase
+        )
+        if asked and grace_s > 0:
+            self._reading = True
+            try:
+                await mind.extraction.drain(grace_s)
+            finally:
+                self._reading = False
+
+    def extracted(self, result: ExtractionResult) -> None:
+        """An extractor has found something; it is in the state already."""
+        mind = self._mind
+        mind.publish_state()
+        mind.body.emit(
+            ev.ExtractionFinished(
+                extractor=result.extractor,
+                trigger=result.event,
+                of_turn=result.turn,
+                value=result.fields,
+                refused={refusal.field: refusal.reason for refusal in result.refused},
+                ms=round(result.duration_s * 1000, 1),
+            )
+        )
+        for decision in result.decisions:
+            mind.body.emit(
+                ev.PromotionDecided(
+                    extractor=result.extractor,
+                    field=decision.field,
+                    key=decision.key,
+                    value=decision.value,
+                    accepted=decision.accepted,
+                    reason=decision.reason,
+                )
+            )
+        waited_for = self._reading
+        mind.lane.put("extracted", lambda: self._after_extraction(result, moves=not waited_for))
+
+    async def _after_extraction(self, result: ExtractionResult, *, moves: bool) -> None:
+        await self._mind.callbacks.control("on_extracted", result.extractor, result.fields)
+        # The end of a turn waited for it and has moved on already.
+        await self.between(moves)
+
+    def extraction_failed(self, failure: ExtractionFailure) -> None:
+        """An extractor has found nothing that can be used."""
+        mind = self._mind
+        mind.body.emit(
+            ev.ExtractionFailed(
+                extractor=failure.extractor, trigger=failure.event, of_turn=failure.turn, reason=failure.text
+            )
+        )
+        mind.lane.put("extraction failed", lambda: self._told_failure(failure))
+
+    async def _told_failure(self, failure: ExtractionFailure) -> None:
+        await self._mind.callbacks.control("on_extraction_error", failure.extractor, failure.text)
+        await self.between(False)
+
+    async def time_passed(self) -> None:
+        """Time alone may have completed a pattern."""
+        await self._mind.settler.observe(TemporalEvent("tick"))
+        await self.between(True)
+
+    # -- phases ------------------------------------------------------------------------------------------------------
+
+    async def between(self, may_move: bool) -> None:
+        """Something changed outside of turns and tools."""
+        mind = self._mind
+        await mind.settler.settle()
+        if may_move:
+            result = await self._advance(mind.body.turn)
+            await mind.settler.settle()
+            await mind.steersman.steer("between", result)
+        mind.fast.schedule()
+
+    async def move(self, name: str, source: str, reason: str, by_operator: bool) -> None:
+        """Go to a phase because somebody said so."""
+        mind = self._mind
+        assert mind.director is not None
+        try:
+            result = await mind.director.move(
+                name, mind.body.turn, source=source, reason=reason, by_operator=by_operator
+            )
+        except AgentError as error:
+            mind.body.emit(ev.Notice(level="warning", code="phase", text=error.message, remedy=error.remedy))
+            return
+        await self._follow(result)
+        await mind.settler.settle()
+        await mind.steersman.steer("between", result)
+
+    async def _advance(self, turn: int) -> TransitionResult | None:
+        director = self._mind.director
+        result = None if director is None else await director.advance(turn)
+        if result is not None:
+            await self._follow(result)
+        return result
+
+    async def _follow(self, result: TransitionResult) -> None:
+        self.entered(result)
+        await self._read("phase-change", phase=result.transition.to_phase, grace_s=0.0)
+
+    def entered(self, result: TransitionResult) -> None:
+        """A phase was entered: what it needs is counted anew."""
+        mind = self._mind
+        if mind.needs is not None:
+            mind.needs.reset(result.transition.to_phase)
+            self._call_off()
+
+    def _repair(self) -> str:
+        """What to tell the model when the phase's needs get no further; "" when nothing."""
+        mind = self._mind
+        if mind.needs is None or mind.director is None:
+            return ""
+        phase = mind.director.machine.current_phase
+        action = mind.needs.evaluate(phase.name, phase.needs, mind.state)
+        if action.kind == "none":
+            if not mind.needs.escalated:
+                self._call_off()
+            return ""
+        mind.body.emit(
+            ev.RepairActed(phase=phase.name, action=action.kind, unfulfilled=tuple(action.keys), attempt=action.attempt)
+        )
+        if action.kind == "escalate":
+            with writing_as(Origin("phase", phase.name, "its needs stay unfulfilled")):
+                mind.state.set(ESCALATION, True)
+                mind.state.set(UNFULFILLED, action.keys)
+        return action.text
+
+    def _call_off(self) -> None:
+        state = self._mind.state
+        if ESCALATION in state:
+            with writing_as(Origin("phase", "", "progress")):
+                state.remove(ESCALATION)
+                state.remove(UNFULFILLED)

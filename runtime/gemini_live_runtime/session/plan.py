@@ -1,0 +1,197 @@
+"""An agent, checked as a whole: what a session is made from. Nothing here opens or runs anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from gemini_live_runtime.conversation.extraction import ExtractionSchedule, as_extractor
+from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_all
+from gemini_live_runtime.conversation.phase_machine import PhaseMachine
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.session.callbacks import CALLBACKS
+from gemini_live_runtime.session.capabilities import capabilities_of
+from gemini_live_runtime.session.definition import Definition
+from gemini_live_runtime.session.producers import Mentions
+from gemini_live_runtime.state.computed import ComputedRegistry
+from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.temporal import TemporalRegistry
+from gemini_live_runtime.state.watchers import WatcherRegistry
+from gemini_live_runtime.tools.declaration import Tool, tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPlan:
+    """A checked agent. The `make_...` methods give a session its own fresh parts."""
+
+    definition: Definition
+    declared: tuple[Tool, ...]
+    """The tools, each with its schema."""
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.definition.name
+
+    @property
+    def initial_phase(self) -> str:
+        """Where the conversation begins; "" for an agent without phases."""
+        definition = self.definition
+        return definition.initial_phase or (definition.phases[0].name if definition.phases else "")
+
+    def make_state(self) -> State:
+        """A state with the declared keys and the initial values."""
+        state = State()
+        for key in self.definition.state_keys:
+            state.declare(key)
+        for name, value in self.definition.initial_state.items():
+            state.set(name, value)
+        return state
+
+    def make_machine(self) -> PhaseMachine | None:
+        """The phase machine, before the initial phase is entered; None for an agent without phases."""
+        return PhaseMachine(self.definition.phases, self.initial_phase) if self.definition.phases else None
+
+    def ignored_settings(self, model: str = "", *, vertex: bool = False) -> list[str]:
+        """Sentences on what `model` (the agent's own when empty) cannot do of what was asked for."""
+        definition = self.definition
+        model = model or definition.model
+        can = capabilities_of(model, vertex=vertex)
+        ignored = []
+        if not can.async_tools:
+            slow = [item.name for item in self.declared if not item.blocking]
+            if slow:
+                ignored.append(
+                    f"{model} waits for every tool: {', '.join(slow)} will hold the model's turn, and their scheduling "
+                    "is not sent"
+                )
+        if definition.repair is not None and not any(phase.needs for phase in definition.phases):
+            ignored.append("repair has nothing to do: no phase has needs")
+        if definition.phase_defaults and not definition.phases:
+            ignored.append("in_every_phase has nothing to do: there are no phases")
+        if definition.soft_turn_s is not None and definition.turn_taking == "push-to-talk":
+            ignored.append("soft_turns has nothing to do with push-to-talk: the user ends the turn")
+        if model.startswith("local-") and definition.voice:
+            ignored.append(f"the embedded server has its own voice, not {definition.voice}")
+        return ignored
+
+
+def make_plan(definition: Definition) -> SessionPlan:
+    """Check everything and raise one `AgentError` that lists every fault with its place."""
+    faults: list[Fault] = []
+    if not isinstance(definition.name, str) or not definition.name.strip():
+        faults.append(Fault("The agent has no name", definition.built_at, "Begin with Live.builder(name)"))
+    if not isinstance(definition.instruction, str) or not (definition.instruction.strip() or definition.phases):
+        faults.append(
+            Fault(f"Agent {definition.name} has no instruction", definition.built_at, "Add .instruction(...) or phases")
+        )
+    tools = tuple(_declared(definition, faults))
+    faults += _clashes("tools", ((item.name, item.defined_at) for item in tools))
+    faults += _clashes("watchers", ((item.name, item.defined_at) for item in definition.watchers))
+    faults += _clashes("patterns", ((item.name, item.defined_at) for item in definition.patterns))
+    faults += _clashes("rules", ((item.name, item.defined_at) for item in definition.rules))
+    faults += _clashes("state keys", ((item.key, item.defined_at) for item in definition.state_keys))
+    faults += _state_faults(definition)
+    for build in (
+        lambda: ComputedRegistry(definition.computed),
+        lambda: WatcherRegistry(definition.watchers),
+        lambda: TemporalRegistry(definition.patterns),
+        lambda: ExtractionSchedule(definition.extractors),
+    ):
+        _try(build, faults, definition.built_at)
+    names = frozenset(item.name for item in tools)
+    if definition.phases or definition.initial_phase:
+        initial = definition.initial_phase or definition.phases[0].name
+        faults += check_phases(
+            definition.phases,
+            initial,
+            tools=names,
+            state_keys=frozenset(key.key for key in definition.state_keys),
+            producers=_producers(definition, tools),
+        )
+    raise_all(list(dict.fromkeys(faults)))
+    return SessionPlan(definition=definition, declared=tools)
+
+
+def _declared(definition: Definition, faults: list[Fault]) -> Iterator[Tool]:
+    for item in definition.tools:
+        if isinstance(item, Tool):
+            yield item
+        elif callable(item):
+            try:
+                yield tool(item)
+            except GeminiLiveError as error:
+                faults.append(Fault(error.message, _place(item), error.remedy))
+        else:
+            faults.append(
+                Fault(f"{item!r:.60} is not a tool", definition.built_at, "Give functions, or what @tool makes of them")
+            )
+
+
+def _place(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ""
+    file = code.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return f"{file}:{code.co_firstlineno}"
+
+
+def _clashes(kind: str, named: Iterable[tuple[str, str]]) -> list[Fault]:
+    items = list(named)
+    counts = Counter(name for name, _ in items if name)
+    return [
+        Fault(
+            f"Two {kind} are named {name}", " and ".join(p for n, p in items if n == name and p), "Rename one of them"
+        )
+        for name, count in counts.items()
+        if count > 1
+    ]
+
+
+def _state_faults(definition: Definition) -> list[Fault]:
+    state = State()
+    for key in definition.state_keys:
+        state.declare(key)
+    faults: list[Fault] = []
+    for name, value in definition.initial_state.items():
+        _try(partial(state.set, name, value), faults, definition.built_at)
+    for key in definition.state_keys:
+        if key.default is not None:
+            _try(partial(key.to_json, key.default), faults, key.defined_at)
+    return faults
+
+
+def _try(build: Callable[[], Any], faults: list[Fault], place: str) -> None:
+    try:
+        build()
+    except GeminiLiveError as error:
+        faults.append(Fault(error.message, place, error.remedy))
+
+
+def _producers(definition: Definition, tools: tuple[Tool, ...]) -> set[str]:
+    """The keys that something may fill: those that are named by code that can write, and what extractors promote."""
+    code: list[Callable[..., Any]] = [item.function for item in tools]
+    code += [watcher.then for watcher in definition.watchers]
+    code += [pattern.then for pattern in definition.patterns]
+    code += [listener.function for name in CALLBACKS for listener in definition.callbacks.of(name)]
+    filled = {*definition.initial_state, *(f"derived:{item.name}" for item in definition.computed)}
+    filled |= {item.name for item in definition.computed}
+    for phase in definition.phases:
+        code += [hook for hook in (phase.on_enter, phase.on_exit) if hook is not None]
+        code += [preparation.run for preparation in phase.preparations]
+        filled |= {key for preparation in phase.preparations for key in preparation.produces}
+        filled |= set(phase.presented_keys)
+    for item in definition.extractors:
+        try:
+            extractor = as_extractor(item)
+        except AgentError:
+            continue
+        filled |= {rule.key for rule in extractor.promotions}
+        if not extractor.promotions:
+            filled |= {f"app:{name}" for name in getattr(extractor, "fields", ())}
+    mentioned = Mentions(code)
+    wanted = {need.key for phase in definition.phases for need in (*phase.needs, *phase.requires)}
+    return filled | {key for key in wanted if key in mentioned or key.startswith(("session:", "bg:"))}

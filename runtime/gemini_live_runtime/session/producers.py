@@ -1,0 +1,70 @@
+"""Which state keys an author's code may write, as far as its code shows without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from gemini_live_runtime.state.guards import Term
+
+_MAX_FUNCTIONS = 2000
+
+
+class Mentions:
+    """The texts and state keys that functions name: in their code, in what they close over, in what they call.
+
+    A key counts as mentioned when its whole name, its name without scope, or a bare scope (`"user:"`, to which a name
+    is then added) is among them. Only a key that no code names at all is certain to be written by nobody.
+    """
+
+    def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
+        self._texts: set[str] = set()
+        self._seen: set[int] = set()
+        for function in functions:
+            self._take(function)
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, str):
+            return False
+        scope, colon, name = key.partition(":")
+        return key in self._texts or (colon == ":" and (name in self._texts or f"{scope}:" in self._texts))
+
+    def _take(self, value: Any) -> None:
+        if isinstance(value, str):
+            self._texts.add(value)
+        elif isinstance(value, Term):
+            self._texts.add(value.key)
+        elif isinstance(value, MethodType):
+            self._take(value.__func__)
+        elif isinstance(value, FunctionType):
+            self._function(value)
+        elif callable(inner := getattr(value, "function", None)):
+            self._take(inner)
+
+    def _function(self, function: FunctionType) -> None:
+        if id(function) in self._seen or len(self._seen) >= _MAX_FUNCTIONS:
+            return
+        self._seen.add(id(function))
+        for cell in function.__closure__ or ():
+            try:
+                self._take(cell.cell_contents)
+            except ValueError:  # an empty cell
+                continue
+        for name in self._code(function.__code__):
+            used = function.__globals__.get(name)
+            own = isinstance(used, FunctionType) and used.__module__ == function.__module__
+            if isinstance(used, str | Term) or own:
+                self._take(used)
+
+    def _code(self, code: CodeType) -> set[str]:
+        """Note the texts in a code object; the global names it uses. Attributes count as texts: `state.user.name`."""
+        names = set(code.co_names)
+        for constant in code.co_consts:
+            if isinstance(constant, str):
+                self._texts.add(constant)
+            elif isinstance(constant, tuple):
+                self._texts.update(item for item in constant if isinstance(item, str))
+            elif isinstance(constant, CodeType):
+                names |= self._code(constant)
+        return names

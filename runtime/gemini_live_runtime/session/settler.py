@@ -1,0 +1,123 @@
+"""Letting state settle: what changed is recomputed, watched and noticed over time, until nothing moves any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.user_code import UserCode
+from gemini_live_runtime.state.computed import ComputedRegistry, ComputeFault
+from gemini_live_runtime.state.store import Origin, State
+from gemini_live_runtime.state.temporal import TemporalEvent, TemporalFiring, TemporalRegistry
+from gemini_live_runtime.state.watchers import Firing, NearMiss, WatcherRegistry
+from gemini_live_runtime.text import redactor
+
+MAX_ROUNDS = 8
+"""Rounds in which actions may set each other off before it is called a loop and left for the next time."""
+
+
+class Settler:
+    """Computed values, watchers and temporal patterns of one session. Everything `async` is a control-lane step."""
+
+    def __init__(
+        self,
+        state: State,
+        computed: ComputedRegistry,
+        watchers: WatcherRegistry,
+        temporal: TemporalRegistry,
+        code: UserCode,
+        *,
+        emit: Callable[[ev.Payload], None],
+        now: Callable[[], float],
+    ) -> None:
+        self.computed = computed
+        self.watchers = watchers
+        self.temporal = temporal
+        self._state = state
+        self._code = code
+        self._emit = emit
+        self._now = now
+        self._changes = state.track()
+        self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
+        """Keys whose change calls for settling."""
+
+    def begin(self) -> None:
+        """Compute everything, and let watchers begin from how things stand."""
+        self._faults(self.computed.recompute(self._state).faults)
+        self._changes.take()
+        for fault in self.watchers.prime(self._state):
+            self._failed("watcher", fault.name, fault.error)
+
+    async def settle(self) -> None:
+        """Recompute and run watchers until nothing changes."""
+        for _ in range(MAX_ROUNDS):
+            changed = self._changes.take()
+            if not changed:
+                return
+            self._faults(self.computed.recompute_affected(self._state, changed).faults)
+            changed |= self._changes.take()
+            found = self.watchers.evaluate(changed, self._state)
+            for fault in found.faults:
+                self._failed("watcher", fault.name, fault.error)
+            for miss in found.near_misses:
+                self._missed(miss)
+            for firing in found.muted:
+                self._tell(firing, muted=True)
+            for firing in found.fired:
+                await self._fired(firing)
+            await self.observe(TemporalEvent("state"))
+        if len(self._changes):
+            text = f"Watchers set each other off {MAX_ROUNDS} times in a row; the rest waits for the next change"
+            self._emit(ev.Notice(level="warning", code="watchers", text=text, remedy="Let one of them write less"))
+
+    async def observe(self, event: TemporalEvent) -> None:
+        """Let patterns see that something happened."""
+        found = self.temporal.observe(event, self._state, self._now())
+        for fault in found.faults:
+            self._failed("pattern", fault.pattern.name, fault.error)
+        for firing in found.fired:
+            await self._pattern(firing)
+
+    async def _fired(self, firing: Firing) -> None:
+        self._tell(firing)
+        watcher = firing.watcher
+        origin = Origin("watcher", firing.name, f"{firing.key} changed")
+        where = f"watcher {firing.name}"
+        if watcher.blocking:
+            await self._code.run(where, watcher.then, self._state, firing.change, origin=origin)
+        else:
+            self._code.spawn(where, watcher.then, self._state, firing.change, origin=origin)
+
+    async def _pattern(self, firing: TemporalFiring) -> None:
+        pattern = firing.pattern
+        self._emit(ev.PatternFired(pattern=pattern.name, text=firing.explanation))
+        origin = Origin("watcher", pattern.name, firing.explanation)
+        where = f"pattern {pattern.name}"
+        if pattern.blocking:
+            await self._code.run(where, pattern.then, self._state, firing, origin=origin)
+        else:
+            self._code.spawn(where, pattern.then, self._state, firing, origin=origin)
+
+    def _tell(self, firing: Firing, *, muted: bool = False) -> None:
+        self._emit(
+            ev.WatcherFired(
+                watcher=firing.name,
+                key=firing.key,
+                old=firing.old,
+                new=firing.new,
+                explanation=firing.explanation.to_json(),
+                blocking=firing.watcher.blocking,
+                muted=muted,
+            )
+        )
+
+    def _missed(self, miss: NearMiss) -> None:
+        self._emit(ev.WatcherMissed(watcher=miss.name, key=miss.key, old=miss.old, new=miss.new, missing=miss.missing))
+
+    def _faults(self, faults: tuple[ComputeFault, ...]) -> None:
+        for fault in faults:
+            self._emit(ev.CodeFailed(where=f"computed {fault.name}", name=fault.name, error=fault.problem))
+
+    def _failed(self, what: str, name: str, error: Exception) -> None:
+        text = redactor.text(f"{type(error).__name__}: {error}")
+        self._emit(ev.CodeFailed(where=f"{what} {name}", name=name, error=text))

@@ -1,0 +1,157 @@
+"""What a session keeps track of by itself, as `session:` keys that guards and watchers may read.
+
+Figures that move all the time (`silence_ms`, `elapsed_ms`, `remaining_budget_ms`) are read live and make no mutations.
+The wire's phase is `session:wire_phase`; `session:phase` is the conversation's and belongs to the phase machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.state.guards import CALLED_OK
+from gemini_live_runtime.state.store import Origin, State, writing_as
+
+SIGNAL = Origin("signal")
+
+_WIRE_PHASES: dict[str, str] = {
+    "offline": "disconnected",
+    "connecting": "connecting",
+    "listening": "active",
+    "text": "active",
+    "hearing": "user_speaking",
+    "speaking": "model_speaking",
+    "interrupted": "interrupted",
+    "error": "disconnected",
+}
+
+
+class SessionType(Enum):
+    """What a session carries, with the minutes Google grants without context compression (wire-protocol, section 5)."""
+
+    AUDIO_ONLY = "audio_only"
+    AUDIO_VIDEO = "audio_video"
+
+    @property
+    def budget_ms(self) -> int:
+        """Milliseconds granted: 15 min of audio, 2 min with video."""
+        return 900_000 if self is SessionType.AUDIO_ONLY else 120_000
+
+
+class SessionSignals:
+    """Turns events into `session:` keys. `now` gives clock seconds; transcripts are read from `said` when settled."""
+
+    def __init__(self, state: State, now: Callable[[], float], said: Callable[[], tuple[str, str]]) -> None:
+        self._state = state
+        self._now = now
+        self._said = said
+        self._connected_at: float | None = None
+        self._active_at: float | None = None
+        self._type = SessionType.AUDIO_ONLY
+        self.wire_phase = "disconnected"
+        state.provide("session:silence_ms", lambda: self._since(self._active_at))
+        state.provide("session:elapsed_ms", lambda: self._since(self._connected_at))
+        state.provide("session:remaining_budget_ms", self._remaining)
+
+    @property
+    def session_type(self) -> SessionType:
+        """Audio only until a picture was sent."""
+        return self._type
+
+    def _since(self, moment: float | None) -> int:
+        return 0 if moment is None else round((self._now() - moment) * 1000)
+
+    def _remaining(self) -> int:
+        return max(0, self._type.budget_ms - self._since(self._connected_at))
+
+    def mark_video_sent(self) -> None:
+        """A picture was sent: the session's budget is the smaller one from now on."""
+        if self._type is SessionType.AUDIO_ONLY:
+            self._type = SessionType.AUDIO_VIDEO
+            self._set(session_type=self._type.value)
+
+    def _set(self, **values: object) -> None:
+        with writing_as(SIGNAL):
+            for name, value in values.items():
+                self._state.set(f"session:{name}", value)
+
+    def _count(self, name: str) -> None:
+        with writing_as(SIGNAL):
+            self._state.modify(f"session:{name}", 0, lambda count: count + 1)
+
+    def settle(self) -> None:
+        """Write what both sides have said in this turn so far: called before anything is decided from it."""
+        user, model = self._said()
+        if user:
+            self._set(last_input_transcription=user)
+        if model:
+            self._set(last_output_transcription=model)
+
+    def tool_ended(self, name: str, ok: bool) -> None:
+        """Count a tool's success, and keep whether its last call failed."""
+        with writing_as(SIGNAL):
+            if ok:
+                self._state.modify(f"{CALLED_OK}{name}", 0, lambda count: count + 1)
+            self._state.set(f"bg:{name}_failed", not ok)
+
+    def observe(self, payload: ev.Payload) -> None:
+        """Take what an event says."""
+        match payload:
+            case ev.TranscriptDelta() | ev.TextSent() | ev.VoiceMarked() | ev.TurnStarted() | ev.PlaybackHeard():
+                self._active_at = self._now()
+                if isinstance(payload, ev.VoiceMarked):
+                    self._set(is_user_speaking=payload.speaking)
+            case ev.SessionState():
+                self._word(payload)
+            case ev.ConnectionReady():
+                self._connected(payload)
+            case ev.ConnectionClosed():
+                self._set(disconnected=True, is_model_speaking=False, is_user_speaking=False)
+            case ev.ConnectionGoAway():
+                self._go_away(payload)
+            case ev.ConnectionResumable():
+                self._set(resumable=payload.resumable)
+                if payload.last_consumed is not None:
+                    self._set(last_consumed_client_index=payload.last_consumed)
+            case ev.TurnInterrupted():
+                self._count("interrupt_count")
+            case ev.Notice(level="error") | ev.CodeFailed():
+                self._count("error_count")
+                self._set(last_error=payload.text if isinstance(payload, ev.Notice) else payload.error)
+            case ev.UsageReported():
+                self._set(
+                    prompt_token_count=payload.prompt_tokens,
+                    response_token_count=payload.response_tokens,
+                    total_token_count=payload.total_tokens,
+                    thoughts_token_count=payload.response.get("THOUGHT", 0),
+                    cached_content_token_count=payload.cached_tokens,
+                )
+
+    def _word(self, payload: ev.SessionState) -> None:
+        if payload.word == "thinking":
+            self.wire_phase = "tool_call_executing" if payload.reason == "running a tool" else "active"
+        else:
+            self.wire_phase = _WIRE_PHASES[payload.word]
+        self._set(wire_phase=self.wire_phase, is_model_speaking=payload.word == "speaking")
+
+    def _connected(self, payload: ev.ConnectionReady) -> None:
+        now = self._now()
+        if self._connected_at is None or not payload.resumed:
+            self._connected_at = now
+        self._active_at = now
+        self._set(disconnected=False, go_away_received=False)
+        with writing_as(SIGNAL):
+            for name, first in (("interrupt_count", 0), ("error_count", 0), ("connected_at_ms", round(now * 1000))):
+                if f"session:{name}" not in self._state:
+                    self._state.set(f"session:{name}", first)
+            for name in ("is_user_speaking", "is_model_speaking", "resumable"):
+                if f"session:{name}" not in self._state:
+                    self._state.set(f"session:{name}", False)
+            self._state.set("session:session_type", self._type.value)
+
+    def _go_away(self, payload: ev.ConnectionGoAway) -> None:
+        left = payload.time_left_s
+        self._set(go_away_received=True)
+        if left is not None:
+            self._set(go_away_time_left=f"{left:g}s", go_away_time_left_ms=round(left * 1000))

@@ -1,0 +1,83 @@
+"""Events on their way to whoever embeds a session: bounded by class, the oldest dropped and counted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from typing import Literal, TypeAlias
+
+from gemini_live_runtime.events import Event
+from gemini_live_runtime.session.definition import DeliveryConfig
+
+LiveEvent: TypeAlias = Event
+"""What a subscriber gets: the same events that the journal keeps."""
+
+DeliveryClass = Literal["transcript", "control", "telemetry"]
+
+_TELEMETRY = frozenset(
+    ("meters", "telemetry.reported", "turn.measured", "playback.heard", "wire.message", "wire.audio", "usage.reported")
+)
+
+
+def class_of(event: Event) -> DeliveryClass:
+    """The delivery class of an event."""
+    if event.type == "transcript.delta":
+        return "transcript"
+    return "telemetry" if event.type in _TELEMETRY else "control"
+
+
+class Subscription:
+    """An asynchronous iterator of events that never holds up the session."""
+
+    def __init__(self, name: str, config: DeliveryConfig) -> None:
+        self.name = name
+        self.dropped: Counter[str] = Counter()
+        """Events dropped, by class."""
+        self._limits = {
+            "transcript": config.transcript.limit,
+            "control": config.control.limit,
+            "telemetry": config.telemetry.limit,
+        }
+        self._queues: dict[str, deque[Event]] = {name: deque() for name in self._limits}
+        self._waiting = asyncio.Event()
+        self._ended = False
+        self._told: Counter[str] = Counter()
+
+    def push(self, event: Event) -> None:
+        """Offer an event; at the limit of its class the oldest of that class goes."""
+        kind = class_of(event)
+        queue = self._queues[kind]
+        queue.append(event)
+        if len(queue) > self._limits[kind]:
+            queue.popleft()
+            self.dropped[kind] += 1
+        self._waiting.set()
+
+    def end(self) -> None:
+        """No more events will come; what waits can still be read."""
+        self._ended = True
+        self._waiting.set()
+
+    def newly_dropped(self) -> dict[str, int]:
+        """Drops since the last call, by class."""
+        fresh = {kind: count - self._told[kind] for kind, count in self.dropped.items() if count > self._told[kind]}
+        self._told = Counter(self.dropped)
+        return fresh
+
+    def _next(self) -> Event | None:
+        waiting = [queue for queue in self._queues.values() if queue]
+        return min(waiting, key=lambda queue: queue[0].seq).popleft() if waiting else None
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self
+
+    async def __anext__(self) -> Event:
+        while True:
+            event = self._next()
+            if event is not None:
+                return event
+            if self._ended:
+                raise StopAsyncIteration
+            self._waiting.clear()
+            await self._waiting.wait()

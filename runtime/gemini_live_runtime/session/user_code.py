@@ -1,0 +1,112 @@
+"""Running an author's code: isolated, watched, and never for long in the conversation's way."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.errors import traceback_lines
+from gemini_live_runtime.state.guards import function_name
+from gemini_live_runtime.state.store import Origin, writing_as
+from gemini_live_runtime.text import redactor
+
+SLOW_S = 0.1
+"""Seconds that code may hold the control lane before it is named."""
+
+DEADLINE_S = 5.0
+"""Seconds after which the control lane no longer waits."""
+
+MAX_CONCURRENT = 64
+"""Actions under way at once; one more is not begun but reported."""
+
+
+class UserCode:
+    """Runs functions of the agent's author, plain or async, with as many of the arguments as they take."""
+
+    def __init__(self, emit: Callable[[ev.Payload], None], clock: Clock, on_ended: Callable[[], None]) -> None:
+        """`on_ended` is told when something that was spawned has ended."""
+        self._emit = emit
+        self._on_ended = on_ended
+        self._clock = clock
+        self._running: set[asyncio.Task[Any]] = set()
+
+    async def run(
+        self, where: str, function: Callable[..., Any], *args: Any, origin: Origin, failed: Any = None
+    ) -> Any:
+        """What it returns, or `failed` when it raised or took longer than `DEADLINE_S`; both become events."""
+        began = self._clock.now()
+        result = failed
+        try:
+            with writing_as(origin):
+                result = function(*args[: takes(function, len(args))])
+                if inspect.isawaitable(result):
+                    async with asyncio.timeout(DEADLINE_S):
+                        result = await result
+        except TimeoutError as error:
+            said = str(error) or f"it took longer than {DEADLINE_S:g} s; the call goes on without it"
+            self.failed(where, function_name(function), error, said)
+            return failed
+        except Exception as error:
+            self.failed(where, function_name(function), error)
+            return failed
+        seconds = self._clock.now() - began
+        if seconds > SLOW_S:
+            self._emit(ev.CodeSlow(where=where, name=function_name(function), ms=round(seconds * 1000, 1)))
+        return result
+
+    def spawn(self, where: str, function: Callable[..., Any], *args: Any, origin: Origin) -> None:
+        """Run without waiting."""
+        if len(self._running) >= MAX_CONCURRENT:
+            error = f"not begun: {MAX_CONCURRENT} actions are under way"
+            self._emit(ev.CodeFailed(where=where, name=function_name(function), error=error))
+            return
+        task = asyncio.create_task(self._unwatched(where, function, args, origin), name=where)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        self._on_ended()
+
+    async def _unwatched(self, where: str, function: Callable[..., Any], args: tuple[Any, ...], origin: Origin) -> None:
+        try:
+            with writing_as(origin):
+                result = function(*args[: takes(function, len(args))])
+                if inspect.isawaitable(result):
+                    await result
+        except Exception as error:
+            self.failed(where, function_name(function), error)
+
+    def failed(self, where: str, name: str, error: BaseException, said: str = "") -> None:
+        """Report a fault in the author's code."""
+        text = redactor.text(said or f"{type(error).__name__}: {error}")
+        self._emit(ev.CodeFailed(where=where, name=name, error=text[:2000]))
+        for line in traceback_lines(error):
+            self._emit(ev.Log(source="engine", level="debug", text=redactor.text(line)))
+
+    @property
+    def active(self) -> int:
+        """Actions under way."""
+        return len(self._running)
+
+    async def close(self) -> None:
+        """Cancel what runs."""
+        for task in self._running:
+            task.cancel()
+        if self._running:
+            await asyncio.wait(self._running, timeout=1.0)
+
+
+def takes(function: Callable[..., Any], most: int) -> int:
+    """How many positional arguments, up to `most`, `function` takes."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return most
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return most
+    return min(most, sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters))
