@@ -8,21 +8,349 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.context import ContextBuilder as ContextBuilder
+    from gemini_live_runtime.conversation.extraction import ExtractionTrigger as ExtractionTrigger
+    from gemini_live_runtime.conversation.extraction import FunctionExtractor as FunctionExtractor
+    from gemini_live_runtime.conversation.extraction import TurnExtractor as TurnExtractor
+    from gemini_live_runtime.conversation.instructions import InstructionModifier as InstructionModifier
+    from gemini_live_runtime.conversation.instructions import PhaseInstruction as PhaseInstruction
+    from gemini_live_runtime.conversation.llm_extractor import LlmExtractor as LlmExtractor
+    from gemini_live_runtime.conversation.needs import Need as Need
+    from gemini_live_runtime.conversation.needs import NeedsFulfillment as NeedsFulfillment
+    from gemini_live_runtime.conversation.needs import RepairAction as RepairAction
+    from gemini_live_runtime.conversation.needs import RepairConfig as RepairConfig
+    from gemini_live_runtime.conversation.phase_machine import PhaseMachine as PhaseMachine
+    from gemini_live_runtime.conversation.phases import Phase as Phase
+    from gemini_live_runtime.conversation.phases import PhasePreparation as PhasePreparation
+    from gemini_live_runtime.conversation.phases import Transition as Transition
+    from gemini_live_runtime.conversation.promotion import FieldPromotion as FieldPromotion
+    from gemini_live_runtime.conversation.promotion import MergePolicy as MergePolicy
+    from gemini_live_runtime.conversation.steering import ContextDelivery as ContextDelivery
+    from gemini_live_runtime.conversation.steering import SteeringMode as SteeringMode
+    from gemini_live_runtime.conversation.text_model import ScriptedTextModel as ScriptedTextModel
+    from gemini_live_runtime.conversation.text_model import TextModel as TextModel
+    from gemini_live_runtime.conversation.text_model import TextRequest as TextRequest
+    from gemini_live_runtime.conversation.transcript import ToolCallSummary as ToolCallSummary
+    from gemini_live_runtime.conversation.transcript import TranscriptBuffer as TranscriptBuffer
+    from gemini_live_runtime.conversation.transcript import TranscriptTurn as TranscriptTurn
+    from gemini_live_runtime.conversation.transcript import TranscriptWindow as TranscriptWindow
+    from gemini_live_runtime.conversation.transitions import PhaseTransition as PhaseTransition
+    from gemini_live_runtime.conversation.transitions import TransitionEvaluation as TransitionEvaluation
+    from gemini_live_runtime.conversation.transitions import TransitionResult as TransitionResult
+    from gemini_live_runtime.conversation.transitions import TransitionTrigger as TransitionTrigger
     from gemini_live_runtime.session.agent import Agent as Agent
+    from gemini_live_runtime.session.background_agents import BackgroundAgentDispatcher as BackgroundAgentDispatcher
+    from gemini_live_runtime.session.background_agents import TextAgent as TextAgent
+    from gemini_live_runtime.session.callbacks import CallbackMode as CallbackMode
+    from gemini_live_runtime.session.callbacks import EventCallbacks as EventCallbacks
+    from gemini_live_runtime.session.definition import Delivery as Delivery
+    from gemini_live_runtime.session.definition import DeliveryConfig as DeliveryConfig
+    from gemini_live_runtime.session.executor import LiveEffectExecutor as LiveEffectExecutor
+    from gemini_live_runtime.session.handle import LiveHandle as LiveHandle
+    from gemini_live_runtime.session.input_vad import InputVad as InputVad
+    from gemini_live_runtime.session.input_vad import InputVadSnapshot as InputVadSnapshot
+    from gemini_live_runtime.session.live import Live as Live
+    from gemini_live_runtime.session.live_effects import EffectMode as EffectMode
+    from gemini_live_runtime.session.live_effects import EffectPolicy as EffectPolicy
+    from gemini_live_runtime.session.live_effects import EmitEvent as EmitEvent
+    from gemini_live_runtime.session.live_effects import LiveEffect as LiveEffect
+    from gemini_live_runtime.session.live_effects import PromptModel as PromptModel
+    from gemini_live_runtime.session.live_effects import Reaction as Reaction
+    from gemini_live_runtime.session.live_effects import SendContext as SendContext
+    from gemini_live_runtime.session.live_effects import TransitionPhase as TransitionPhase
+    from gemini_live_runtime.session.live_effects import UpdateInstruction as UpdateInstruction
+    from gemini_live_runtime.session.pending import DeferredWriter as DeferredWriter
+    from gemini_live_runtime.session.pending import PendingContext as PendingContext
+    from gemini_live_runtime.session.persistence import FsPersistence as FsPersistence
+    from gemini_live_runtime.session.persistence import MemoryPersistence as MemoryPersistence
+    from gemini_live_runtime.session.persistence import SessionPersistence as SessionPersistence
+    from gemini_live_runtime.session.plan import SessionPlan as SessionPlan
+    from gemini_live_runtime.session.reactor import LiveReactor as LiveReactor
+    from gemini_live_runtime.session.reactor import ReactorEvent as ReactorEvent
+    from gemini_live_runtime.session.reactor import ReactorRule as ReactorRule
+    from gemini_live_runtime.session.reactor import VoiceRuntimeState as VoiceRuntimeState
+    from gemini_live_runtime.session.signals import SessionSignals as SessionSignals
+    from gemini_live_runtime.session.signals import SessionType as SessionType
+    from gemini_live_runtime.session.snapshot import SessionSnapshot as SessionSnapshot
+    from gemini_live_runtime.session.soft_turn import SoftTurnDetector as SoftTurnDetector
+    from gemini_live_runtime.session.subscription import LiveEvent as LiveEvent
+    from gemini_live_runtime.session.telemetry import SessionTelemetry as SessionTelemetry
+    from gemini_live_runtime.state.computed import ComputedRegistry as ComputedRegistry
+    from gemini_live_runtime.state.computed import ComputedVar as ComputedVar
+    from gemini_live_runtime.state.guards import called_ok as called_ok
+    from gemini_live_runtime.state.guards import key as key
+    from gemini_live_runtime.state.keys import StateKey as StateKey
+    from gemini_live_runtime.state.store import Origin as Origin
+    from gemini_live_runtime.state.store import State as State
+    from gemini_live_runtime.state.temporal import ConsecutiveFailureDetector as ConsecutiveFailureDetector
+    from gemini_live_runtime.state.temporal import PatternDetector as PatternDetector
+    from gemini_live_runtime.state.temporal import RateDetector as RateDetector
+    from gemini_live_runtime.state.temporal import SustainedDetector as SustainedDetector
+    from gemini_live_runtime.state.temporal import TemporalEvent as TemporalEvent
+    from gemini_live_runtime.state.temporal import TemporalPattern as TemporalPattern
+    from gemini_live_runtime.state.temporal import TemporalRegistry as TemporalRegistry
+    from gemini_live_runtime.state.temporal import TurnCountDetector as TurnCountDetector
+    from gemini_live_runtime.state.watchers import Change as Change
+    from gemini_live_runtime.state.watchers import Watcher as Watcher
+    from gemini_live_runtime.state.watchers import WatcherRegistry as WatcherRegistry
+    from gemini_live_runtime.state.watchers import WatchPredicate as WatchPredicate
+    from gemini_live_runtime.tools.background import BackgroundToolTracker as BackgroundToolTracker
+    from gemini_live_runtime.tools.background import DefaultResultFormatter as DefaultResultFormatter
+    from gemini_live_runtime.tools.background import ResultFormatter as ResultFormatter
+    from gemini_live_runtime.tools.background import ToolExecutionMode as ToolExecutionMode
+    from gemini_live_runtime.tools.declaration import Tool as Tool
     from gemini_live_runtime.tools.declaration import ToolContext as ToolContext
     from gemini_live_runtime.tools.declaration import tool as tool
 
-_HOMES = {
-    "Agent": "gemini_live_runtime.session.agent",
-    "ToolContext": "gemini_live_runtime.tools.declaration",
-    "tool": "gemini_live_runtime.tools.declaration",
+_HOMES: dict[str, tuple[str, ...]] = {
+    "state.store": (
+        "State",
+        "Origin",
+    ),
+    "state.keys": ("StateKey",),
+    "state.guards": (
+        "key",
+        "called_ok",
+    ),
+    "state.computed": (
+        "ComputedVar",
+        "ComputedRegistry",
+    ),
+    "state.watchers": (
+        "Watcher",
+        "WatcherRegistry",
+        "WatchPredicate",
+        "Change",
+    ),
+    "state.temporal": (
+        "TemporalPattern",
+        "TemporalRegistry",
+        "PatternDetector",
+        "SustainedDetector",
+        "RateDetector",
+        "TurnCountDetector",
+        "ConsecutiveFailureDetector",
+        "TemporalEvent",
+    ),
+    "conversation.phases": (
+        "Phase",
+        "Transition",
+        "PhasePreparation",
+    ),
+    "conversation.instructions": (
+        "PhaseInstruction",
+        "InstructionModifier",
+    ),
+    "conversation.phase_machine": ("PhaseMachine",),
+    "conversation.transitions": (
+        "PhaseTransition",
+        "TransitionEvaluation",
+        "TransitionResult",
+        "TransitionTrigger",
+    ),
+    "conversation.needs": (
+        "Need",
+        "NeedsFulfillment",
+        "RepairConfig",
+        "RepairAction",
+    ),
+    "conversation.context": ("ContextBuilder",),
+    "conversation.steering": (
+        "SteeringMode",
+        "ContextDelivery",
+    ),
+    "conversation.extraction": (
+        "TurnExtractor",
+        "FunctionExtractor",
+        "ExtractionTrigger",
+    ),
+    "conversation.llm_extractor": ("LlmExtractor",),
+    "conversation.promotion": (
+        "FieldPromotion",
+        "MergePolicy",
+    ),
+    "conversation.text_model": (
+        "TextModel",
+        "TextRequest",
+        "ScriptedTextModel",
+    ),
+    "conversation.transcript": (
+        "TranscriptBuffer",
+        "TranscriptTurn",
+        "TranscriptWindow",
+        "ToolCallSummary",
+    ),
+    "session.agent": ("Agent",),
+    "session.live": ("Live",),
+    "session.handle": ("LiveHandle",),
+    "session.definition": (
+        "Delivery",
+        "DeliveryConfig",
+    ),
+    "session.plan": ("SessionPlan",),
+    "session.callbacks": (
+        "EventCallbacks",
+        "CallbackMode",
+    ),
+    "session.reactor": (
+        "LiveReactor",
+        "ReactorRule",
+        "ReactorEvent",
+        "VoiceRuntimeState",
+    ),
+    "session.live_effects": (
+        "Reaction",
+        "LiveEffect",
+        "EffectPolicy",
+        "EffectMode",
+        "SendContext",
+        "PromptModel",
+        "UpdateInstruction",
+        "TransitionPhase",
+        "EmitEvent",
+    ),
+    "session.executor": ("LiveEffectExecutor",),
+    "session.pending": (
+        "PendingContext",
+        "DeferredWriter",
+    ),
+    "session.subscription": ("LiveEvent",),
+    "session.input_vad": (
+        "InputVad",
+        "InputVadSnapshot",
+    ),
+    "session.soft_turn": ("SoftTurnDetector",),
+    "session.signals": (
+        "SessionSignals",
+        "SessionType",
+    ),
+    "session.telemetry": ("SessionTelemetry",),
+    "session.snapshot": ("SessionSnapshot",),
+    "session.persistence": (
+        "SessionPersistence",
+        "FsPersistence",
+        "MemoryPersistence",
+    ),
+    "session.background_agents": (
+        "BackgroundAgentDispatcher",
+        "TextAgent",
+    ),
+    "tools.declaration": (
+        "Tool",
+        "ToolContext",
+        "tool",
+    ),
+    "tools.background": (
+        "ToolExecutionMode",
+        "ResultFormatter",
+        "DefaultResultFormatter",
+        "BackgroundToolTracker",
+    ),
 }
+"""What an agent's author needs, by the module that owns it."""
 
-__all__ = ["Agent", "ToolContext", "__version__", "tool"]
+_HOME_OF = {name: f"gemini_live_runtime.{home}" for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Agent",
+    "BackgroundAgentDispatcher",
+    "BackgroundToolTracker",
+    "CallbackMode",
+    "Change",
+    "ComputedRegistry",
+    "ComputedVar",
+    "ConsecutiveFailureDetector",
+    "ContextBuilder",
+    "ContextDelivery",
+    "DefaultResultFormatter",
+    "DeferredWriter",
+    "Delivery",
+    "DeliveryConfig",
+    "EffectMode",
+    "EffectPolicy",
+    "EmitEvent",
+    "EventCallbacks",
+    "ExtractionTrigger",
+    "FieldPromotion",
+    "FsPersistence",
+    "FunctionExtractor",
+    "InputVad",
+    "InputVadSnapshot",
+    "InstructionModifier",
+    "Live",
+    "LiveEffect",
+    "LiveEffectExecutor",
+    "LiveEvent",
+    "LiveHandle",
+    "LiveReactor",
+    "LlmExtractor",
+    "MemoryPersistence",
+    "MergePolicy",
+    "Need",
+    "NeedsFulfillment",
+    "Origin",
+    "PatternDetector",
+    "PendingContext",
+    "Phase",
+    "PhaseInstruction",
+    "PhaseMachine",
+    "PhasePreparation",
+    "PhaseTransition",
+    "PromptModel",
+    "RateDetector",
+    "Reaction",
+    "ReactorEvent",
+    "ReactorRule",
+    "RepairAction",
+    "RepairConfig",
+    "ResultFormatter",
+    "ScriptedTextModel",
+    "SendContext",
+    "SessionPersistence",
+    "SessionPlan",
+    "SessionSignals",
+    "SessionSnapshot",
+    "SessionTelemetry",
+    "SessionType",
+    "SoftTurnDetector",
+    "State",
+    "StateKey",
+    "SteeringMode",
+    "SustainedDetector",
+    "TemporalEvent",
+    "TemporalPattern",
+    "TemporalRegistry",
+    "TextAgent",
+    "TextModel",
+    "TextRequest",
+    "Tool",
+    "ToolCallSummary",
+    "ToolContext",
+    "ToolExecutionMode",
+    "TranscriptBuffer",
+    "TranscriptTurn",
+    "TranscriptWindow",
+    "Transition",
+    "TransitionEvaluation",
+    "TransitionPhase",
+    "TransitionResult",
+    "TransitionTrigger",
+    "TurnCountDetector",
+    "TurnExtractor",
+    "UpdateInstruction",
+    "VoiceRuntimeState",
+    "WatchPredicate",
+    "Watcher",
+    "WatcherRegistry",
+    "__version__",
+    "called_ok",
+    "key",
+    "tool",
+]
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
+    home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(home), name)

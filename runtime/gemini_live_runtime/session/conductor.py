@@ -69,7 +69,10 @@ ENDING_S = 1.0
 
 
 MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
-"""Writers after whom the phases are asked again at once. Tools and extractors have their own moment for that."""
+"""Writers after whom the phases are asked again at once."""
+
+OWN_MOMENT = frozenset(("tool", "extractor", "phase", "computed", "restored"))
+"""Writers whose steps let state settle by themselves."""
 
 TOLD = (SendContext, UpdateInstruction, TransitionPhase)
 """Effects of rules that are told as reactions; the others tell of themselves, or happen all the time."""
@@ -107,6 +110,15 @@ class Body(Protocol):
 
     def answer(self, outcome: Outcome, answer: ToolAnswer) -> None:
         """Give a call its final answer."""
+        ...
+
+    @property
+    def awaits_tools(self) -> bool:
+        """Whether the model waits for the answer of a call."""
+        ...
+
+    def release(self) -> None:
+        """The model has been told what it has to know: typed texts may go out."""
         ...
 
     def prompted(self) -> None:
@@ -265,7 +277,10 @@ class Conductor:
             so_far = self.transcript.window(RECALLED).text
             self.pending.push(ContextNote(f"[Conversation so far]\n{so_far}", reason="the connection was not resumed"))
             self.user_writer.flush()
-        await self.steersman.steer("connected", started)
+        try:
+            await self.steersman.steer("connected", started)
+        finally:
+            self.body.release()
         if first and not resumed and self.plan.definition.greeting:
             self.pending.push(ContextNote(self.plan.definition.greeting, "user", "greeting"))
             self.steersman.arm_prompt("greeting")
@@ -401,7 +416,9 @@ class Conductor:
             self._emit(_changed(mutation))
         self.react(StateChanged(tuple(mutations)))
         moving = any(mutation.origin.kind in MOVERS for mutation in mutations)
-        observed = any(mutation.key in self.settler.observed for mutation in mutations)
+        observed = any(
+            mutation.key in self.settler.observed for mutation in mutations if mutation.origin.kind not in OWN_MOMENT
+        )
         if (moving or observed) and not self._settling:
             self._settling = True
             self.lane.put("state changed", lambda: self._state_changed(moving))

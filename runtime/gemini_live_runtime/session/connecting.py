@@ -121,7 +121,7 @@ class WireLife:
         now = self._clock.now()
         session = _session_id(connection)
         ms = round((now - began) * 1000, 1)
-        self._perform(self._core.connected(now, ms=ms, server_session=session, resumed=bool(handle)))
+        self._perform(self._core.connected(now, ms=ms, server_session=session, resumed=bool(handle), hold=True))
         self._conductor.connected(instruction, resumed=bool(handle))
         try:
             return await self._read(connection), False

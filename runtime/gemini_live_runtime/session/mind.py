@@ -61,6 +61,7 @@ class Mind:
         self._word: tuple[str, str] = ("offline", "")
         self._completion_owed = False
         self._was_connected = False
+        self._holding = False
         self._superseded = 0
         self._playing: set[int] = set()
         self._calls = CallLedger()

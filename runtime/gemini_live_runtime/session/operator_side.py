@@ -49,7 +49,7 @@ class OperatorSide(Mind):
                 cmd.SendText.command,
                 f"The text has {len(text)} characters, at most {cmd.MAX_TEXT} can be sent at once",
             )
-        elif self._facts.status == "ready":
+        elif self._facts.status == "ready" and not self._holding:
             self._send_text(command_id, text, now)
         elif self._facts.status == "error":
             self._refuse(command_id, cmd.SendText.command, f"Not sent, there is no connection: {self._facts.why}")

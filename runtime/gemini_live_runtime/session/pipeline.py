@@ -189,7 +189,8 @@ class Pipeline:
         """Something changed outside of turns and tools."""
         mind = self._mind
         await mind.settler.settle()
-        if may_move:
+        # While the model waits for a tool, the end of that tool is the moment to move.
+        if may_move and not mind.body.awaits_tools:
             result = await self._advance(mind.body.turn)
             await mind.settler.settle()
             await mind.steersman.steer("between", result)
@@ -208,7 +209,7 @@ class Pipeline:
             return
         await self._follow(result)
         await mind.settler.settle()
-        await mind.steersman.steer("between", result)
+        await mind.steersman.steer("tool" if mind.body.awaits_tools else "between", result)
 
     async def _advance(self, turn: int) -> TransitionResult | None:
         director = self._mind.director

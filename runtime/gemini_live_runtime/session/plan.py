@@ -90,8 +90,6 @@ def make_plan(definition: Definition) -> SessionPlan:
         )
     tools = tuple(_declared(definition, faults))
     faults += _clashes("tools", ((item.name, item.defined_at) for item in tools))
-    faults += _clashes("watchers", ((item.name, item.defined_at) for item in definition.watchers))
-    faults += _clashes("patterns", ((item.name, item.defined_at) for item in definition.patterns))
     faults += _clashes("rules", ((item.name, item.defined_at) for item in definition.rules))
     faults += _clashes("state keys", ((item.key, item.defined_at) for item in definition.state_keys))
     faults += _state_faults(definition)

@@ -200,6 +200,11 @@ class LiveSession:
             except TimeoutError:
                 return
 
+    async def opened(self) -> None:
+        """Return once the connection is ready, or will not be."""
+        while self._core.unsettled and not self._end.done():
+            await self._change()
+
     async def until_busy(self) -> None:
         """Return once something goes on."""
         while self.quiet and not self._end.done():
@@ -379,6 +384,15 @@ class LiveSession:
     def answer(self, outcome: Outcome, answer: ToolAnswer) -> None:
         """Give a call its final answer."""
         self._perform(self._core.tool_finished(self._now(), outcome, answer))
+
+    @property
+    def awaits_tools(self) -> bool:
+        """Whether the model waits for the answer of a call."""
+        return self._core.awaits_tools
+
+    def release(self) -> None:
+        """The model has been told what it has to know: typed texts may go out."""
+        self._perform(self._core.release(self._now()))
 
     def prompted(self) -> None:
         """The model was asked to speak."""

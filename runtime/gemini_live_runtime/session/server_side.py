@@ -46,8 +46,13 @@ class ServerSide(Mind):
         self._emit(ev.ConnectionOpening(url=url, resuming=resuming))
         return self._flush(now)
 
-    def connected(self, now: float, *, ms: float, server_session: str, resumed: bool = False) -> list[Effect]:
-        """`setupComplete` arrived; `resumed`: the server knows the conversation so far."""
+    def connected(
+        self, now: float, *, ms: float, server_session: str, resumed: bool = False, hold: bool = False
+    ) -> list[Effect]:
+        """`setupComplete` arrived; `resumed`: the server knows the conversation so far.
+
+        With `hold`, typed texts wait until `release`: the model is first told what it has to know.
+        """
         self._facts.status = "ready"
         self._was_connected = True
         self._completion_owed = False
@@ -58,10 +63,27 @@ class ServerSide(Mind):
         self._facts.why = "" if self.input_open or self.mode == "text" else self._input_problem
         self._emit(ev.ConnectionReady(ms=ms, server_session=server_session, resumed=resumed))
         self._apply_microphone(now)
-        queued, self._queued_texts = self._queued_texts, []
-        for command_id, text in queued:
-            self._send_text(command_id, text, now)
+        self._holding = hold
+        return self._flush(now) if hold else self.release(now)
+
+    def release(self, now: float) -> list[Effect]:
+        """Typed texts may go out."""
+        self._holding = False
+        if self._facts.status == "ready":
+            queued, self._queued_texts = self._queued_texts, []
+            for command_id, text in queued:
+                self._send_text(command_id, text, now)
         return self._flush(now)
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether the connection is still being made, or the model still being told what it has to know."""
+        return self._facts.status in ("offline", "connecting") or self._holding
+
+    @property
+    def awaits_tools(self) -> bool:
+        """Whether the model waits for the answer of a call."""
+        return self._calls.in_foreground > 0
 
     def disconnected(self, now: float, error: GeminiLiveError, *, retrying: bool = False) -> list[Effect]:
         """The connection failed or ended unasked: `error` says how. With `retrying` it will be made again."""

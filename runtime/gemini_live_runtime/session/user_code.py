@@ -102,11 +102,12 @@ class UserCode:
 
 
 def takes(function: Callable[..., Any], most: int) -> int:
-    """How many positional arguments, up to `most`, `function` takes."""
+    """How many positional arguments, up to `most`, `function` asks for; parameters with a default are left alone."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return most
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return most
-    return min(most, sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters))
+    asked = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    return min(most, len(asked))
