@@ -52,12 +52,14 @@ async def connect(plan: SessionPlan, **options: Any) -> AsyncIterator[LiveHandle
     ended = asyncio.ensure_future(engine.wait())
     opened: asyncio.Future[None] | None = None
     try:
-        await asyncio.wait({made, ended}, return_when=asyncio.FIRST_COMPLETED)
+        first: tuple[asyncio.Future[Any], ...] = (made, ended)
+        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         if not made.done():
             raise EngineError(f"The session could not be started: {engine.host.hub.view.ended}")
         session = made.result()
         opened = asyncio.ensure_future(session.opened())
-        await asyncio.wait({opened, ended}, return_when=asyncio.FIRST_COMPLETED)
+        then: tuple[asyncio.Future[Any], ...] = (opened, ended)
+        await asyncio.wait(then, return_when=asyncio.FIRST_COMPLETED)
         yield session.handle
     finally:
         if opened is not None:
