@@ -103,7 +103,7 @@ def session_of(
 
     notices: list[ev.Payload] = [ev.Notice(level="warning", code="credential", text=text) for text in backend.warnings]
     notices += [
-        ev.Log(source="engine", level="info", text=f"Ignored: {text}")
+        ev.Log(source="engine", level="debug", text=f"Ignored: {text}")
         for text in plan.ignored_settings(model, vertex=spec.backend == "vertex")
     ]
     return LiveSession(

@@ -12,6 +12,7 @@ from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.blocks import finish, forget_oldest, interrupted, open_block, recent, streaming
+from gemini_live_runtime.journal.mind_fold import HANDLERS as MIND_HANDLERS
 from gemini_live_runtime.journal.view import (
     MAX_BLOCK_CHARS,
     MAX_EVENT_TYPES,
@@ -31,7 +32,7 @@ _RECORD_AFTER: dict[str, ev.Record] = {"audio-recording-stopped": "text", "journ
 """What is still recorded after a notice of the journal, by its code."""
 
 _Handler = Callable[[SessionView, ev.Event, Any], Dirty]
-_handlers: dict[type[ev.Payload], _Handler] = {}
+_handlers: dict[type[ev.Payload], _Handler] = dict(MIND_HANDLERS)  # type: ignore[arg-type]
 
 
 def _on(cls: type[ev.Payload]) -> Callable[[_Handler], _Handler]:
@@ -309,6 +310,8 @@ def _echo(view: SessionView, event: ev.Event, p: ev.EchoLeaking) -> Dirty:
 
 @_on(ev.VoiceMarked)
 def _voice(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty:
+    if p.source != "local":
+        return Dirty.NONE
     view.voice = p.speaking
     return Dirty.METERS
 

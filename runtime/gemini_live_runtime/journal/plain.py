@@ -15,9 +15,9 @@ class PlainWriter:
     """Turns events into finished lines.
 
     A paragraph of the transcript becomes a line when it is complete, so that what is printed never changes. Lines
-    begin with `user:`, `model:`, `thought:`, `tool:`, `notice:`, `state:`, `session:` or `log:`; further lines of the
-    same paragraph are indented, so no text can pass for a line of its own. With `times` each starts with its session
-    time, `mm:ss.t`.
+    begin with `user:`, `model:`, `thought:`, `tool:`, `phase:`, `watch:`, `notice:`, `state:`, `session:` or `log:`;
+    further lines of the same paragraph are indented, so no text can pass for a line of its own. With `times` each
+    starts with its session time, `mm:ss.t`.
     """
 
     def __init__(self, *, times: bool = False) -> None:
@@ -77,6 +77,8 @@ def _block_lines(block: Block, *, cut_off: bool = False) -> Iterator[str]:
         yield _line("tool", f"{text} -> {status}{took}" + (f" {block.detail}" if block.detail else ""))
     elif block.kind == "notice" and block.status == "log":
         return  # printed as it came
+    elif block.kind == "notice" and block.status in ("phase", "watch"):
+        yield _line(block.status, text)
     elif block.kind == "notice":
         remedy = f"{'' if text.endswith(('.', '?', '!')) else '.'} {block.detail}" if block.detail else ""
         yield _line("notice", f"{block.status}: {text}{remedy}")

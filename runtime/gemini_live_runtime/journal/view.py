@@ -64,7 +64,7 @@ class Block:
     rev: int = 0
     call_id: str = ""
     status: str = ""
-    """Tools: running, ok, error, timeout, cancelled, refused. Notices: info, warning, error."""
+    """Tools: running, ok, error, timeout, cancelled, refused. Notices: info, warning, error, log, phase, watch."""
     detail: str = ""
     """Tools: the result in short. Notices: the remedy."""
     ms: float | None = None
@@ -88,6 +88,8 @@ class SessionView:
     record: Record = "off"
     phrases: list[str] = field(default_factory=list)
     tools: list[str] = field(default_factory=list)
+    phase: str = ""
+    """The conversation's phase; "" for an agent without phases."""
     word: StateWord = "offline"
     word_reason: str = ""
     mode: Mode = "voice"

@@ -22,7 +22,14 @@ SPACIOUS = 18
 Run = tuple[str, str]
 
 _WORDS = {"user": "you", "model": "model", "thought": "think", "tool": "tool", "notice": "note"}
-_NOTICE_WORDS = {"info": "note", "warning": "warn", "error": "error", "log": "log"}
+_NOTICE_WORDS = {
+    "info": "note",
+    "warning": "warn",
+    "error": "error",
+    "log": "log",
+    "phase": "phase",
+    "watch": "watch",
+}
 _NOTICE_STYLES = {"warning": "warn", "error": "error"}
 
 
