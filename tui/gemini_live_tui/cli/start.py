@@ -62,14 +62,18 @@ def demo(
 
 @click.command()
 @click.argument("agent", metavar="MODULE:ATTR|FILE.py:ATTR")
+@click.option("--script", metavar="FILE", help="Dialogue of the embedded server, with --backend local.")
 @SINGLE_PROCESS
 @start_options
-def run(agent: str, text: bool, no_sound: bool, single_process: bool, flags: dict[str, Any]) -> int:
-    """Talk to your own agent: an Agent, or a function that makes one, in a module or a file."""
+def run(
+    agent: str, script: str | None, text: bool, no_sound: bool, single_process: bool, flags: dict[str, Any]
+) -> int:
+    """Talk to your own agent: an Agent, a Live, or a function that makes one, in a module or a file."""
     loaded = load(flags=flags)
     backend = chosen_backend(loaded.config)
     _require_key(backend, loaded.config)
-    spec = spec_of(loaded, agent=agent, backend=backend, sound=_sound(text, no_sound, flags))
+    sound = _sound(text, no_sound, flags)
+    spec = spec_of(loaded, agent=agent, backend=backend, sound=sound, script=script or "")
     return open_console(spec, loaded, single_process=single_process)
 
 
