@@ -65,9 +65,7 @@ def demo(
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server, with --backend local.")
 @SINGLE_PROCESS
 @start_options
-def run(
-    agent: str, script: str | None, text: bool, no_sound: bool, single_process: bool, flags: dict[str, Any]
-) -> int:
+def run(agent: str, script: str | None, text: bool, no_sound: bool, single_process: bool, flags: dict[str, Any]) -> int:
     """Talk to your own agent: an Agent, a Live, or a function that makes one, in a module or a file."""
     loaded = load(flags=flags)
     backend = chosen_backend(loaded.config)
