@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +123,25 @@ def typical(climate: Climate, month: int) -> TypicalWeather:
     wet = {"winter": not summer, "summer": summer, "even": False, "dry": False}[climate.wet]
     sky = "sunny" if climate.wet == "dry" else "rainy" if wet else "cloudy" if climate.wet == "even" else "clear"
     return TypicalWeather(high, high - climate.spread, sky)
+
+
+def weather_in(city: str, now: datetime) -> dict[str, Any]:
+    """Typical weather of a city in the month of `now`, with a sentence to say; an error for an unknown city."""
+    climate = CITIES.get(" ".join(city.lower().split()))
+    if climate is None:
+        return {"error": f"I have no weather for {city}.", "known_cities": len(CITIES)}
+    weather, month = typical(climate, now.month), now.strftime("%B")
+    return {
+        "city": city,
+        "month": month,
+        "high_c": weather.high,
+        "low_c": weather.low,
+        "sky": weather.sky,
+        "source": "climate normals, not a forecast",
+        "summary": f"In {month} it is typically {weather.sky} in {city}, with {_degrees(weather.high)} by day and "
+        f"{_degrees(weather.low)} at night.",
+    }
+
+
+def _degrees(celsius: int) -> str:
+    return f"minus {-celsius} degrees" if celsius < 0 else f"{celsius} degrees"

@@ -1,245 +1,149 @@
-"""The demo agent: a small hotel concierge with weather, timers, notes, a table and the time."""
+"""The demo agent: a small hotel concierge with weather, timers, notes, a table and the time.
+
+It has no phases: tools and state are all it takes. What it remembers lives in the session's state.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from gemini_live_runtime.agents.climate import CITIES, typical
-from gemini_live_runtime.session.agent import Agent
-from gemini_live_runtime.tools.declaration import ToolContext, tool
+from gemini_live_runtime import Live, State, ToolContext, tool
+from gemini_live_runtime.agents.climate import weather_in
+from gemini_live_runtime.agents.times import minutes_left, minutes_since_midnight
 
-MAX_TIMERS = 20
-MAX_NOTES = 100
+MAX_TIMERS, MAX_NOTES = 20, 100
 
-PHRASES = (
-    "what is the weather in Lisbon",
-    "how warm is it in Cairo",
-    "do I need an umbrella in London",
-    "set a timer for ten minutes",
-    "set a tea timer for five minutes",
-    "which timers are running",
-    "take a note buy milk",
-    "remind me to water the plants",
-    "read my notes",
-    "delete the last note",
-    "book a table for four people at seven",
-    "make a reservation please",
-    "cancel my booking",
-    "what time is it",
-    "tell me a story",
-    "count to twenty",
-    "tell me a joke",
-    "what did I say before",
-    "say that again",
-    "what can I say",
-    "who are you",
-    "how are you",
-    "please stop talking",
-    "never mind",
-    "thank you",
-    "good morning",
-    "goodbye",
-)
+PHRASES = """
+what is the weather in Lisbon; how warm is it in Cairo; do I need an umbrella in London; set a timer for ten minutes
+set a tea timer for five minutes; which timers are running; take a note buy milk; remind me to water the plants
+read my notes; delete the last note; book a table for four people at seven; make a reservation please
+cancel my booking; what time is it; tell me a story; count to twenty; tell me a joke; what did I say before
+say that again; what can I say; who are you; how are you; please stop talking; never mind; thank you; good morning
+goodbye
+"""
 """What one can say, in the words that the embedded server's script understands; Gemini understands more."""
 
-_TIME = re.compile(r"^\s*(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm)?\s*$", re.IGNORECASE)
+
+@tool
+async def set_timer(
+    minutes: Annotated[float, Field(gt=0, le=24 * 60)], context: ToolContext, state: State, label: str = ""
+) -> dict[str, Any]:
+    """Set a timer that reminds the guest when it ends.
+
+    Args:
+        minutes: How long, in minutes.
+        label: What it is for.
+    """
+    timers = state.get("app:timers", [])
+    if len(timers) >= MAX_TIMERS:
+        return {"error": f"There are already {MAX_TIMERS} timers."}
+    loop = asyncio.get_running_loop()
+    timer = {"label": label or "timer", "ends_at": loop.time() + minutes * 60}
+
+    def ring() -> None:
+        state.modify("app:timers", [], lambda timers: [item for item in timers if item != timer])
+        context.notify(f"The {minutes:g}-minute timer{f' for {label}' if label else ''} is over.")
+
+    state.set("app:timers", [*timers, timer])
+    loop.call_later(minutes * 60, ring)
+    return {"minutes": int(minutes) if minutes == int(minutes) else minutes, "label": label, "running": len(timers) + 1}
 
 
-def _local_time() -> datetime:
-    return datetime.now().astimezone()
+@tool
+async def list_timers(state: State) -> dict[str, Any]:
+    """List the running timers with the minutes left."""
+    now = asyncio.get_running_loop().time()
+    left = [f"{timer['label']}, {minutes_left(timer['ends_at'] - now)} left" for timer in state.get("app:timers", [])]
+    return {"count": len(left), "timers": left}
 
 
-@dataclass(slots=True)
-class _Timer:
-    label: str
-    ends_at: float
+@tool
+async def add_note(text: Annotated[str, Field(min_length=1, max_length=2000)], state: State) -> dict[str, Any]:
+    """Keep a note for the guest during this conversation.
+
+    Args:
+        text: What to note.
+    """
+    if len(state.get("app:notes", [])) >= MAX_NOTES:
+        return {"error": f"There are already {MAX_NOTES} notes."}
+    notes = state.modify("app:notes", [], lambda notes: [*notes, text])
+    return {"text": text, "count": len(notes)}
 
 
-@dataclass(slots=True)
-class Desk:
-    """What the concierge remembers during one session."""
-
-    notes: list[str] = field(default_factory=list)
-    timers: list[_Timer] = field(default_factory=list)
-    booking: dict[str, Any] | None = None
-    wall_clock: Callable[[], datetime] = _local_time
-    """Date and time of day at the hotel; timers run on the event loop's time."""
-
-    def tools(self) -> list[Any]:
-        """The concierge's tools, bound to this desk."""
-        desk = self
-
-        @tool
-        def get_weather(city: str) -> dict[str, Any]:
-            """Typical weather of a city for this time of the year.
-
-            Args:
-                city: Name of the city, in English.
-            """
-            climate = CITIES.get(" ".join(city.lower().split()))
-            if climate is None:
-                return {"error": f"I have no weather for {city}.", "known_cities": len(CITIES)}
-            now = desk.wall_clock()
-            weather = typical(climate, now.month)
-            month = now.strftime("%B")
-            return {
-                "city": city,
-                "month": month,
-                "high_c": weather.high,
-                "low_c": weather.low,
-                "sky": weather.sky,
-                "source": "climate normals, not a forecast",
-                "summary": f"In {month} it is typically {weather.sky} in {city}, with {_degrees(weather.high)} "
-                f"by day and {_degrees(weather.low)} at night.",
-            }
-
-        @tool
-        async def set_timer(
-            minutes: Annotated[float, Field(gt=0, le=24 * 60)], context: ToolContext, label: str = ""
-        ) -> dict[str, Any]:
-            """Set a timer that reminds the guest when it ends.
-
-            Args:
-                minutes: How long, in minutes.
-                label: What it is for.
-            """
-            if len(desk.timers) >= MAX_TIMERS:
-                return {"error": f"There are already {MAX_TIMERS} timers."}
-            loop = asyncio.get_running_loop()
-            timer = _Timer(label, loop.time() + minutes * 60)
-            desk.timers.append(timer)
-
-            def ring() -> None:
-                desk.timers.remove(timer)
-                context.notify(f"The {_minutes(minutes)} timer{f' for {label}' if label else ''} is over.")
-
-            loop.call_at(timer.ends_at, ring)
-            return {"minutes": _plain(minutes), "label": label, "running": len(desk.timers)}
-
-        @tool
-        async def list_timers() -> dict[str, Any]:
-            """List the running timers with the minutes left."""
-            now = asyncio.get_running_loop().time()
-            left = [f"{timer.label or 'timer'}, {_left(timer.ends_at - now)} left" for timer in desk.timers]
-            return {"count": len(left), "timers": left}
-
-        @tool
-        async def add_note(text: Annotated[str, Field(min_length=1, max_length=2000)]) -> dict[str, Any]:
-            """Keep a note for the guest during this conversation.
-
-            Args:
-                text: What to note.
-            """
-            if len(desk.notes) >= MAX_NOTES:
-                return {"error": f"There are already {MAX_NOTES} notes."}
-            desk.notes.append(text)
-            return {"text": text, "count": len(desk.notes)}
-
-        @tool
-        async def list_notes() -> dict[str, Any]:
-            """List the notes of this conversation."""
-            return {"count": len(desk.notes), "notes": list(desk.notes)}
-
-        @tool
-        async def delete_last_note() -> dict[str, Any]:
-            """Delete the newest note."""
-            if not desk.notes:
-                return {"error": "There are no notes."}
-            return {"deleted": desk.notes.pop(), "count": len(desk.notes)}
-
-        @tool
-        async def book_table(people: Annotated[int, Field(ge=1, le=12)], time: str) -> dict[str, Any]:
-            """Book a table in the hotel's restaurant, open from 12:00 to 22:00.
-
-            Args:
-                people: How many guests, 1 to 12.
-                time: When, for example 19:00 or 7 pm. Bare hours below 11 are taken as evening.
-            """
-            clock = _clock(time)
-            if clock is None:
-                return {"error": f"I did not understand the time {time}."}
-            if not 12 * 60 <= clock <= 22 * 60:
-                return {"error": "The restaurant is open from 12:00 to 22:00."}
-            desk.booking = {"people": people, "time": f"{clock // 60:02d}:{clock % 60:02d}"}
-            return dict(desk.booking)
-
-        @tool
-        async def cancel_booking() -> dict[str, Any]:
-            """Cancel the table."""
-            if desk.booking is None:
-                return {"error": "There is no booking."}
-            cancelled, desk.booking = desk.booking, None
-            return {"cancelled": cancelled}
-
-        @tool
-        def get_time() -> dict[str, Any]:
-            """The time and date at the hotel, which is where this program runs."""
-            now = desk.wall_clock()
-            return {"time": now.strftime("%H:%M"), "date": now.strftime("%A, %B %d")}
-
-        return [
-            get_weather,
-            set_timer,
-            list_timers,
-            add_note,
-            list_notes,
-            delete_last_note,
-            book_table,
-            cancel_booking,
-            get_time,
-        ]
+@tool
+async def list_notes(state: State) -> dict[str, Any]:
+    """List the notes of this conversation."""
+    notes = state.get("app:notes", [])
+    return {"count": len(notes), "notes": notes}
 
 
-def _plain(minutes: float) -> int | float:
-    return int(minutes) if minutes == int(minutes) else minutes
+@tool
+async def delete_last_note(state: State) -> dict[str, Any]:
+    """Delete the newest note."""
+    if not (notes := state.get("app:notes", [])):
+        return {"error": "There are no notes."}
+    state.set("app:notes", notes[:-1])
+    return {"deleted": notes[-1], "count": len(notes) - 1}
 
 
-def _minutes(minutes: float) -> str:
-    return f"{_plain(minutes)}-minute"
+@tool
+async def book_table(people: Annotated[int, Field(ge=1, le=12)], time: str, state: State) -> dict[str, Any]:
+    """Book a table in the hotel's restaurant, open from 12:00 to 22:00.
+
+    Args:
+        people: How many guests, 1 to 12.
+        time: When, for example 19:00 or 7 pm. Bare hours below 11 are taken as evening.
+    """
+    if (clock := minutes_since_midnight(time)) is None:
+        return {"error": f"I did not understand the time {time}."}
+    if not 12 * 60 <= clock <= 22 * 60:
+        return {"error": "The restaurant is open from 12:00 to 22:00."}
+    booking = {"people": people, "time": f"{clock // 60:02d}:{clock % 60:02d}"}
+    state.set("app:booking", booking)
+    return booking
 
 
-def _left(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"
+@tool
+async def cancel_booking(state: State) -> dict[str, Any]:
+    """Cancel the table."""
+    booking = state.get("app:booking")
+    state.remove("app:booking")
+    return {"cancelled": booking} if booking else {"error": "There is no booking."}
 
 
-def _degrees(celsius: int) -> str:
-    return f"minus {-celsius} degrees" if celsius < 0 else f"{celsius} degrees"
+def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> Live:
+    """The concierge; `wall_clock` gives date and time of day at the hotel."""
 
+    @tool
+    def get_weather(city: str) -> dict[str, Any]:
+        """Typical weather of a city for this time of the year.
 
-def _clock(time: str) -> int | None:
-    """Minutes since midnight of `19:00`, `7 pm` or `7`; bare hours below 11 are evening. None when unreadable."""
-    match = _TIME.match(time)
-    if match is None:
-        return None
-    hour, minute, half = int(match[1]), int(match[2] or 0), (match[3] or "").lower()
-    if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
-        return None
-    if half:
-        hour = hour % 12 + (12 if half == "pm" else 0)
-    elif 1 <= hour < 11 and match[2] is None:
-        hour += 12
-    return hour * 60 + minute
+        Args:
+            city: Name of the city, in English.
+        """
+        return weather_in(city, wall_clock())
 
+    @tool
+    def get_time() -> dict[str, Any]:
+        """The time and date at the hotel, which is where this program runs."""
+        now = wall_clock()
+        return {"time": now.strftime("%H:%M"), "date": now.strftime("%A, %B %d")}
 
-def concierge() -> Agent:
-    """A fresh concierge with an empty desk."""
-    return Agent(
-        name="concierge",
-        description="A hotel concierge: weather, timers, notes, a table, the time.",
-        instruction=(
+    return (
+        Live.builder("concierge")
+        .description("A hotel concierge: weather, timers, notes, a table, the time.")
+        .instruction(
             "You are the concierge of a small hotel. Be brief and friendly, answer in one or two sentences. "
             "Use the tools for weather, timers, notes, table bookings and the time; never make up their results. "
             "The weather tool gives what is typical for the month, so say that it is typical."
-        ),
-        tools=Desk().tools(),
-        voice="Puck",
-        phrases=PHRASES,
+        )
+        .tools(get_weather, set_timer, list_timers, add_note, list_notes, delete_last_note)
+        .tools(book_table, cancel_booking, get_time)
+        .voice("Puck")
+        .phrases(*(phrase.strip() for line in PHRASES.strip().splitlines() for phrase in line.split(";")))
     )

@@ -44,14 +44,11 @@ from gemini_live_runtime.local.script_types import Script
 
 MAX_SCRIPT_BYTES = 1 << 20
 
-_FOLDERS = (("local", "scripts"), ("agents", "dialogues"))
-"""Where scripts are shipped: the server's own, and those that lie beside the agents they were written for."""
-
 
 def _bundled() -> dict[str, Traversable]:
-    root = resources.files("gemini_live_runtime")
-    folders = [root.joinpath(*names) for names in _FOLDERS]
-    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir() if file.name.endswith(".toml")]
+    # A dialogue lies beside the agent it was written for; the agents themselves are not imported here.
+    folder = resources.files("gemini_live_runtime").joinpath("agents", "dialogues")
+    files = (file for file in folder.iterdir() if file.name.endswith(".toml"))
     return {file.name.removesuffix(".toml"): file for file in files}
 
 

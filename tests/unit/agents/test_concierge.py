@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.agents import concierge as demo
 from gemini_live_runtime.agents.climate import CITIES, Climate, typical
-from gemini_live_runtime.agents.concierge import PHRASES, concierge
+from gemini_live_runtime.agents.concierge import concierge
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
 from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
+
+PHRASES = concierge().definition.phrases
 
 
 class Desk:
@@ -25,8 +27,9 @@ class Desk:
         self.notes: list[str] = []
         self._outcomes: asyncio.Queue[Outcome] = asyncio.Queue()
         self._tools = ToolDispatcher(
-            concierge().declared,
+            concierge().plan().declared,
             clock=LoopClock(),
+            state=State(),
             on_finished=self._outcomes.put_nowait,
             on_notify=lambda name, text: self.notes.append(text),
         )
@@ -58,7 +61,7 @@ def test_weather_says_that_it_is_typical() -> None:
 
 def at(moment: datetime) -> dict[str, Any]:
     """The tools' functions of a desk whose clock stands still."""
-    return {tool.name: tool.function for tool in demo.Desk(wall_clock=lambda: moment).tools()}
+    return {tool.name: tool.function for tool in concierge(wall_clock=lambda: moment).plan().declared}
 
 
 def test_weather_is_that_of_the_month_it_is_asked_in() -> None:
@@ -151,8 +154,8 @@ def test_at_least_25_phrases_are_shown() -> None:
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_every_phrase_shown_is_understood_by_the_script(phrase: str) -> None:
     dialogue = ScriptedDialogue(bundled_script("concierge"))
-    dialogue.declare({declared.name: declared.parameters for declared in concierge().declared})
+    dialogue.declare({declared.name: declared.parameters for declared in concierge().plan().declared})
     reply = dialogue.hear(phrase, typed=True)
     assert "didn't catch" not in reply.text
     for call in reply.calls:
-        assert call.name in {declared.name for declared in concierge().declared}
+        assert call.name in {declared.name for declared in concierge().plan().declared}

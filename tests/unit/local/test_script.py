@@ -117,19 +117,13 @@ def test_a_constant_argument_keeps_its_type() -> None:
     assert script.intents[0].calls[0].args == {"city": "{city}", "days": 3, "full": True}
 
 
-def test_scripts_lie_with_the_server_and_beside_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for folder, name in (("local/scripts", "concierge"), ("agents/dialogues", "clinic"), ("agents", "stray")):
+def test_scripts_lie_beside_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, name in (("agents/dialogues", "concierge"), ("agents/dialogues", "clinic"), ("agents", "stray")):
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         (tmp_path / folder / f"{name}.toml").write_text(SMALL.replace("small", name), "utf-8")
     monkeypatch.setattr(script_module.resources, "files", {"gemini_live_runtime": tmp_path}.__getitem__)
     assert bundled_names() == ("clinic", "concierge")
     assert bundled_script("clinic").name == "clinic"
-
-
-def test_no_two_bundled_scripts_have_one_name() -> None:
-    package = Path(script_module.__file__).parents[1]
-    files = [*package.glob("local/scripts/*.toml"), *package.glob("agents/dialogues/*.toml")]
-    assert sorted(file.stem for file in files) == list(bundled_names())
 
 
 def test_broken_toml_is_named_with_its_line() -> None:
@@ -180,12 +174,12 @@ def test_the_concierge_understands_at_least_25_phrases_and_50_cities() -> None:
 def test_the_concierge_understands_what_the_agent_suggests_to_say() -> None:
     script = bundled_script("concierge")
     grammar = build_grammar([p for intent in script.intents for p in intent.say], script.slots, {})
-    for phrase in (*script.examples, *concierge().phrases):
+    for phrase in (*script.examples, *concierge().definition.phrases):
         assert grammar.accepts(Words(phrase).plain), phrase
 
 
 def test_the_concierge_knows_the_names_and_arguments_of_the_agents_tools() -> None:
-    declared = {tool.name: tool.parameters["properties"] for tool in concierge().tools}
+    declared = {tool.name: tool.parameters["properties"] for tool in concierge().plan().declared}
     for intent in bundled_script("concierge").intents:
         for call in intent.calls:
             assert set(call.args) <= set(declared[call.tool]), intent.name

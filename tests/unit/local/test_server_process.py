@@ -184,7 +184,7 @@ def test_bad_options_end_in_a_sentence(arguments: list[str], named: str, capsys:
 
 def test_a_script_file_is_served_under_its_own_name(tmp_path: Path) -> None:
     script = tmp_path / "own.toml"
-    source = (RUNTIME / "gemini_live_runtime" / "local" / "scripts" / "concierge.toml").read_text()
+    source = (RUNTIME / "gemini_live_runtime" / "agents" / "dialogues" / "concierge.toml").read_text()
     script.write_text(source.replace('name = "concierge"', 'name = "butler"', 1))
     with program("--script", str(script)) as (_, ready):
         assert "local-butler" in ready["models"]

@@ -1,0 +1,28 @@
+"""Times of day as people say them."""
+
+from __future__ import annotations
+
+import re
+
+_TIME = re.compile(r"^\s*(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm)?\s*$", re.IGNORECASE)
+
+
+def minutes_since_midnight(time: str) -> int | None:
+    """Of `19:00`, `7 pm` or `7`; bare hours below 11 are evening. None when unreadable."""
+    match = _TIME.match(time)
+    if match is None:
+        return None
+    hour, minute, half = int(match[1]), int(match[2] or 0), (match[3] or "").lower()
+    if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
+        return None
+    if half:
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    elif 1 <= hour < 11 and match[2] is None:
+        hour += 12
+    return hour * 60 + minute
+
+
+def minutes_left(seconds: float) -> str:
+    """Seconds as whole minutes, at least one: `3 minutes`."""
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
