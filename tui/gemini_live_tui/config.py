@@ -47,6 +47,15 @@ def _option(key: str, default: Any, help: str, check: Check | None = None) -> An
     return field(default=default, metadata=metadata)
 
 
+def _prices(value: Any) -> str:
+    """Raises `ConfigError` itself, naming the price."""
+    if value:
+        from gemini_live_runtime.session.pricing import price_table
+
+        price_table(value)
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """All options. Zero is "no limit", "" is "the default"."""
@@ -80,6 +89,9 @@ class Config:
     trusted_hosts: list[str] = _option("credentials.trusted_hosts", [], "Hosts besides Google's that may get the key")
     vertex_project: str = _option("vertex.project", "", "Google Cloud project")
     vertex_location: str = _option("vertex.location", "", "Google Cloud location, e.g. us-central1")
+    prices: dict[str, Any] = _option(
+        "prices", {}, 'Prices in dollars per million tokens: as_of, and a table for each model prefix', _prices
+    )
     keymap: dict[str, str] = _option("keymap", {}, 'Keys by action id, e.g. mute = "m,f4"')
 
 
@@ -121,7 +133,7 @@ def load(environment: Mapping[str, str] | None = None, flags: Mapping[str, Any] 
         sources[key] = "file"
     for key, option in OPTIONS.items():
         variable = variable_of(key)
-        if variable in environment and option.name != "keymap":
+        if variable in environment and option.name not in ("keymap", "prices"):
             values[option.name] = _checked(key, _from_text(key, environment[variable], variable), variable)
             sources[key] = variable
     for key, value in (flags or {}).items():
@@ -224,7 +236,7 @@ def _checked(key: str, value: Any, where: str) -> Any:
         raise _wrong(key, value, where, f"must be {_kind(default)}")
     if isinstance(value, list) and not all(isinstance(item, str) for item in value):
         raise _wrong(key, value, where, "must be a list of strings")
-    if isinstance(value, dict) and not all(isinstance(item, str) for item in value.values()):
+    if key == "keymap" and not all(isinstance(item, str) for item in value.values()):
         raise _wrong(key, value, where, "must map action ids to keys, both strings")
     check = option.metadata["check"]
     fault = check(value) if check is not None else ""

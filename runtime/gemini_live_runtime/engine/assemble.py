@@ -21,7 +21,7 @@ from gemini_live_runtime.session.declare import setup_of
 from gemini_live_runtime.session.interface import EventSink
 from gemini_live_runtime.session.limits import Limits
 from gemini_live_runtime.session.plan import SessionPlan
-from gemini_live_runtime.session.pricing import price_of
+from gemini_live_runtime.session.pricing import price_of, price_table
 from gemini_live_runtime.session.runner import LiveSession, Opening
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.credentials import scrub_environment
@@ -51,7 +51,7 @@ def session_of(
     """A session of `plan`, not running yet; the backend's credentials have been read."""
     definition = plan.definition
     model = spec.model or (_local_model(plan, spec) if spec.backend == "local" else definition.model)
-    price = price_of(model)
+    price = price_of(model, price_table(spec.prices))
     if spec.max_cost is not None and price is None:
         raise UsageError(
             f"The price of {model} is not known, so --max-cost cannot be kept",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.errors import EngineError
@@ -58,6 +58,8 @@ class EngineSpec:
     api_key_file: str = ""
     """A 0600 file that holds the key."""
     voice: str = ""
+    prices: dict[str, Any] = field(default_factory=dict)
+    """The `[prices]` of the config, laid over the built-in table."""
     server_script: str = ""
     """Dialogue file of the embedded server (backend `local` only)."""
     fast: bool = False

@@ -42,7 +42,7 @@ def shown() -> dict[str, dict[str, object]]:
 
 
 def test_the_table_above_covers_every_option() -> None:
-    assert {*VALUES, "keymap"} == set(config.OPTIONS)
+    assert {*VALUES, "keymap", "prices"} == set(config.OPTIONS)
 
 
 @pytest.mark.parametrize("key", VALUES)
@@ -60,6 +60,23 @@ def test_an_option_can_be_set_is_shown_with_its_source_and_overridden(
     assert shown()[key]["source"] == variable
     assert shown()[key]["value"] == config.default_of(config.OPTIONS[key])
     assert f"{variable} is set and overrides it." in run("config", "set", key, text).err
+
+
+def test_prices_come_from_the_file_and_a_wrong_one_is_named() -> None:
+    path = paths.config_dir() / "config.toml"
+    paths.private_dir(path.parent)
+    path.write_text('[prices]\nas_of = "2027-01"\n[prices."gemini-3.8-live"]\naudio_in = 2.5\n')
+    assert shown()["prices"]["value"] == {"as_of": "2027-01", "gemini-3.8-live": {"audio_in": 2.5}}
+    path.write_text('[prices]\nas_of = "2027-01"\n[prices."gemini-3.8-live"]\naudio_in = "free"\n')
+    ended = run("config", "show")
+    assert ended.code == 2
+    assert 'prices."gemini-3.8-live".audio_in' in ended.err
+
+
+def test_prices_are_edited_in_the_file() -> None:
+    ended = run("config", "set", "prices", "1")
+    assert ended.code == 2
+    assert "file" in ended.err
 
 
 def test_a_key_of_the_keymap_can_be_set_and_a_wrong_one_is_refused() -> None:

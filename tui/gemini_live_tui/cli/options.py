@@ -112,6 +112,7 @@ def spec_of(
         vertex_location=config.vertex_location,
         api_key_source=config.api_key_source,
         api_key_file=config.api_key_file,
+        prices=config.prices,
         server_script=script,
         fast=fast,
     )

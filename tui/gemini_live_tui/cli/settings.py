@@ -64,6 +64,8 @@ def set_(key: str, value: str) -> int:
         parsed: object = value
         check_keymap({**configuration.load().config.keymap, key.removeprefix("keymap."): value})
     else:
+        if key.split(".")[0] == "prices":
+            raise UsageError("prices are tables", remedy="Edit them in the file, see: config path", field="prices")
         if key == "keymap":
             raise UsageError("keymap is a table", remedy='Set one key: config set keymap.mute "m,f4"', field="keymap")
         parsed = configuration.parse(key, value)
