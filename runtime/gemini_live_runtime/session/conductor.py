@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.extraction import ExtractionSchedule
 from gemini_live_runtime.conversation.extraction_runner import ExtractionRunner
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
@@ -21,6 +19,7 @@ from gemini_live_runtime.conversation.transcript import TranscriptBuffer
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.background_agents import BackgroundAgentDispatcher
+from gemini_live_runtime.session.body import Body, Means
 from gemini_live_runtime.session.callback_runner import CallbackFault, CallbackRunner, SlowCallback
 from gemini_live_runtime.session.control_lane import ControlLane
 from gemini_live_runtime.session.effects import RunTool
@@ -47,7 +46,6 @@ from gemini_live_runtime.session.subscription import Subscription
 from gemini_live_runtime.session.telemetry import SessionTelemetry
 from gemini_live_runtime.session.tool_desk import ToolDesk
 from gemini_live_runtime.session.user_code import UserCode
-from gemini_live_runtime.session.wire_writer import WireWriter
 from gemini_live_runtime.session.writing import ContextNote
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.guards import MISSING
@@ -56,10 +54,10 @@ from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.tools.background import ToolAnswer
-from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
+from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.text_model import TextModel
+    pass
 
 RECALLED = 20
 """Turns that a fresh server session is told about after a loss."""
@@ -76,77 +74,6 @@ OWN_MOMENT = frozenset(("tool", "extractor", "phase", "computed", "restored"))
 
 TOLD = (SendContext, UpdateInstruction, TransitionPhase)
 """Effects of rules that are told as reactions; the others tell of themselves, or happen all the time."""
-
-
-class Body(Protocol):
-    """What the mind asks of the session that it belongs to."""
-
-    @property
-    def turn(self) -> int:
-        """The number of the current turn."""
-        ...
-
-    @property
-    def cut_below(self) -> int:
-        """Generations below this number are cut."""
-        ...
-
-    @property
-    def resumption_handle(self) -> str:
-        """What the server gave to resume this session with; a secret."""
-        ...
-
-    def resume_with(self, handle: str) -> None:
-        """Let the first connection take up the session of `handle`."""
-        ...
-
-    def emit(self, payload: ev.Payload) -> None:
-        """Make it an event, here and now."""
-        ...
-
-    def acknowledge(self, call: ToolCall, answer: ToolAnswer) -> None:
-        """Tell the model that a background call runs."""
-        ...
-
-    def answer(self, outcome: Outcome, answer: ToolAnswer) -> None:
-        """Give a call its final answer."""
-        ...
-
-    @property
-    def awaits_tools(self) -> bool:
-        """Whether the model waits for the answer of a call."""
-        ...
-
-    def release(self) -> None:
-        """The model has been told what it has to know: typed texts may go out."""
-        ...
-
-    def prompted(self) -> None:
-        """The model was asked to speak."""
-        ...
-
-    def soft_turn(self) -> None:
-        """The user's turn counts although the model kept silent."""
-        ...
-
-    def reconnect(self) -> None:
-        """Make a new connection, with the instruction as it is now."""
-        ...
-
-    def changed(self) -> None:
-        """Something moved that `quiet` depends on."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What a mind works with."""
-
-    clock: Clock
-    writer: WireWriter
-    async_tools: bool
-    text_model: TextModel | None
-    on_notify: Callable[[str, str], None]
 
 
 class Conductor:

@@ -14,8 +14,9 @@ from gemini_live_runtime.commands import Command
 from gemini_live_runtime.errors import GeminiLiveError, traceback_lines
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.samples import MeterSample
+from gemini_live_runtime.session.body import Means
 from gemini_live_runtime.session.capabilities import Capabilities, Route
-from gemini_live_runtime.session.conductor import Conductor, Means
+from gemini_live_runtime.session.conductor import Conductor
 from gemini_live_runtime.session.connecting import Opening, WireLife
 from gemini_live_runtime.session.core import SessionCore
 from gemini_live_runtime.session.effects import (
