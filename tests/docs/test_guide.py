@@ -1,0 +1,120 @@
+"""The guide works as it stands: its files are made from its blocks, its commands are run, their output is compared."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.pseudo_terminal import PseudoTerminal
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "docs" / "guide.md"
+
+_FENCE = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the word after it, its text, its line in the guide."""
+
+    language: str
+    kind: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text("utf-8")
+    return [Block(m[1], m[2] or "", m[3], text.count("\n", 0, m.start()) + 1) for m in _FENCE.finditer(text)]
+
+
+def write(block: Block, folder: Path) -> None:
+    """Make or continue the file that the block's first line names."""
+    name, _, more = block.text.splitlines()[0].removeprefix("# ").partition(", ")
+    path = folder / name
+    if more:
+        assert path.exists(), f"line {block.line} continues {name}, which there is not"
+        path.write_text(f"{path.read_text('utf-8')}\n\n{block.text}", "utf-8")
+    else:
+        path.write_text(block.text, "utf-8")
+
+
+@pytest.fixture
+def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder in which the guide's programs are found."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, arguments in (
+        ("python", ""),
+        ("gemini-live-tui", "-c 'import sys; from gemini_live_tui.cli import main; sys.exit(main())' "),
+    ):
+        script = programs / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments}"$@"\n')
+        script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(str(ROOT / part) for part in ("tui", "runtime")))
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    return folder
+
+
+def matches(wanted: str, line: str) -> bool:
+    """Whether an output line is the one that the guide shows; `…` stands for anything."""
+    return re.fullmatch(".*".join(map(re.escape, wanted.split("…"))), line.rstrip()) is not None
+
+
+def in_order(wanted: list[str], printed: list[str]) -> Iterator[str]:
+    """The wanted lines that do not follow in what was printed."""
+    lines = iter(printed)
+    for want in wanted:
+        if not any(matches(want, line) for line in lines):
+            yield want
+            return
+
+
+def test_the_guide_works_step_by_step(newcomer: Path) -> None:
+    output: list[str] = []
+    commands = 0
+    for block in blocks(GUIDE):
+        if block.language in ("python", "toml"):
+            write(block, newcomer)
+        elif block.language == "sh" and block.kind != "terminal" and not block.text.startswith("pip "):
+            ended = subprocess.run(
+                ["sh", "-c", block.text], cwd=newcomer, capture_output=True, text=True, timeout=120, check=False
+            )
+            assert (ended.returncode != 0) is (block.kind == "fails"), (block, ended)
+            output = (ended.stdout + ended.stderr).splitlines()
+            commands += 1
+        elif block.language == "text":
+            missing = list(in_order(block.text.splitlines(), output))
+            assert not missing, (f"line {block.line} of the guide", missing, output)
+    assert commands >= 6
+
+
+def test_the_guides_command_for_a_terminal_opens_the_console(newcomer: Path) -> None:
+    for block in blocks(GUIDE):
+        if block.language in ("python", "toml"):
+            write(block, newcomer)
+    command = next(block.text for block in blocks(GUIDE) if block.kind == "terminal").split()
+    program = f"import os; os.chdir({str(newcomer)!r})\nfrom gemini_live_tui.cli import main\nmain({command[1:]} + ['--no-sound'])"
+    with PseudoTerminal(program) as terminal:
+        terminal.read_until(b"TEXT")
+        terminal.type(b"the chain is broken\r")
+        terminal.read_until(b"I see.")
+        terminal.type(b"\x11")
+        terminal.process.wait(20)
+
+
+def test_the_guide_is_of_a_length_that_fits_fifteen_minutes() -> None:
+    words = len(re.sub(_FENCE, "", GUIDE.read_text("utf-8")).split())
+    code = sum(len(block.text.splitlines()) for block in blocks(GUIDE) if block.language in ("python", "toml"))
+    assert words < 1200
+    assert code < 180
