@@ -30,6 +30,13 @@ LEAVE_QUIET_S = 0.5
 """Seconds of quiet that are taken as a pause in which to leave."""
 
 
+PING_EVERY_S = 30.0
+"""Seconds between measurements of the way to the server and back."""
+
+LATEST_PONG_S = 5.0
+"""Seconds after which an answer says something of the server's mood, not of the way: some come half a minute late."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
     """What is needed to open a session's connections.
@@ -123,13 +130,21 @@ class WireLife:
         ms = round((now - began) * 1000, 1)
         self._perform(self._core.connected(now, ms=ms, server_session=session, resumed=bool(handle), hold=True))
         self._conductor.connected(instruction, resumed=bool(handle))
+        measuring = asyncio.create_task(self._measure(connection), name="round trip")
         try:
             return await self._read(connection), False
         finally:
+            measuring.cancel()
             if self._leaving is not None:
                 self._leaving.cancel()
                 self._leaving = None
             self._reconnecting.connected(self._clock.now() - now)
+
+    async def _measure(self, connection: Connection) -> None:
+        while (seconds := await connection.round_trip()) is not None:
+            if seconds <= LATEST_PONG_S:
+                self._conductor.telemetry.round_trip(seconds * 1000)
+            await self._clock.sleep(PING_EVERY_S)
 
     async def _read(self, connection: Connection) -> GeminiLiveError:
         """Hear the server until the connection ends; how it ended."""

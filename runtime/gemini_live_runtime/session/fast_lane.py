@@ -55,6 +55,8 @@ class FastLane:
         self._wire_phase = ""
         self._said: list[str] = []
         self._measured = 0
+        self.speaker_ms: float | None = None
+        """What the output device says it takes from a consumed sample to the sound."""
         self.handle: LiveHandle | None = None
         """What `on_connected` listeners are given; the session sets it."""
 
@@ -88,7 +90,7 @@ class FastLane:
                 mind.transcript.interrupted(payload.heard_text, payload.unheard_text, event.turn)
                 mind.telemetry.interrupted(now, event.turn)
             case ev.PlaybackStarted():
-                mind.telemetry.playback_started(now, turn=event.turn)
+                mind.telemetry.playback_started(now, turn=event.turn, device_latency_ms=self.speaker_ms)
                 mind.react(PlaybackStarted())
             case ev.PlaybackDrained():
                 mind.react(PlaybackDrained(mind.pending.has_prompt))

@@ -234,6 +234,8 @@ class LiveSession:
 
     async def _open_audio(self) -> None:
         opened = await self._audio.open(self)
+        if opened.output is not None:
+            self.conductor.fast.speaker_ms = opened.output.latency_ms
         self._perform(self._core.audio_opened(self._now(), _opened_event(opened)))
 
     async def _wind_up(self, opening: asyncio.Task[None]) -> None:

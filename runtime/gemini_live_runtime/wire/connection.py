@@ -86,6 +86,7 @@ class Connection:
         self._transport = transport
         # The writer's turn of the loop would be a tenth of a chunk's whole way to the server.
         self._send_now: Callable[[str | bytes], bool] | None = getattr(transport, "send_now", None)
+        self._ping: Callable[[], Awaitable[float]] | None = getattr(transport, "ping", None)
         self._clock = clock
         self._observer = observer
         self._backend: Backend = backend
@@ -114,6 +115,15 @@ class Connection:
     def closed(self) -> bool:
         """Whether the connection has ended, by either side."""
         return self._closing or self._end is not None
+
+    async def round_trip(self) -> float | None:
+        """Seconds for a ping there and back; None where the transport has no pings, or the connection ended."""
+        if self._ping is None or self.closed:
+            return None
+        try:
+            return await self._ping()
+        except TransportClosed:
+            return None
 
     async def send(self, message: ClientMessage) -> None:
         """Send after everything sent before; returns when the frame is out.

@@ -46,6 +46,14 @@ class PromptTransport(Transport, Protocol):
         ...
 
 
+class PingingTransport(Transport, Protocol):
+    """A transport that can measure the way to the other end and back."""
+
+    async def ping(self) -> float:
+        """Seconds until the other end has answered; raises `TransportClosed`."""
+        ...
+
+
 class MemoryTransport:
     """One end of an in-process pair: same behaviour as a socket, no I/O, right for virtual time."""
 

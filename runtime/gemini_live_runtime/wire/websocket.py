@@ -86,6 +86,13 @@ class WebSocketTransport:
         except ConnectionClosed as error:
             raise _closed(error) from None
 
+    async def ping(self) -> float:
+        """Seconds until the peer has answered a ping; raises `TransportClosed`."""
+        try:
+            return await (await self._socket.ping())
+        except ConnectionClosed as error:
+            raise _closed(error) from None
+
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close, waiting `CLOSE_TIMEOUT` for the peer at most; `reason` is cut to `MAX_REASON_BYTES`."""
         await self._socket.close(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))

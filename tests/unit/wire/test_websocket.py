@@ -280,3 +280,17 @@ async def test_nothing_is_sent_at_once_after_the_end() -> None:
         with pytest.raises(TransportClosed):
             await transport.recv()
         assert not transport.send_now("too late")
+
+
+async def test_the_way_to_the_server_and_back_is_measured_until_the_connection_ends() -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await accept(transport)
+        await transport.recv()
+
+    async with server(handler) as url:
+        connection = await connect(local_endpoint(url), SETUP, clock=LoopClock(), transport_factory=open_websocket)
+        seconds = await connection.round_trip()
+        assert seconds is not None
+        assert 0 < seconds < 5
+        await connection.close()
+        assert await connection.round_trip() is None
