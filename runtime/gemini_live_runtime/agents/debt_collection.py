@@ -1,0 +1,152 @@
+"""A debt collector that is held to the rules.
+
+Nothing is said about money until the notice was read and the person identified: the tool for it is not allowed before,
+nor does the model know the amount. Whoever disputes the debt is left in peace at once.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from gemini_live_runtime import (
+    ComputedVar,
+    FieldPromotion,
+    InstructionModifier,
+    Live,
+    LlmExtractor,
+    Phase,
+    RateDetector,
+    State,
+    StateKey,
+    TemporalPattern,
+    Transition,
+    TurnCountDetector,
+    Watcher,
+    called_ok,
+    key,
+    tool,
+)
+
+DEBTORS = {"Maria Lopez": (42, 300), "John Smith": (17, 120)}
+"""The last two digits of their accounts, and the dollars they owe."""
+
+OWED = StateKey("app:owed", int, description="what was owed when the call began, in dollars")
+PAID = StateKey("app:paid", int, default=0, description="what was paid in this call, in dollars")
+
+
+@tool
+def verify_identity(name: str, digits: int, state: State) -> dict[str, bool]:
+    """Check a caller's full name and the last two digits of their account."""
+    known, owed = DEBTORS.get(name, (None, 0))
+    if known != digits:
+        raise ValueError("name and digits do not belong together")  # the call fails, and the model is told why
+    state["user:name"], state[OWED] = name, owed
+    return {"verified": True}
+
+
+@tool
+def take_payment(amount: int, state: State) -> dict[str, int]:
+    """Take a payment of so many dollars from the caller's card."""
+    left = state["derived:left"]
+    if not 0 < amount <= left:
+        raise ValueError(f"{left} dollars are left to pay")
+    state.modify(PAID, 0, lambda paid: paid + amount)
+    return {"paid": amount, "left": left - amount}
+
+
+class Said(BaseModel):
+    """What the caller has just made clear."""
+
+    understood: bool | None = Field(None, description="They understood the notice.")
+    disputed: bool | None = Field(None, description="They say that the debt is wrong, or not theirs.")
+    refused: bool | None = Field(None, description="They refuse to pay, or cannot.")
+    monthly: int | None = Field(None, gt=0, description="The dollars that they can pay each month.")
+    agreed: bool | None = Field(None, description="They agree to the plan, or do not.")
+    day: str | None = Field(None, description="The day on which they want to be called again.")
+    anger: float | None = Field(None, description="How angry they sound, from 0 to 1.")
+
+
+LISTENER = LlmExtractor(
+    Said,
+    window=1,
+    promotions=[
+        FieldPromotion.true_only("understood").after_presented("notice"),
+        FieldPromotion.true_only("disputed"),
+        FieldPromotion.true_only("refused").to("turn:refused"),  # forgotten when the next turn begins
+        FieldPromotion.overwrite("monthly").when(called_ok("verify_identity")),
+        FieldPromotion.overwrite("agreed").after_presented("plan"),
+        FieldPromotion.non_empty("day"),
+        FieldPromotion.overwrite("anger"),
+    ],
+)
+
+STOP = Transition("disputed", key("app:disputed"), because="they dispute the debt")
+PHASES = [
+    Phase(
+        "notice",
+        "Read the notice: this call is recorded, and its purpose is to collect a debt. Ask whether they understand.",
+        presents="notice",
+        tools=[],
+        prompt_on_enter=True,
+        transitions=[STOP, Transition("verify", key("app:understood"), because="they understood the notice")],
+    ),
+    Phase(
+        "verify",
+        "Verify the identity: ask for the full name and the last two digits of the account. Do not speak of money.",
+        needs="user:name",
+        tools=verify_identity,
+        prompt_on_enter=True,
+        transitions=[STOP, Transition("negotiate", called_ok("verify_identity"), because="we know who they are")],
+    ),
+    Phase(
+        "negotiate",
+        lambda state: f"Find a way to pay the {state['derived:left']} dollars that are left, now or by the month.",
+        tools=take_payment,
+        modifiers=InstructionModifier.when(key("app:tired"), "Stop asking for money. Offer to call another day."),
+        clear_on_enter=["app:monthly", "app:agreed"],
+        transitions=[
+            STOP,
+            Transition(
+                "paid", called_ok("take_payment") & (key("derived:left") == 0), because="nothing is left to pay"
+            ),
+            Transition("plan", key("app:monthly").is_set(), because="they can pay by the month"),
+            Transition("call_back", key("app:day").is_set(), because="they want to be called another day"),
+        ],
+    ),
+    Phase(
+        "plan",
+        lambda state: f"Read the plan back: {state['app:monthly']} dollars a month until all is paid. Do they agree?",
+        presents="plan",
+        tools=[],
+        prompt_on_enter=True,
+        transitions=[
+            STOP,
+            Transition("arranged", key("app:agreed"), because="they agreed to the plan"),
+            Transition("negotiate", key("app:agreed").is_false(), because="the plan does not suit them"),
+        ],
+    ),
+    Phase("paid", "The debt is paid: thank them.", terminal=True, tools=[], prompt_on_enter=True),
+    Phase("arranged", "The plan is agreed: thank them.", terminal=True, tools=[], prompt_on_enter=True),
+    Phase("call_back", "Say that we call on that day.", terminal=True, tools=[], prompt_on_enter=True),
+    Phase("disputed", "Stop collecting. Say that proof follows.", terminal=True, tools=[], prompt_on_enter=True),
+]
+
+
+def debt_collection() -> Live:
+    """A fresh debt collector."""
+    return (
+        Live.builder("debt_collection")
+        .description("A debt collector: a notice, an identity, then a payment, a plan, or peace.")
+        .instruction("You collect a debt for Harbor Bank. Be brief and kind, and never threaten.")
+        .state(OWED, PAID, values={"app:anger": 0.0})
+        .tools(verify_identity, take_payment)
+        .extract(LISTENER)
+        .computed(ComputedVar("left", lambda s: s[OWED] - s.get(PAID) if OWED in s else None, [OWED, PAID]))
+        .watch(Watcher(key("app:anger").crossed_above(0.7), lambda s: s.set("app:gentle", True), blocking=True))
+        .in_every_phase(InstructionModifier.when(key("app:gentle"), "They are upset: apologise, slow down, listen."))
+        .pattern(
+            TemporalPattern("refuses", TurnCountDetector(key("turn:refused"), 3), lambda s: s.set("app:tired", True)),
+            TemporalPattern("cuts in", RateDetector("turn.interrupted", 3, 60), lambda s: s.set("app:gentle", True)),
+        )
+        .phase(*PHASES)
+    )
