@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
 from tests.support.pseudo_terminal import PseudoTerminal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,7 +103,8 @@ def test_the_guides_command_for_a_terminal_opens_the_console(newcomer: Path) -> 
         if block.language in ("python", "toml"):
             write(block, newcomer)
     command = next(block.text for block in blocks(GUIDE) if block.kind == "terminal").split()
-    program = f"import os; os.chdir({str(newcomer)!r})\nfrom gemini_live_tui.cli import main\nmain({command[1:]} + ['--no-sound'])"
+    program = f"import os; os.chdir({str(newcomer)!r}); from gemini_live_tui.cli import main; "
+    program += f"main({[*command[1:], '--no-sound']})"
     with PseudoTerminal(program) as terminal:
         terminal.read_until(b"TEXT")
         terminal.type(b"the chain is broken\r")
