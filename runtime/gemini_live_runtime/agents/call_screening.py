@@ -1,0 +1,147 @@
+"""A call screener. It answers for Sam, finds out who calls and why, and puts through only what is urgent and known."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from gemini_live_runtime import (
+    ContextBuilder,
+    FieldPromotion,
+    Live,
+    LlmExtractor,
+    Phase,
+    PhasePreparation,
+    State,
+    StateKey,
+    SteeringMode,
+    SustainedDetector,
+    TemporalPattern,
+    ToolContext,
+    Transition,
+    called_ok,
+    key,
+    tool,
+)
+
+CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}
+"""Whom Sam knows."""
+
+CALLER = StateKey("user:caller", str, description="who is calling")
+REASON = StateKey("user:reason", str, description="what it is about")
+CONTACT = StateKey("app:contact", str, description="what the caller is to Sam")
+
+
+class Call(BaseModel):
+    """What the caller has said about this call."""
+
+    caller: str | None = Field(None, description="The caller's full name.")
+    reason: str | None = Field(None, description="What it is about, in a few words.")
+    urgency: Literal["low", "high"] | None = Field(None, description="High when it cannot wait until tonight.")
+    spam: bool | None = Field(None, description="They are selling something, or it is a recording.")
+
+
+LISTENER = LlmExtractor(
+    Call,
+    promotions=[
+        FieldPromotion.keep_known("caller").to(CALLER),  # who says another name later does not become another caller
+        FieldPromotion.non_empty("reason").to(REASON),
+        FieldPromotion.overwrite("urgency"),
+        FieldPromotion.true_only("spam"),
+    ],
+)
+
+
+@tool
+def take_message(message: str, state: State, context: ToolContext) -> dict[str, str]:
+    """Write down what the caller wants Sam to know, in their words."""
+    state["app:message"] = message
+    context.notify(f"A message from {state[CALLER]}: {message}")  # Sam sees this on his screen
+    return {"message": message}
+
+
+async def look_up(state: State) -> None:
+    """Look for the caller in Sam's address book, which takes a moment."""
+    await asyncio.sleep(0.05)
+    if contact := CONTACTS.get(state[CALLER]):
+        state[CONTACT] = contact
+
+
+def after(seconds: float, mark: str) -> TemporalPattern:
+    """Set `mark` when nobody has given a name for so many seconds."""
+    return TemporalPattern(mark, SustainedDetector(CALLER.is_missing(), seconds), lambda state: state.set(mark, True))
+
+
+ABOUT = ContextBuilder().section("Caller").field(CALLER, "Name").field(CONTACT, "To Sam").field(REASON, "About")
+
+SPAM = Transition("rejected", key("app:spam"), because="somebody is selling something")
+KNOWN = Transition("decide", CALLER.is_set() & REASON.is_set(), because="we know who it is and why")
+
+PHASES = [
+    Phase(
+        "screen",
+        "Answer the call: say that you answer for Sam, and ask who is calling and what it is about.",
+        needs=[CALLER, REASON],
+        tools=[],
+        prompt_on_enter=True,
+        transitions=[SPAM, KNOWN, Transition("ask_again", key("app:silent"), because="nobody gave a name")],
+    ),
+    Phase(
+        "ask_again",
+        "Ask again, kindly: is somebody there, and who is it?",
+        needs=[CALLER, REASON],
+        tools=[],
+        prompt_on_enter=True,
+        transitions=[SPAM, KNOWN, Transition("rejected", key("app:gone"), because="nobody is there")],
+    ),
+    Phase(
+        "decide",
+        "Find out whether it is urgent, or can wait until tonight.",
+        needs="app:urgency",
+        tools=[],
+        on_enter_context=ABOUT.render,
+        prompt_on_enter=True,
+        transitions=[
+            SPAM,
+            Transition("connected", key("app:urgency") == "high", because="it is urgent, and Sam knows them"),
+            Transition("message", key("app:urgency").is_set(), because="it can wait, or Sam does not know them"),
+        ],
+    ),
+    Phase(
+        "message",
+        "Sam cannot come to the phone now: offer to take a message.",
+        tools=take_message,
+        prompt_on_enter=True,
+        transitions=[SPAM, Transition("message_taken", called_ok("take_message"), because="Sam has their message")],
+    ),
+    Phase(
+        "connected",
+        "Say that you are putting them through, and then be silent.",
+        requires=CONTACT,
+        preparations=PhasePreparation("look up the caller", look_up, produces=CONTACT),
+        tools=[],
+        on_enter_context=ABOUT.render,
+        prompt_on_enter=True,
+        terminal=True,
+    ),
+    Phase("message_taken", "Say goodbye: Sam will read it tonight.", tools=[], prompt_on_enter=True, terminal=True),
+    Phase("rejected", "Say that Sam does not take such calls. Goodbye.", tools=[], prompt_on_enter=True, terminal=True),
+]
+
+
+def call_screening() -> Live:
+    """A fresh call screener."""
+    return (
+        Live.builder("call_screening")
+        .description("A call screener: who is calling and why, then put through, a message, or no.")
+        .instruction("You answer the phone for Sam, who is busy. Be short, warm, and tell nothing about Sam.")
+        .steering(SteeringMode.CONTEXT_INJECTION)  # the instruction stays as it is, phases are told on the way
+        .state(CALLER, REASON, CONTACT)
+        .tools(take_message)
+        .extract(LISTENER)
+        .pattern(after(20, "app:silent"), after(60, "app:gone"))
+        .repair(nudge_after=2, escalate_after=4)
+        .phase(*PHASES)
+    )
