@@ -94,6 +94,8 @@ class News:
 
     results: Sequence[tuple[ToolRequest, Mapping[str, Any]]]
     scheduling: Scheduling = Scheduling.WHEN_IDLE
+    more: bool = False
+    """Whether the calls go on."""
 
 
 class Calls:
@@ -140,7 +142,7 @@ class Calls:
         scheduling = response.scheduling if isinstance(response.scheduling, Scheduling) else Scheduling.WHEN_IDLE
         if response.will_continue:
             if not batch.blocking:
-                self._on_news(News([(request, response.response)], scheduling=scheduling))
+                self._on_news(News([(request, response.response)], scheduling=scheduling, more=True))
             return
         del self._open[call_id]
         self._answered[call_id] = None

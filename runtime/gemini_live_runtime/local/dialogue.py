@@ -110,9 +110,12 @@ class ScriptedDialogue:
             self._said = [*self._said, text.strip()][-MAX_SAID:]
         return self._keep(reply)
 
-    def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]]) -> Reply:
-        """The answer once calls have their results. A response with a true `timeout` is a call that was given up."""
-        parts = [self._outcome(outcome) for outcome in self._open.take(results)]
+    def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
+        """The answer once calls have their results, or with `more` to come a first part of them.
+
+        A response with a true `timeout` is a call that was given up.
+        """
+        parts = [self._outcome(outcome) for outcome in self._open.take(results, more=more)]
         return self._keep(Reply(text=" ".join(part for part in parts if part)))
 
     def snapshot(self) -> dict[str, Any]:

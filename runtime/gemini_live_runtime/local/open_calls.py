@@ -65,12 +65,12 @@ class OpenCalls:
         made = [OpenCall(request, intent, slots, self._groups) for request in requests]
         self._calls = [*self._calls, *made][-MAX_OPEN_CALLS:]
 
-    def take(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]]) -> list[Outcome]:
-        """What `results` are of, in their order; the calls are no longer open."""
+    def take(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> list[Outcome]:
+        """What `results` are of, in their order; the calls are no longer open, unless there is `more` to come."""
         told: dict[int, Outcome] = {}
         for number, (request, response) in enumerate(results, 1):
             call = next((call for call in self._calls if call.request == request), None)
-            if call is not None:
+            if call is not None and not more:
                 self._calls.remove(call)
             # Negative numbers are groups of their own.
             group = call.group if call is not None else -number

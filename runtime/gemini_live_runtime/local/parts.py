@@ -106,8 +106,8 @@ class Dialogue(Protocol):
         """The answer to an utterance; "" is one that was not understood."""
         ...
 
-    def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]]) -> Reply:
-        """The answer once calls of the last reply have their results."""
+    def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
+        """The answer once calls have their results, or with `more` to come a first part of them."""
         ...
 
     def snapshot(self) -> dict[str, Any]:

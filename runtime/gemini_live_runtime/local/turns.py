@@ -235,7 +235,7 @@ class Turns:
 
     def _told(self, turn: _Turn, news: News) -> Reply:
         turn.tool_use += [text_tokens(str(result)) for _, result in news.results]
-        return self._conversation.dialogue.results(news.results)
+        return self._conversation.dialogue.results(news.results, more=news.more)
 
     def _start_count(self, turn: _Turn) -> None:
         if self._conversation.context.full:

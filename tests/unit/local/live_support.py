@@ -69,7 +69,7 @@ class Parrot:
             return Reply(f"Tools: {' '.join(sorted(self.tools)) or 'none'}.")
         return Reply(f"You {'typed' if typed else 'said'} {text}." if text else "I didn't catch that.")
 
-    def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]]) -> Reply:
+    def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
         self.results_seen += [(request.name, result) for request, result in results]
         told = [
             f"{request.name} did not answer" if result.get("timeout") else f"{request.name} says {result.get('answer')}"

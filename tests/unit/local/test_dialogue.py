@@ -148,6 +148,14 @@ def test_a_result_without_the_expected_fields_is_still_told() -> None:
     assert dialogue.results([(request, {"epoch": 5})]).text == "get time says: epoch 5."
 
 
+def test_a_call_that_goes_on_is_remembered_until_its_last_result() -> None:
+    dialogue = concierge()
+    (request,) = hear(dialogue, "what is the weather in Rome").calls
+    assert dialogue.results([(request, {"summary": "Looking out."})], more=True).text == "Looking out."
+    assert dialogue.results([(request, {"summary": "Sunny."})]).text == "Sunny."
+    assert dialogue.results([(request, {"sky": "late"})]).text == "get weather says: sky late."
+
+
 def test_it_remembers_what_was_said_and_what_it_answered() -> None:
     dialogue = concierge()
     hear(dialogue, "Hello there")
