@@ -1,7 +1,6 @@
-"""A debt collector that is held to the rules.
+"""A debt collector that is held to the rules: a notice first, then an identity, and only then a word about money.
 
-Nothing is said about money until the notice was read and the person identified: the tool for it is not allowed before,
-nor does the model know the amount. Whoever disputes the debt is left in peace at once.
+Before, the model neither knows the amount nor may take any. Whoever disputes the debt is left in peace at once.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ from gemini_live_runtime import (
     tool,
 )
 
-DEBTORS = {"Maria Lopez": (42, 300), "John Smith": (17, 120)}
-"""The last two digits of their accounts, and the dollars they owe."""
+DEBTORS = {"Maria Lopez": (42, 300), "John Smith": (17, 120)}  # account's last digits, dollars owed
 
 OWED = StateKey("app:owed", int, description="what was owed when the call began, in dollars")
 PAID = StateKey("app:paid", int, default=0, description="what was paid in this call, in dollars")
@@ -144,9 +142,7 @@ def debt_collection() -> Live:
         .computed(ComputedVar("left", lambda s: s[OWED] - s.get(PAID) if OWED in s else None, [OWED, PAID]))
         .watch(Watcher(key("app:anger").crossed_above(0.7), lambda s: s.set("app:gentle", True), blocking=True))
         .in_every_phase(InstructionModifier.when(key("app:gentle"), "They are upset: apologise, slow down, listen."))
-        .pattern(
-            TemporalPattern("refuses", TurnCountDetector(key("turn:refused"), 3), lambda s: s.set("app:tired", True)),
-            TemporalPattern("cuts in", RateDetector("turn.interrupted", 3, 60), lambda s: s.set("app:gentle", True)),
-        )
+        .pattern(TemporalPattern("noes", TurnCountDetector(key("turn:refused"), 3), lambda s: s.set("app:tired", True)))
+        .pattern(TemporalPattern("cuts", RateDetector("turn.interrupted", 3, 60), lambda s: s.set("app:gentle", True)))
         .phase(*PHASES)
     )

@@ -1,0 +1,146 @@
+"""Technical support that knows when to stop: what neither a test nor a restart of the router mends goes to a person."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from gemini_live_runtime import (
+    ComputedVar,
+    ConsecutiveFailureDetector,
+    FieldPromotion,
+    InstructionModifier,
+    Live,
+    LlmExtractor,
+    Phase,
+    State,
+    StateKey,
+    SteeringMode,
+    TemporalPattern,
+    Transition,
+    Watcher,
+    called_ok,
+    key,
+    tool,
+)
+
+Problem = Literal["no internet", "slow internet", "no telephone"]
+PROBLEM = StateKey("app:problem", Problem, description="what does not work")
+LINE = StateKey("bg:line", Literal["good", "broken"], description="what the test of the line has shown")
+
+
+@tool(background=True, scheduling="WHEN_IDLE")
+async def check_line(state: State) -> dict[str, str]:
+    """Test the caller's line, which takes a few seconds. Go on talking meanwhile."""
+    await asyncio.sleep(4)
+    state[LINE] = "broken" if state.get(PROBLEM) == "no telephone" else "good"
+    return {"line": state[LINE]}
+
+
+@tool
+async def restart_router(state: State) -> dict[str, str]:
+    """Restart the caller's router from afar. It can be tried again when it fails."""
+    await asyncio.sleep(1)
+    if state.get(PROBLEM) == "no internet":
+        raise ConnectionError("the router does not answer")  # no wonder: there is no internet
+    return {"router": "restarted"}
+
+
+@tool
+def hand_over(name: str, state: State) -> dict[str, str]:
+    """Hand over to a technician, who calls back and asks for `name`."""
+    state["user:name"] = name
+    return {"ticket": state["derived:ticket"], "when": "in ten minutes"}
+
+
+class Report(BaseModel):
+    """What the caller reports."""
+
+    problem: Problem | None = Field(None, description="What does not work.")
+    works: bool | None = Field(None, description="They say that it works again.")
+    wants_person: bool | None = Field(None, description="They ask for a person.")
+
+
+LISTENER = LlmExtractor(
+    Report,
+    promotions=[
+        FieldPromotion.overwrite("problem").to(PROBLEM),
+        FieldPromotion.true_only("works").when(called_ok("restart_router") | (LINE == "good")),
+        FieldPromotion.true_only("wants_person"),
+    ],
+)
+
+
+def ticket(state: State) -> str | None:
+    """A number that a technician can read: what does not work, and whether it is the line."""
+    problem = state.get(PROBLEM)
+    return f"{problem.split()[-1]}-{state.get(LINE) or 'untested'}" if problem else "unclear"
+
+
+def give_up(state: State) -> None:
+    """Let the router be."""
+    state["app:hopeless"] = True
+
+
+TO_PERSON = (
+    Transition("escalate", key("app:wants_person"), because="they ask for a person"),
+    Transition("escalate", key("session:repair:escalation"), because="we do not understand each other"),
+)
+
+PHASES = [
+    Phase(
+        "describe",
+        "Ask what does not work: the internet, its speed, or the telephone.",
+        needs=PROBLEM,
+        tools=[],
+        prompt_on_enter=True,
+        transitions=[Transition("diagnose", PROBLEM.is_set(), because="we know what does not work"), *TO_PERSON],
+    ),
+    Phase(
+        "diagnose",
+        "Find the cause: offer to test the line or to restart the router, and ask whether it works.",
+        needs="app:works",
+        tools=[check_line, restart_router],
+        modifiers=[
+            InstructionModifier.with_state(PROBLEM, LINE, label="So far"),
+            InstructionModifier.when(key("bg:restart_router_failed"), "The restart failed: say so, and try it again."),
+        ],
+        prompt_on_enter=True,
+        transitions=[
+            Transition("solved", key("app:works"), because="it works again"),
+            Transition("escalate", LINE == "broken", because="the line is broken, which no restart will mend"),
+            Transition("escalate", key("app:hopeless"), because="the router cannot be reached"),
+            *TO_PERSON,
+        ],
+    ),
+    Phase(
+        "escalate",
+        "A technician takes over: say so, and ask whom they shall ask for.",
+        needs="user:name",
+        tools=hand_over,
+        prompt_on_enter=True,
+        transitions=Transition("handed_over", called_ok("hand_over"), because="a technician has the ticket"),
+    ),
+    Phase("solved", "It works again: say goodbye.", tools=[], prompt_on_enter=True, terminal=True),
+    Phase("handed_over", "Say when the technician calls, and goodbye.", tools=[], prompt_on_enter=True, terminal=True),
+]
+
+
+def tech_support() -> Live:
+    """Fresh technical support."""
+    return (
+        Live.builder("tech_support")
+        .description("Technical support: the line tested, the router restarted, a person when all fails.")
+        .instruction("You are the technical support of Harbor Telecom. One step at a time, in plain words.")
+        .steering(SteeringMode.HYBRID)  # phases change the instruction, modifiers are told on the way
+        .state(PROBLEM, LINE)
+        .tools(check_line, restart_router, hand_over)
+        .extract(LISTENER)
+        .computed(ComputedVar("ticket", ticket, [PROBLEM, LINE]))
+        .watch(Watcher(PROBLEM.changed(), lambda state: state.remove(LINE), name="another problem", blocking=True))
+        .pattern(TemporalPattern("no router", ConsecutiveFailureDetector("restart_router", 2), give_up))
+        .repair(nudge_after=3, escalate_after=5)
+        .phase(*PHASES)
+    )
