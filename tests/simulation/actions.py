@@ -1,0 +1,348 @@
+"""What can happen in a simulated session, and when it can."""
+
+from __future__ import annotations
+
+import base64
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime.errors import GeminiLiveError
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+Perform = Callable[["World", random.Random], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """`needs`: states of the wire (`open`, `pending`, `none`) in which it can happen."""
+
+    name: str
+    needs: tuple[str, ...]
+    perform: Perform
+    weights: dict[str, float]
+
+    def fits(self, wire: str) -> bool:
+        return wire in self.needs
+
+    def weight(self, wire: str) -> float:
+        return self.weights.get(wire, 1.0)
+
+
+ACTIONS: dict[str, Action] = {}
+ANY = ("open", "pending", "none")
+OPEN = ("open",)
+PENDING = ("pending",)
+
+
+def possible(wire: str) -> list[Action]:
+    """The actions that fit this state of the wire."""
+    return [action for action in ACTIONS.values() if action.fits(wire)]
+
+
+def _action(*needs: str, **weights: float) -> Callable[[Perform], Perform]:
+    def declare(perform: Perform) -> Perform:
+        name = perform.__name__.strip("_")
+        ACTIONS[name] = Action(name, needs, perform, weights)
+        return perform
+
+    return declare
+
+
+# -- connection ------------------------------------------------------------------------------------------------------
+
+
+@_action(*PENDING, pending=24.0)
+async def connect(world: World, chance: random.Random) -> None:
+    """The server accepts the setup."""
+    world.push(setupComplete={"sessionId": f"s-{len(world.lines)}"})
+
+
+@_action(*PENDING, pending=0.5)
+async def refuse(world: World, chance: random.Random) -> None:
+    """The server closes in place of accepting the setup."""
+    assert world.line is not None
+    world.line.drop(*chance.choice(((1011, "busy"), (1008, "no such session"), (1007, "bad handle"))))
+
+
+@_action("open", "pending", pending=0.7)
+async def drop(world: World, chance: random.Random) -> None:
+    """The connection is lost, perhaps with what was under way, and perhaps for longer."""
+    assert world.line is not None
+    world.unreachable = chance.choice((0, 0, 0, 1, 2))
+    world.line.drop(chance.choice((1001, 1006, 1011)), lose=chance.random() < 0.4)
+
+
+@_action(*OPEN, open=0.15)
+async def close_for_good(world: World, chance: random.Random) -> None:
+    """The server closes and means it."""
+    assert world.line is not None
+    world.line.drop(*chance.choice(((1000, ""), (1008, "policy"), (1007, "invalid"))))
+
+
+@_action(*OPEN)
+async def go_away(world: World, chance: random.Random) -> None:
+    """The server will close soon."""
+    left = chance.choice(("0.5s", "3s", "10s", None))
+    world.push(goAway={} if left is None else {"timeLeft": left})
+
+
+@_action(*OPEN)
+async def offer_handle(world: World, chance: random.Random) -> None:
+    """The server can, or can no longer, take the session up again."""
+    if chance.random() < 0.8:
+        world.push(sessionResumptionUpdate={"newHandle": f"handle-{world.seed}", "resumable": True})
+    else:
+        world.push(sessionResumptionUpdate={"resumable": False})
+
+
+# -- what the user and the model say ---------------------------------------------------------------------------------
+
+
+@_action(*OPEN, open=1.3)
+async def speak(world: World, chance: random.Random) -> None:
+    """The server hears the user."""
+    if chance.random() < 0.5:
+        world.device.voice(True)
+    for _ in range(chance.randint(1, 2)):
+        extra = chance.choice(("", "", " angry", " calm", " slowly", " garble", f" name n{world.words}"))
+        text = f" {world.word('u')}{extra}"
+        fields: dict[str, Any] = {"inputTranscription": {"text": text}}
+        if chance.random() < 0.1:
+            fields["outputTranscription"] = {"text": f" {world.word('m')}"}
+        world.content(**fields)
+    if chance.random() < 0.7:
+        world.device.voice(False)
+
+
+@_action(*ANY)
+async def voice(world: World, chance: random.Random) -> None:
+    """A voice at the microphone, of which the server says nothing."""
+    world.device.voice(chance.random() < 0.5)
+    world.device.hear(chance.randint(0, 3))
+
+
+@_action(*ANY, none=1.5, pending=2.0)
+async def type_text(world: World, chance: random.Random) -> None:
+    """The operator types."""
+    text = chance.choice((f"{world.word('t')} angry", f"{world.word('t')} calm", world.word("t"), world.word("t")))
+    if chance.random() < 0.05:
+        text = " "
+    await world.command(cmd.SendText(text=text), text)
+
+
+@_action(*OPEN, open=1.5)
+async def say(world: World, chance: random.Random) -> None:
+    """The model's words."""
+    for _ in range(chance.randint(1, 3)):
+        text = f" {world.word('m')}{chance.choice(('', '', ' and so on'))}"
+        dice = chance.random()
+        if dice < 0.8:
+            world.content(outputTranscription={"text": text})
+        elif dice < 0.9:
+            world.content(modelTurn={"parts": [{"text": text}]})
+        else:
+            world.content(outputTranscription={"text": text}, generationComplete=True)
+
+
+@_action(*OPEN, open=1.5)
+async def sound(world: World, chance: random.Random) -> None:
+    """The model's voice, each frame of one number."""
+    for _ in range(chance.randint(1, 3)):
+        world.frames += 1
+        ms = chance.choice((20, 60, 200))
+        pcm = world.frames.to_bytes(2, "little") * (ms * 24)
+        data = base64.b64encode(pcm).decode()
+        fields: dict[str, Any] = {
+            "modelTurn": {"parts": [{"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": data}}]}
+        }
+        if chance.random() < 0.1:
+            fields["outputTranscription"] = {"text": f" {world.word('m')}"}
+        world.content(**fields)
+
+
+@_action(*OPEN)
+async def think(world: World, chance: random.Random) -> None:
+    """The model thinks aloud."""
+    world.content(modelTurn={"parts": [{"text": f" {world.word('x')}", "thought": True}]})
+
+
+@_action(*OPEN, open=1.2)
+async def generation_complete(world: World, chance: random.Random) -> None:
+    world.content(generationComplete=True)
+
+
+@_action(*OPEN, open=2.0)
+async def turn_complete(world: World, chance: random.Random) -> None:
+    fields: dict[str, Any] = {"turnComplete": True}
+    dice = chance.random()
+    if dice < 0.1:
+        fields["interactionStatus"] = "IN_PROGRESS"
+    elif dice < 0.2:
+        fields["interactionStatus"] = "IDLE"
+    elif dice < 0.3:
+        fields["generationComplete"] = True
+    elif dice < 0.4:
+        fields["outputTranscription"] = {"text": f" {world.word('m')}"}
+    world.content(**fields)
+
+
+@_action(*OPEN)
+async def server_interrupt(world: World, chance: random.Random) -> None:
+    """The server cuts its answer, as it does when it hears the user; its turn is complete soon after."""
+    fields: dict[str, Any] = {"interrupted": True}
+    if chance.random() < 0.3:
+        fields["inputTranscription"] = {"text": f" {world.word('u')}"}
+    world.content(**fields)
+    if chance.random() < 0.5:
+        world.content(turnComplete=True)
+
+
+@_action(*ANY)
+async def interrupt(world: World, chance: random.Random) -> None:
+    """The operator cuts the model's answer."""
+    await world.command(cmd.Interrupt())
+
+
+# -- tools -----------------------------------------------------------------------------------------------------------
+
+
+def _args(name: str, chance: random.Random) -> dict[str, Any]:
+    if chance.random() < 0.04:
+        return {"nonsense": [1]}
+    match name:
+        case "note":
+            return {"name": chance.choice(("Ada", "Bo", "override"))}
+        case "add":
+            return {"count": chance.choice((1, 2, 200))}
+        case "search" | "ticket":
+            return {"seconds": chance.choice((0.0, 0.2, 2.0, 5.0))}
+        case "pay":
+            return {"fail": chance.random() < 0.3}
+        case _:
+            return {}
+
+
+NAMES = ("note", "add", "add", "search", "broken", "never", "stubborn", "ticket", "ticket", "log", "pay", "pay", "none")
+
+
+@_action(*OPEN, open=2.0)
+async def call(world: World, chance: random.Random) -> None:
+    """The model calls one to three tools."""
+    calls = []
+    for _ in range(chance.choice((1, 1, 1, 2, 3))):
+        name = chance.choice(NAMES)
+        one: dict[str, Any] = {"name": name, "args": _args(name, chance)}
+        dice = chance.random()
+        if dice < 0.07 and world.calls:
+            one["id"] = chance.choice(world.calls)
+        elif dice > 0.05:
+            one["id"] = world.word("call-")
+            world.calls.append(one["id"])
+        calls.append(one)
+    world.push(toolCall={"functionCalls": calls})
+
+
+@_action(*OPEN)
+async def cancel_call(world: World, chance: random.Random) -> None:
+    """The server no longer wants answers: of calls that run, that ended, or that never were."""
+    known = world.calls[-4:]
+    ids = chance.sample(known, min(len(known), chance.randint(1, 2))) or ["call-nobody-made"]
+    world.push(toolCallCancellation={"ids": ids})
+
+
+# -- time and sound --------------------------------------------------------------------------------------------------
+
+
+@_action(*ANY, none=3.0, open=1.5)
+async def wait(world: World, chance: random.Random) -> None:
+    await world.passes(chance.choice((0.02, 0.3, 1.0, 1.0, 3.0, 9.0, 25.0)))
+
+
+@_action(*ANY)
+async def play(world: World, chance: random.Random) -> None:
+    """The device plays on, without time passing."""
+    world.device.consume(chance.choice((0.01, 0.05, 0.2, 5.0)))
+
+
+# -- the program and the operator ------------------------------------------------------------------------------------
+
+
+@_action(*ANY)
+async def edit(world: World, chance: random.Random) -> None:
+    """The program writes to the state."""
+    state = world.handle.state
+    key, value = chance.choice(
+        (
+            ("app:anger", 0.9),
+            ("app:anger", 0.6),
+            ("app:anger", 0.1),
+            ("app:items", 3),
+            ("user:name", "Eve"),
+            ("user:name", None),
+            ("app:closed", True),
+            ("app:reopen", True),
+            ("turn:edited", True),
+        )
+    )
+    if value is None:
+        state.remove(key)
+    else:
+        state.set(key, value)
+
+
+@_action(*ANY)
+async def transition(world: World, chance: random.Random) -> None:
+    """The program moves the conversation."""
+    name = chance.choice(world.phases)
+    world.timeline.note("moved", phase=name)
+    world.handle.transition_to(name, "the program says so")
+
+
+@_action(*ANY)
+async def steer(world: World, chance: random.Random) -> None:
+    """The program tells the model something, has it speak, gives it a new instruction, or answers a tool's call."""
+    handle = world.handle
+    match chance.randrange(4):
+        case 0:
+            try:
+                handle.send_context("By the way.")
+            except GeminiLiveError as error:
+                world.timeline.note("refused", what="context", why=str(error))
+        case 1:
+            handle.prompt()
+        case 2:
+            handle.update_instruction(f"You are in simulation {chance.randrange(3)}.")
+        case _:
+            if world.calls:
+                ident = chance.choice(world.calls)
+                taken = handle.answer_tool(ident, {"given": True})
+                world.timeline.note("given", call=ident, taken=taken)
+
+
+@_action(*ANY)
+async def switch(world: World, chance: random.Random) -> None:
+    """The operator uses the switches."""
+    on = chance.random() < 0.5
+    await world.command(
+        chance.choice(
+            (
+                cmd.SetMicrophone(on=on),
+                cmd.SetSpeaker(on=on),
+                cmd.SetMode(mode="voice" if on else "text"),
+            )
+        )
+    )
+
+
+@_action(*ANY, open=0.12, pending=0.2, none=0.2)
+async def hang_up(world: World, chance: random.Random) -> None:
+    """The operator ends the session."""
+    if not world.hung_up:
+        world.hung_up = True
+        world.timeline.note("hung up")
+    await world.command(cmd.HangUp(reason="the operator hung up"))

@@ -1,0 +1,446 @@
+"""The agent of the simulation: some of everything, and much of it slow, failing or stubborn.
+
+Its functions belong to whichever world runs (`CURRENT`), so that its plans are made once. What fails here says that it
+does so on purpose; any other fault in a session is a finding.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from tests.simulation.timeline import Timeline
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.extraction import ExtractionTrigger, FunctionExtractor
+from gemini_live_runtime.conversation.phases import Phase, PhasePreparation, Transition
+from gemini_live_runtime.conversation.promotion import FieldPromotion
+from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
+from gemini_live_runtime.conversation.transcript import TranscriptWindow
+from gemini_live_runtime.session.live import Live
+from gemini_live_runtime.session.live_effects import LiveEffect, SendContext
+from gemini_live_runtime.session.persistence import MemoryPersistence
+from gemini_live_runtime.session.plan import SessionPlan
+from gemini_live_runtime.session.reactor import Live as LiveEvent
+from gemini_live_runtime.session.reactor import ReactorEvent, ReactorRule, VoiceRuntimeState
+from gemini_live_runtime.state.computed import ComputedVar
+from gemini_live_runtime.state.guards import called_ok, key
+from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.temporal import (
+    ConsecutiveFailureDetector,
+    RateDetector,
+    SustainedDetector,
+    TemporalPattern,
+    TurnCountDetector,
+)
+from gemini_live_runtime.state.watchers import Change, Watcher
+from gemini_live_runtime.tools.declaration import ToolContext, tool
+
+ON_PURPOSE = "on purpose"
+
+
+class Current:
+    """The world whose session runs now."""
+
+    timeline = Timeline()
+    chance = random.Random()
+    faulty = 0.0
+    """How likely a call of a callback fails or is slow."""
+
+
+async def _mood() -> None:
+    """Nothing, a fault, or a wait."""
+    dice = Current.chance.random()
+    if dice < Current.faulty / 2:
+        raise RuntimeError(ON_PURPOSE)
+    if dice < Current.faulty:
+        await asyncio.sleep(Current.chance.choice((0.0, 0.01, 0.2, 1.5, 7.0)))
+
+
+def _ran(context: ToolContext, name: str) -> None:
+    Current.timeline.note("ran", call=context.call_id, name=name)
+
+
+# -- tools -----------------------------------------------------------------------------------------------------------
+
+
+@tool
+async def note(name: str, context: ToolContext, state: State) -> dict[str, Any]:
+    """Note the caller's name."""
+    _ran(context, "note")
+    state.set("user:name", name)
+    state.set("turn:noted", True)
+    return {"noted": name}
+
+
+@tool
+async def add(count: int, context: ToolContext, state: State) -> int:
+    """Add items to the order."""
+    _ran(context, "add")
+    await asyncio.sleep(0.05)
+    return int(state.modify("app:items", 0, lambda items: items + count))
+
+
+@tool
+async def search(seconds: float, context: ToolContext, state: State) -> str:
+    """Look something up, slowly."""
+    _ran(context, "search")
+    state.set("turn:searching", True)
+    await asyncio.sleep(seconds)
+    state.set("turn:found", True)
+    return "found"
+
+
+@tool
+async def broken(context: ToolContext) -> str:
+    """Fail."""
+    _ran(context, "broken")
+    await asyncio.sleep(0)
+    raise ValueError(ON_PURPOSE)
+
+
+@tool(timeout_s=3.0)
+async def never(context: ToolContext) -> str:
+    """Never come back."""
+    _ran(context, "never")
+    await asyncio.Event().wait()
+    return ""
+
+
+@tool(timeout_s=4.0)
+async def stubborn(context: ToolContext) -> str:
+    """Take its time to be cancelled, longer than is waited for."""
+    _ran(context, "stubborn")
+    try:
+        await asyncio.sleep(2.0)
+    except asyncio.CancelledError:
+        await asyncio.sleep(2.5)
+        raise
+    return "done"
+
+
+@tool(background=True)
+async def ticket(seconds: float, context: ToolContext, state: State) -> str:
+    """Open a ticket, in the background."""
+    _ran(context, "ticket")
+    await asyncio.sleep(seconds)
+    state.set("bg:ticket", "T-1")
+    return "T-1"
+
+
+@tool(blocking=False, scheduling="SILENT")
+async def log(context: ToolContext) -> str:
+    """Write a line nobody has to hear of."""
+    _ran(context, "log")
+    await asyncio.sleep(0.5)
+    return "logged"
+
+
+@tool
+async def pay(fail: bool, context: ToolContext) -> str:
+    """Take the money."""
+    _ran(context, "pay")
+    await asyncio.sleep(0.3)
+    if fail:
+        raise RuntimeError(ON_PURPOSE)
+    return "paid"
+
+
+TOOLS = (note, add, search, broken, never, stubborn, ticket, log, pay)
+
+
+# -- phases ----------------------------------------------------------------------------------------------------------
+
+
+async def _leave_help(state: State) -> None:
+    Current.timeline.note("leaving", phase="help")
+    await _mood()
+
+
+async def _enter_help(state: State) -> None:
+    state.set("app:helped", True)
+    await _mood()
+
+
+async def _enter_order(state: State) -> None:
+    await _mood()
+    state.modify("app:orders", 0, lambda orders: orders + 1)
+
+
+async def _total(state: State) -> None:
+    await _mood()
+    state.set("app:total", state.get("app:items", 0) * 10)
+
+
+async def _what_was_said(state: State, window: TranscriptWindow) -> str | None:
+    await _mood()
+    return f"So far: {len(window)} turns" if len(window) else None
+
+
+def _order_text(state: State) -> str:
+    return f"Take the order. There are {state.get('app:items', 0)} items so far."
+
+
+PHASES = (
+    Phase(
+        "greet",
+        "Ask for the name.",
+        needs="user:name",
+        transitions=(
+            Transition("help", key("app:anger") > 0.7, because="the caller is angry"),
+            Transition("order", key("user:name").is_set(), because="the name is known"),
+        ),
+    ),
+    Phase(
+        "help",
+        "Calm the caller down.",
+        tools=(note, search, ticket, log, broken, never, stubborn),
+        on_enter=_enter_help,
+        on_exit=_leave_help,
+        on_enter_context="The caller was angry.",
+        prompt_on_enter=True,
+        transitions=Transition("greet", ~(key("app:anger") > 0.3), because="the caller is calm"),
+    ),
+    Phase(
+        "order",
+        _order_text,
+        guard=~key("app:closed").is_true(),
+        needs=("app:items",),
+        on_enter=_enter_order,
+        on_enter_context=_what_was_said,
+        transitions=(
+            Transition("help", key("app:anger") > 0.7, because="the caller is angry"),
+            Transition("pay", key("derived:enough").is_true(), because="there are enough items"),
+        ),
+    ),
+    Phase(
+        "pay",
+        "Take the money.",
+        tools=(pay, add, ticket, log, never),
+        requires=("app:total",),
+        preparations=PhasePreparation("total", _total, "app:total"),
+        presents="price",
+        clear_on_enter="app:reopen",
+        prompt_on_enter="Ask for the card.",
+        transitions=(
+            Transition("done", called_ok("pay"), because="it is paid"),
+            Transition("order", key("app:reopen").is_true(), because="something is missing"),
+        ),
+    ),
+    Phase("done", "Say goodbye.", tools=(log,), terminal=True, prompt_on_enter=True),
+)
+
+
+# -- what notices ----------------------------------------------------------------------------------------------------
+
+
+def _alarm(state: State, change: Change) -> None:
+    state.modify("app:alarms", 0, lambda count: count + 1)
+
+
+async def _noted_items(state: State, change: Change) -> None:
+    await asyncio.sleep(0.3)
+    state.set("app:seen_items", change.new)
+
+
+async def _moody_watcher(state: State) -> None:
+    await _mood()
+    state.set("app:closed", False)
+
+
+def _failing_action() -> None:
+    raise RuntimeError(ON_PURPOSE)
+
+
+WATCHERS = (
+    Watcher(key("app:anger").crossed_above(0.7), _alarm, name="alarm", blocking=True),
+    Watcher(key("app:items").changed(), _noted_items, name="items"),
+    Watcher(key("app:closed").changed_to(True), _moody_watcher, name="closed", blocking=True),
+    Watcher((key("app:items") >= 2).became_true(), _failing_action, name="failing"),
+)
+
+
+def _escalated(state: State) -> None:
+    state.set("app:escalated", True)
+
+
+async def _impatient(state: State) -> None:
+    await _mood()
+    state.modify("app:impatience", 0, lambda count: count + 1)
+
+
+PATTERNS = (
+    TemporalPattern("angry for long", SustainedDetector(key("app:anger") > 0.5, 5.0), _escalated),
+    TemporalPattern("many cuts", RateDetector("turn.interrupted", 2, 10.0), _impatient, cooldown_s=5.0, blocking=True),
+    TemporalPattern("nameless", TurnCountDetector(~key("user:name").is_set(), 2), _impatient),
+    TemporalPattern("tool fails", ConsecutiveFailureDetector("broken", 2), _failing_action),
+)
+
+COMPUTED = (
+    ComputedVar("price", lambda state: state.get("app:items", 0) * 10, depends_on="app:items"),
+    ComputedVar("enough", (key("app:items") >= 2) & (key("derived:price") < 1000)),
+)
+
+
+async def read_mood(window: TranscriptWindow) -> dict[str, Any]:
+    """What the caller's last words say of the mood, and who they are."""
+    said = window.last_user
+    if "garble" in said:
+        raise ValueError(ON_PURPOSE)
+    if "slowly" in said:
+        await asyncio.sleep(Current.chance.choice((0.2, 0.6, 1.0, 3.0)))
+    found: dict[str, Any] = {}
+    if "angry" in said:
+        found["anger"] = 0.9
+    if "calm" in said:
+        found["anger"] = 0.1
+    if "name" in said:
+        found["name"] = said.rsplit("name", 1)[-1].split()[0] if said.rsplit("name", 1)[-1].split() else ""
+    return found
+
+
+async def count_answers(window: TranscriptWindow) -> dict[str, Any]:
+    """How many turns of the window the model has spoken in."""
+    await asyncio.sleep(0)
+    return {"answers": sum(1 for turn in window.turns if turn.model)}
+
+
+async def after_tools(window: TranscriptWindow) -> dict[str, Any]:
+    """Nothing, or a fault."""
+    await _mood()
+    return {}
+
+
+EXTRACTORS = (
+    FunctionExtractor(
+        function=read_mood,
+        deadline_s=2.0,
+        promotions=(FieldPromotion.overwrite("anger"), FieldPromotion.non_empty("name").to("user:name")),
+    ),
+    FunctionExtractor(
+        function=count_answers,
+        trigger=ExtractionTrigger("generation-complete"),
+        promotions=(FieldPromotion.overwrite("answers").to("temp:answers"),),
+    ),
+    FunctionExtractor(function=after_tools, trigger=ExtractionTrigger("tool-call")),
+)
+
+
+# -- who listens -----------------------------------------------------------------------------------------------------
+
+
+async def _listener(*args: Any) -> None:
+    await _mood()
+
+
+async def _zero() -> None:
+    await _mood()
+
+
+async def _boundary(state: State, writer: Any) -> None:
+    if Current.chance.random() < 0.2:
+        writer.send_context(["A turn is over."])
+    await _mood()
+
+
+async def _override(calls: Any, state: State) -> dict[str, Any] | None:
+    await _mood()
+    answered = {call.id: {"given": True} for call in calls if call.args.get("name") == "override"}
+    return answered or None
+
+
+async def _answers(responses: Any, state: State) -> Any:
+    await _mood()
+    dice = Current.chance.random()
+    if dice < 0.05:
+        return []
+    for response in responses:
+        response.response["seen"] = True
+    return responses
+
+
+def _words(text: str, final: bool) -> None:
+    if Current.chance.random() < Current.faulty / 2:
+        raise RuntimeError(ON_PURPOSE)
+
+
+async def _amendment(state: State) -> str | None:
+    if Current.chance.random() < Current.faulty / 4:
+        raise RuntimeError(ON_PURPOSE)
+    return "Be quick." if state.get("app:anger", 0) > 0.5 else None
+
+
+def _sorry(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> list[LiveEffect] | None:
+    if isinstance(event, LiveEvent) and isinstance(event.event, ev.TurnInterrupted) and event.event.by == "operator":
+        return [SendContext(("The operator interrupted.",), "sorry")]
+    return None
+
+
+async def _concurrent() -> None:
+    await asyncio.sleep(0.4)
+    await _mood()
+
+
+@cache
+def _base() -> Live:
+    live = (
+        Live.builder("simulated")
+        .instruction("You are in a simulation.")
+        .tools(*TOOLS)
+        .phase(*PHASES)
+        .computed(*COMPUTED)
+        .watch(*WATCHERS)
+        .pattern(*PATTERNS)
+        .extract(*EXTRACTORS)
+        .rule(ReactorRule("sorry", _sorry))
+        .repair(2, 4)
+        .on("tool_call", _override)
+        .on("before_tool_response", _answers)
+        .on("turn_boundary", _boundary)
+        .on("interrupted", _concurrent, concurrent=True)
+        .on("input_transcript", _words)
+        .on("output_transcript", _words)
+        .on("instruction_amendment", _amendment)
+    )
+    for name in ("turn_complete", "connected", "disconnected", "go_away", "tool_cancelled", "error"):
+        live = live.on(name, _listener)
+    for name in ("generation_complete", "interrupted", "resumed", "teardown"):
+        live = live.on(name, _zero)
+    return live.on("extracted", lambda name, value: _listener()).on("extraction_error", lambda name, text: _listener())
+
+
+MODELS = ("gemini-3.8-live", "gemini-2.5-flash-live", "gemini-3.1-flash-live")
+
+
+@cache
+def plan_of(
+    model: str, steering: SteeringMode, deferred: bool, greeting: bool, soft: bool, push_to_talk: bool
+) -> SessionPlan:
+    """One of the agent's variants."""
+    live = _base().model(model).steering(steering, ContextDelivery.DEFERRED if deferred else ContextDelivery.IMMEDIATE)
+    if greeting:
+        live = live.greeting("Greet the caller.")
+    if push_to_talk:
+        live = live.turn_taking("push-to-talk")
+    elif soft:
+        live = live.soft_turns(2.0)
+    return live.plan()
+
+
+def choose_plan(chance: random.Random) -> SessionPlan:
+    """A variant of the agent, with or without a memory."""
+    plan = plan_of(
+        chance.choice(MODELS),
+        chance.choice(list(SteeringMode)),
+        chance.random() < 0.3,
+        chance.random() < 0.3,
+        chance.random() < 0.3,
+        chance.random() < 0.15,
+    )
+    if chance.random() < 0.3:
+        definition = replace(plan.definition, persistence=MemoryPersistence(), telemetry_s=5.0)
+        plan = replace(plan, definition=definition)
+    return plan

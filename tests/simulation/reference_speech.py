@@ -1,0 +1,286 @@
+"""The reference model's promises about speech: turns, the words of both sides, and the sound that is played."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from tests.simulation.rules import Rule
+
+NO_ANSWER_S = 20.0
+"""A voice turn without any answer ends after so long (the session's documented patience)."""
+
+
+class Turns(Rule):
+    """Turns are numbered densely, one at a time; each begins and ends for a reason, and ends when it has to."""
+
+    def __init__(self, *, soft_turns: bool) -> None:
+        self.soft_turns = soft_turns
+        self.number = 0
+        self.open = False
+        self.must_end = ""
+        self.cause = ""
+        self.ended_at_rest = True
+        self.by: dict[int, str] = {}
+        self.outcomes: dict[int, str] = {}
+        self._frame: dict[str, Any] = {}
+        self._sound = False
+        self._accepted = True
+
+    def entry(self, kind: str, data: dict[str, Any]) -> None:
+        if kind in ("action", "command"):
+            self._has_ended()
+            self._frame = {}
+        if kind == "command":
+            self.cause = data["order"]
+        elif kind == "queued":
+            self._sound = True
+        elif kind == "sent":
+            # Sound makes no event of its own when it arrives, so what was sent may begin a turn.
+            parts = data["frame"].get("serverContent", {}).get("modelTurn", {}).get("parts", ())
+            self._sound = self._sound or any("inlineData" in part for part in parts)
+
+    def event(self, event: dict[str, Any]) -> None:
+        data = event["data"]
+        match event["type"]:
+            case "wire.message" if data["direction"] == "received":
+                self._has_ended()
+                self._frame = data["frame"]
+                self.cause = "server"
+            case "connection.closed":
+                self._has_ended()
+                self.cause = "closed"
+                if self.open and not data["requested"]:
+                    self.must_end = "the connection is gone"
+            case "connection.ready":
+                self.cause = "ready"
+                self._frame = {}
+            case "turn.started":
+                self._started(event["turn"], data["by"])
+            case "turn.completed":
+                self._completed(event["turn"], data)
+            case "turn.interrupted":
+                if self.open and data["by"] == "operator":
+                    self.must_end = "the operator interrupted"
+                self.check(event["turn"] <= self.number, "a turn to come was interrupted")
+
+    def _started(self, number: int, by: str) -> None:
+        self.check(not self.open, f"turn {number} began within turn {self.number}")
+        self.check(number == self.number + 1, f"turn {number} followed {self.number}")
+        content = self._frame.get("serverContent", {})
+        if by == "voice":
+            self.check("inputTranscription" in content, f"turn {number} began without words of the user")
+        elif by == "typed":
+            self.check(self.cause in ("text.send", "ready", "server"), f"turn {number} began without a text")
+        else:
+            spoke = "outputTranscription" in content or "modelTurn" in content or "toolCall" in self._frame
+            self.check(spoke or self._sound, f"turn {number} began although the model said nothing")
+        self._sound = False
+        self.number, self.open, self.must_end = number, True, ""
+        self.by[number] = by
+
+    def _completed(self, number: int, data: dict[str, Any]) -> None:
+        self.check(self.open and number == self.number, f"turn {number} ended, the open one is {self.number}")
+        content = self._frame.get("serverContent", {})
+        reason = data["reason"]
+        if reason == "soft turn":
+            self.check(self.soft_turns, "a soft turn nobody asked for")
+            self.check(data["outcome"] == "empty", "a soft turn in which the model spoke")
+        elif reason == "no answer":
+            self.check(self.by[number] == "voice", "silence is no answer to a typed text")
+        elif data["outcome"] == "complete":
+            self.check("turnComplete" in content or self.cause != "server", f"turn {number} is complete, nobody said so")
+        elif data["outcome"] == "interrupted":
+            known = "interrupted" in content or self.cause in ("closed", "interrupt", "text.send", "ready", "server")
+            self.check(known, f"turn {number} was interrupted by nobody")
+        self.open, self.must_end = False, ""
+        self.outcomes[number] = data["outcome"]
+
+    def _has_ended(self) -> None:
+        self.check(not self.must_end, f"turn {self.number} is still open although {self.must_end}")
+
+    def end(self, facts: dict[str, Any]) -> None:
+        if facts["rest"] and facts["rest"]["wire"] == "open":
+            self.check(not self.open, f"turn {self.number} never ended")
+
+
+class Words(Rule):
+    """Every word that was received is told once, verbatim, in order; the transcript keeps what was said and heard."""
+
+    def __init__(self, turns: Turns) -> None:
+        self.turns = turns
+        self.due: list[tuple[str, str, str]] = []
+        self.user: defaultdict[int, str] = defaultdict(str)
+        self.model: defaultdict[int, list[str]] = defaultdict(list)
+        self.gens: defaultdict[int, set[int]] = defaultdict(set)
+        self.said: defaultdict[int, str] = defaultdict(str)
+        """What the model said in each generation."""
+        self.turn_of: dict[int, int] = {}
+        self.cuts: defaultdict[int, int] = defaultdict(int)
+
+    def entry(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "queued":
+            # An answer may begin with its sound.
+            self.turn_of.setdefault(data["gen"], self.turns.number)
+
+    def event(self, event: dict[str, Any]) -> None:
+        data = event["data"]
+        match event["type"]:
+            case "wire.message" if data["direction"] == "received":
+                self.check(not self.due, f"never told: {self.due}")
+                self._received(data["frame"].get("serverContent", {}))
+            case "transcript.delta":
+                self._told(event, data)
+            case "text.sent":
+                self.user[event["turn"]] += data["text"]
+            case "turn.interrupted":
+                self._interrupted(event, data)
+
+    def _received(self, content: dict[str, Any]) -> None:
+        if "inputTranscription" in content:
+            self.due.append(("user", "speech", content["inputTranscription"]["text"]))
+        for part in content.get("modelTurn", {}).get("parts", ()):
+            if "text" in part:
+                self.due.append(("model", "thought" if part.get("thought") else "text", part["text"]))
+        if "outputTranscription" in content:
+            self.due.append(("model", "speech", content["outputTranscription"]["text"]))
+
+    def _told(self, event: dict[str, Any], data: dict[str, Any]) -> None:
+        self.check(bool(self.due), f"{data['text']!r} was told and never said")
+        due = self.due.pop(0)
+        self.check((data["side"], data["channel"], data["text"]) == due, f"{due} was told as {data}")
+        turn, gen = event["turn"], event["gen"]
+        if data["side"] == "user":
+            self.check(self.turns.open and turn == self.turns.number, f"the user spoke in turn {turn}, which is over")
+            self.user[turn] += data["text"]
+        elif data["channel"] != "thought":
+            if gen not in self.turn_of:
+                self.turn_of[gen] = turn
+                self.check(turn == self.turns.number, f"an answer that begins in turn {self.turns.number} is of {turn}")
+            self.check(self.turn_of[gen] == turn, f"an answer of turn {self.turn_of[gen]} goes on in turn {turn}")
+            self.model[turn].append(data["text"])
+            self.gens[turn].add(gen)
+            self.said[gen] += data["text"]
+
+    def _interrupted(self, event: dict[str, Any], data: dict[str, Any]) -> None:
+        gen, heard, unheard = event["gen"], data["heard_text"], data["unheard_text"]
+        self.check(heard + unheard == self.said[gen], f"{heard!r} and {unheard!r} are not {self.said[gen]!r}")
+        total = data["heard_samples"] + data["unheard_samples"]
+        if total:
+            share = data["heard_samples"] / total
+            self.check(len(heard) <= len(self.said[gen]) * share + 1e-9, f"{heard!r} is more than was heard")
+            self.check(share < 1 or not unheard, f"{unheard!r} was heard")
+        else:
+            self.check(not heard, f"{heard!r} was heard without a sound")
+        self.cuts[event["turn"]] += 1
+
+    def end(self, facts: dict[str, Any]) -> None:
+        self.check(not self.due, f"never told: {self.due}")
+        kept = {turn["number"]: turn for turn in facts["transcript"]}
+        for number in range(1, self.turns.number + 1):
+            if number == self.turns.number and self.turns.open:
+                continue
+            turn = kept.pop(number, {"user": "", "model": "", "unheard": "", "interrupted": False})
+            self.check(turn["user"] == self.user[number], f"turn {number}: {turn['user']!r} is not what the user said")
+            said = "".join(self.model[number])
+            if len(self.gens[number]) <= 1:
+                self.check(turn["model"] + turn["unheard"] == said, f"turn {number}: {turn} is not {said!r}")
+            else:
+                pieces = turn["model"].split() + turn["unheard"].split()
+                self.check(sorted(pieces) == sorted(said.split()), f"turn {number}: {turn} is not {said!r}")
+            self.check(not turn["unheard"] or turn["interrupted"], f"turn {number}: unheard, and not interrupted")
+            if number not in self.cuts:
+                self.check(not turn["interrupted"], f"turn {number} was not interrupted")
+        self.check(not kept, f"turns that never were: {sorted(kept)}")
+
+
+class Sound(Rule):
+    """Sound that was cut is never played, sound that was not is played whole and in order, and all of it is counted."""
+
+    def __init__(self) -> None:
+        self.answer_of: dict[int, int] = {}
+        """The server's answer that a frame belongs to; answers are counted from 1 as the server ends them."""
+        self.counts: dict[int, int] = {}
+        self.played: defaultdict[int, int] = defaultdict(int)
+        self.order: list[int] = []
+        self.gen_of: dict[int, int] = {}
+        self.cut: set[int] = set()
+        self.sent_answer = 1
+        self.answer = 1
+        self.begun = False
+        self.bound = 0
+        self.next_line_answer: dict[int, int] = {}
+        self.line = 0
+        self.command = ""
+
+    def entry(self, kind: str, data: dict[str, Any]) -> None:
+        match kind:
+            case "sent":
+                self._sent(data["frame"])
+            case "opened":
+                # A new connection begins a new answer, whatever the last one left unsaid.
+                self.sent_answer += 1
+                self.next_line_answer[data["line"]] = self.sent_answer
+            case "queued":
+                self.begun = True
+                frame = data["frame"]
+                self.check(data["gen"] >= self.bound, f"frame {frame} of generation {data['gen']}, cut below {self.bound}")
+                self.counts[frame] = data["count"]
+                self.gen_of[frame] = data["gen"]
+                if data["taken"]:
+                    self.order.append(frame)
+                self.check(self.answer_of[frame] not in self.cut, f"frame {frame} of an answer that was cut")
+            case "played":
+                self._play(data["frame"], data["count"])
+
+    def _sent(self, frame: dict[str, Any]) -> None:
+        content = frame.get("serverContent", {})
+        for part in content.get("modelTurn", {}).get("parts", ()):
+            if "inlineData" in part:
+                self.answer_of[len(self.answer_of) + 1] = self.sent_answer
+        if "turnComplete" in content or "interrupted" in content:
+            self.sent_answer += 1
+
+    def _play(self, frame: int, count: int) -> None:
+        self.check(self.answer_of[frame] not in self.cut, f"frame {frame} was played after its answer was cut")
+        waiting = [other for other in self.order if self.played[other] < self.counts[other] and not self._is_cut(other)]
+        self.check(waiting[:1] == [frame], f"frame {frame} was played, {waiting[:1]} was next")
+        self.played[frame] += count
+        self.check(self.played[frame] <= self.counts[frame], f"frame {frame} was played twice")
+
+    def _is_cut(self, frame: int) -> bool:
+        return self.answer_of[frame] in self.cut or self.gen_of[frame] < self.bound
+
+    def event(self, event: dict[str, Any]) -> None:
+        data = event["data"]
+        match event["type"]:
+            case "wire.message" if data["direction"] == "received":
+                self._received(data["frame"].get("serverContent", {}))
+            case "connection.ready":
+                self.line += 1
+            case "turn.interrupted":
+                self.bound = max(self.bound, data["cut_below"])
+                self._cut()
+                heard = sum(self.played[frame] for frame, gen in self.gen_of.items() if gen == event["gen"])
+                self.check(data["heard_samples"] == heard, f"{heard} samples were heard, not {data['heard_samples']}")
+            case "text.sent":
+                self._cut()
+
+    def _received(self, content: dict[str, Any]) -> None:
+        parts = content.get("modelTurn", {}).get("parts", ())
+        spoke = any("inlineData" in part or ("text" in part and not part.get("thought")) for part in parts)
+        self.begun = self.begun or spoke or "outputTranscription" in content
+        if "interrupted" in content:
+            self._cut()
+        if "turnComplete" in content or "interrupted" in content:
+            self.begun = False
+
+    def _cut(self) -> None:
+        """Everything that arrived is cut, and what still arrives of an answer that has begun."""
+        arrived = {self.answer_of[frame] for frame in self.counts}
+        self.cut |= arrived
+
+    def end(self, facts: dict[str, Any]) -> None:
+        if facts["rest"] and facts["rest"]["quiet"]:
+            left = [frame for frame in self.order if self.played[frame] < self.counts[frame] and not self._is_cut(frame)]
+            self.check(not left, f"frames {left} were never played")

@@ -1,0 +1,390 @@
+"""One simulated session: a real `LiveSession` between a scripted server, a scripted device and a scripted program.
+
+Everything is chosen by seeded randomness and done in virtual time, so a seed is a session. What was done is kept as a
+script, from which the session can be run again with actions left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tests.simulation import agent
+from tests.simulation.actions import ACTIONS, Action, possible
+from tests.simulation.device import ScriptedDevice
+from tests.simulation.server import Line
+from tests.simulation.timeline import Timeline
+
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import LoopClock, VirtualTimeLoop
+from gemini_live_runtime.engine.hub import Hub
+from gemini_live_runtime.errors import UnreachableError
+from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.session.capabilities import capabilities_of
+from gemini_live_runtime.session.core import SessionCore
+from gemini_live_runtime.session.declare import setup_of
+from gemini_live_runtime.session.limits import Limits
+from gemini_live_runtime.session.runner import LiveSession, Opening
+from gemini_live_runtime.wire.connection import Connection, connect
+from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
+from gemini_live_runtime.wire.transport import Transport
+
+LONGEST_S = 3600.0
+"""Virtual seconds after which a session that does not end is a finding."""
+
+WATCHED = ("ready", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An action with the seed of its own choices."""
+
+    name: str
+    seed: int
+
+
+@dataclass(slots=True)
+class Run:
+    """What came of a seed."""
+
+    seed: int
+    steps: list[Step]
+    timeline: Timeline
+    facts: dict[str, Any]
+    soft_turns: bool
+    fault: str = ""
+
+
+class Sink:
+    """The engine's own hub, and the timeline beside it."""
+
+    def __init__(self, hub: Hub, timeline: Timeline) -> None:
+        self._hub = hub
+        self._timeline = timeline
+        self.wall = hub.wall
+        self.tracks = {"user": 0, "model": 0}
+
+    def emit(self, payload: ev.Payload, *, turn: int, gen: int) -> ev.Event:
+        event = self._hub.emit(payload, turn=turn, gen=gen)
+        self._timeline.event(event.to_json())
+        return event
+
+    def audio(self, track: ev.Side, pcm: bytes) -> None:
+        self.tracks[track] += len(pcm) // 2
+
+
+class World:
+    """A session and everything around it."""
+
+    def __init__(self, seed: int, steps: Sequence[Step] | None) -> None:
+        self.seed = seed
+        self.chance = random.Random(seed)
+        self.timeline = Timeline()
+        self.script = None if steps is None else list(steps)
+        self.steps: list[Step] = []
+        self.lines: list[Line] = []
+        self.unreachable = 0
+        """Connection attempts that will fail."""
+        self.calls: list[str] = []
+        """Ids of all calls, in order."""
+        self.texts = 0
+        self.words = 0
+        self.frames = 0
+        self.hung_up = False
+        chance = self.chance
+        self.mode: ev.Mode = chance.choice(("voice", "voice", "text"))
+        self.uplink_s = chance.choice((0.0, 0.0, 0.03, 0.4))
+        self.microphone = chance.random() < 0.8
+        self.hurry = chance.choice((0.1, 0.5))
+        """How likely nothing is waited for after an action."""
+        self.finishes = chance.random() < 0.75
+        """Whether the session is brought to rest before it is hung up."""
+        self.length = chance.randint(14, 26)
+        agent.Current.timeline = self.timeline
+        agent.Current.chance = random.Random(seed + 1)
+        agent.Current.faulty = chance.choice((0.0, 0.1, 0.5))
+        self.plan = agent.choose_plan(chance)
+        self.device = ScriptedDevice(self.timeline, microphone=self.microphone)
+
+    # -- the session -------------------------------------------------------------------------------------------------
+
+    def make(self) -> None:
+        """Make the session; on the running loop."""
+        plan, clock = self.plan, LoopClock()
+        definition = plan.definition
+        capabilities = capabilities_of(definition.model)
+        self.hub = Hub("simulated", clock, program="simulation", pid=1)
+        self.core = SessionCore(
+            mode=self.mode,
+            capabilities=capabilities,
+            limits=Limits(None, None),
+            price=None,
+            started_at=clock.now(),
+            manual_activity=definition.turn_taking == "push-to-talk",
+        )
+
+        async def transport(_: Endpoint) -> Transport:
+            await asyncio.sleep(0)
+            if self.unreachable:
+                self.unreachable -= 1
+                raise UnreachableError("The server cannot be reached", remedy="Try again")
+            line = Line(len(self.lines) + 1, self.timeline, self.uplink_s)
+            self.timeline.note("opened", line=line.number)
+            self.lines.append(line)
+            return line
+
+        async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
+            setup = setup_of(
+                plan, definition.model, capabilities=capabilities, instruction=instruction, handle=handle
+            )
+            endpoint = local_endpoint("ws://localhost")
+            return await connect(endpoint, setup, clock=clock, observer=recorder, transport_factory=transport)
+
+        async def opening() -> Opening:
+            return Opening(url="ws://localhost", connect=connected)
+
+        async def closing() -> None:
+            self.timeline.note("closing")
+
+        self.session = LiveSession(
+            started=ev.SessionStarted(
+                session_id="simulated",
+                agent=plan.name,
+                model=definition.model,
+                backend="local",
+                wall=0.0,
+                record="off",
+                mode=self.mode,
+                program="simulation",
+            ),
+            plan=plan,
+            core=self.core,
+            capabilities=capabilities,
+            sink=Sink(self.hub, self.timeline),
+            audio=self.device,
+            opening=opening,
+            closing=closing,
+            clock=clock,
+        )
+        # The delays of reconnecting are random; here they are the seed's too.
+        self.session._wire._reconnecting.jitter = random.Random(self.seed)
+        self.mind = self.session.conductor
+        self.handle = self.session.handle
+        self.phases = list(plan.make_machine().phases) if plan.definition.phases else []
+
+    @property
+    def line(self) -> Line | None:
+        """The newest connection."""
+        return self.lines[-1] if self.lines else None
+
+    @property
+    def wire(self) -> str:
+        """`open`, `pending` or `none`."""
+        line = self.line
+        if line is None or (line.state == "pending" and not line.asked):
+            return "none"
+        return line.state
+
+    @property
+    def given_up(self) -> bool:
+        """Whether there will be no connection any more."""
+        return self.hung_up or self.core._facts.status == "error"
+
+    def push(self, **frame: Any) -> None:
+        """Let the server say something."""
+        if self.line is not None:
+            self.line.push(frame)
+
+    def content(self, **fields: Any) -> None:
+        """Let the server say some content."""
+        self.push(serverContent=fields)
+
+    async def command(self, order: cmd.Order, text: str = "") -> None:
+        """Give the session a command."""
+        ident = f"c{len(self.timeline.entries)}"
+        self.timeline.note("command", id=ident, order=order.command, text=text)
+        await self.session.command(cmd.Command(ident, order))
+
+    # -- the life ----------------------------------------------------------------------------------------------------
+
+    async def live(self) -> dict[str, Any]:
+        """Run the session to its end; what there was at rest and at the end."""
+        self.make()
+        running = asyncio.create_task(self.session.run())
+        try:
+            async with asyncio.timeout(LONGEST_S):
+                # Nobody knows of a session before it has begun.
+                await asyncio.sleep(0)
+                await self._act(running)
+                rest = await self._finish() if self.finishes and not running.done() else {}
+                if not self.hung_up:
+                    self.timeline.note("hung up")
+                    self.session.hang_up("the simulation is over")
+                code = await running
+        finally:
+            running.cancel()
+            self.hub.bye("over", 0)
+        return {"code": code, "rest": rest, **self._facts()}
+
+    async def _act(self, running: asyncio.Task[int]) -> None:
+        after_end = 3
+        while True:
+            if running.done():
+                return
+            if self.given_up:
+                after_end -= 1
+                if after_end < 0:
+                    return
+            step = self._next()
+            if step is None:
+                return
+            action = ACTIONS[step.name]
+            if not action.fits(self.wire):
+                continue
+            self.steps.append(step)
+            self.timeline.note("action", name=step.name, seed=step.seed, wire=self.wire)
+            choices = random.Random(step.seed)
+            await action.perform(self, choices)
+            await self._settle(choices)
+
+    def _next(self) -> Step | None:
+        if self.script is not None:
+            return self.script.pop(0) if self.script else None
+        if len(self.steps) >= self.length:
+            return None
+        chance = self.chance
+        choices: list[Action] = possible(self.wire)
+        chosen = chance.choices(choices, [action.weight(self.wire) for action in choices])[0]
+        return Step(chosen.name, chance.getrandbits(48))
+
+    async def _settle(self, choices: random.Random) -> None:
+        dice = choices.random()
+        if dice < self.hurry:
+            return
+        if dice < 0.75:
+            for _ in range(choices.randint(1, 12)):
+                await asyncio.sleep(0)
+        else:
+            await asyncio.sleep(choices.choice((0.001, 0.05, 0.3)))
+
+    async def passes(self, seconds: float) -> None:
+        """Time passes, and the device plays."""
+        left = seconds
+        while left > 1e-9:
+            part = min(left, 0.1) if self.device.waiting_s else left
+            await asyncio.sleep(part)
+            self.device.consume(part)
+            left -= part
+
+    async def _finish(self) -> dict[str, Any]:
+        """The server becomes helpful and everything is brought to rest: nothing may stay open for ever."""
+        self.timeline.note("action", name="(finish)", wire=self.wire)
+        self.unreachable = 0
+        self.device.voice(False)
+        for _ in range(40):
+            if self.given_up:
+                break
+            if self.wire == "none":
+                await self.passes(1.0)
+            elif self.wire == "pending":
+                self.push(setupComplete={"sessionId": f"s-{len(self.lines)}"})
+                await self.passes(0.1)
+            else:
+                break
+        for _ in range(5):
+            if self.wire == "open":
+                self.content(outputTranscription={"text": f" {self.word('m')}"})
+                self.content(generationComplete=True)
+                self.content(turnComplete=True)
+            elif self.wire == "pending":
+                self.push(setupComplete={"sessionId": f"s-{len(self.lines)}"})
+            await self.passes(3.0)
+        for _ in range(60):
+            if self.session.quiet:
+                break
+            if self.wire == "open" and self.core._facts.owed:
+                self.content(outputTranscription={"text": f" {self.word('m')}"}, turnComplete=True)
+            await self.passes(1.0)
+        self.timeline.note("at rest", quiet=self.session.quiet, wire=self.wire, gave_up=self.given_up)
+        return {"quiet": self.session.quiet, "why": self._unrest(), "wire": self.wire, "gave_up": self.given_up}
+
+    def _unrest(self) -> str:
+        core, mind = self.core, self.mind
+        unrest = {
+            "turn open": core.turns.is_open,
+            "playing": core._playing,
+            "calls": core._calls.open_ids,
+            "queued": core._queued_texts,
+            "voice": core._facts.voice,
+            "owed": core._facts.owed,
+            "voice ended": core._facts.voice_ended_at,
+            "status": "" if core._facts.status in WATCHED else core._facts.status,
+            "device": self.device.playing,
+            "lane": mind.lane.current or mind.lane.depth,
+            "desk": mind.desk.open_calls,
+            "extraction": sorted(mind.extraction.running),
+            "code": mind.code.active,
+            "prompt": mind.pending.has_prompt,
+        }
+        return ", ".join(f"{name}: {value}" for name, value in unrest.items() if value)
+
+    def word(self, kind: str) -> str:
+        """A word that was never said before."""
+        self.words += 1
+        return f"{kind}{self.words}"
+
+    def _facts(self) -> dict[str, Any]:
+        mind = self.mind
+        kept = mind.keeper._store
+        return {
+            "state": mind.state.snapshot(),
+            "transcript": mind.transcript.to_json()["turns"],
+            "phase": mind.director.machine.current if mind.director else "",
+            "view_seq": self.hub.view.seq,
+            "kept": None if kept is None else dict(kept._kept),  # type: ignore[attr-defined]
+        }
+
+
+def run(seed: int, steps: Sequence[Step] | None = None) -> Run:
+    """Run the session of `seed`, with `steps` in place of its own; a fault of the session itself is in `fault`."""
+    world = World(seed, steps)
+    faults: list[str] = []
+    facts: dict[str, Any] = {}
+
+    def loop_factory() -> VirtualTimeLoop:
+        loop = VirtualTimeLoop()
+        loop.set_exception_handler(lambda _, context: faults.append(_told(context)))
+        return loop
+
+    try:
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            facts = runner.run(world.live())
+    except Exception as error:
+        faults.append(f"{type(error).__name__}: {error}")
+    soft = world.plan.definition.soft_turn_s is not None
+    return Run(seed, world.steps, world.timeline, facts, soft, "; ".join(faults))
+
+
+def _told(context: dict[str, Any]) -> str:
+    error = context.get("exception")
+    return f"{context.get('message')}: {error!r}"
+
+
+def shrunk(found: Run, fails: Any) -> Run:
+    """The session of `found` with as many steps left out as possible while `fails(run)` stays true."""
+    best, size = found, max(1, len(found.steps) // 2)
+    while size >= 1:
+        at = 0
+        while at < len(best.steps):
+            shorter = [*best.steps[:at], *best.steps[at + size :]]
+            tried = run(found.seed, shorter)
+            if fails(tried):
+                best = replace(tried)
+            else:
+                at += size
+        size //= 2
+    return best
