@@ -182,8 +182,10 @@ class ServerSide(Mind):
         generation = self._model_content()
         generation.received += len(pcm) // 2 * 24_000 // rate
         if not self.ledger.current_is_cut:
-            self._playing.add(generation.number)
-            self._facts.speaking = True
+            if not generation.drained:
+                # After its end nothing more of it is played: waiting for that would never end.
+                self._playing.add(generation.number)
+                self._facts.speaking = True
             self._out.append(Play(generation.number, pcm, rate))
 
     def _model_said(self, text: str, channel: Literal["speech", "text", "thought"]) -> None:
@@ -210,7 +212,9 @@ class ServerSide(Mind):
             self._facts.interrupted_at = None
             self._completion_owed = False
         generation = self.ledger.current(self.turns.number)
-        generation.opened = True
+        if not generation.opened:
+            # It may have been known before it began to speak, from a thought in a turn that is over.
+            generation.opened, generation.turn = True, self.turns.number
         return generation
 
     def _generation_complete(self) -> None:
