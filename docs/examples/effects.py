@@ -1,0 +1,47 @@
+"""The only place where effects touch the wire, and the context that waits for a good moment."""
+
+from collections.abc import Sequence
+
+from gemini_live_runtime import DeferredWriter, LiveEffectExecutor, PendingContext, PromptModel, SendContext
+from gemini_live_runtime.session.writing import ContextNote
+
+
+class PrintingWriter:
+    """Stands for the connection."""
+
+    def send_context(self, texts: Sequence[str], role: str = "model", prompt: bool = False, reason: str = "") -> None:
+        print("context", list(texts), role)
+
+    def send_text(self, text: str) -> None:
+        print("typed", text)
+
+    def prompt_model(self, reason: str = "") -> None:
+        print("prompt,", reason)
+
+
+writer = PrintingWriter()
+pending = PendingContext()
+
+# The executor performs effects in order.
+executor = LiveEffectExecutor(writer, pending, emit=print, transition=lambda target, reason: None, report=print)
+executor.perform(SendContext(("The kitchen closes at ten.",), reason="kitchen"))
+
+# Queued notes go out ahead of what the user says next, those of one role in one message.
+pending.push(ContextNote("The guest has a dog."))
+pending.push(ContextNote("The terrace is free."))
+user = DeferredWriter(writer, pending, report=print)
+user.send_text("a table please")
+
+# A prompt is armed, and released when a rule says that nobody speaks.
+pending.push(ContextNote("Ask for the name."))
+pending.arm_prompt()
+executor.perform(PromptModel("nobody is speaking"))
+print(pending.is_empty, pending.dropped)
+
+# Prints:
+# context ['The kitchen closes at ten.'] model
+# context ['The guest has a dog.', 'The terrace is free.'] model
+# typed a table please
+# context ['Ask for the name.'] model
+# prompt, nobody is speaking
+# True 0

@@ -1,0 +1,44 @@
+"""Events: everything that happens, as an iterator. A reader that is slow never holds up the session."""
+
+from collections import Counter
+
+from gemini_live_runtime import Delivery, DeliveryConfig, EmitEvent, Live, LiveEffect, LiveEvent, ReactorRule
+from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.events import Notice
+from gemini_live_runtime.session.reactor import ReactorEvent
+
+
+def bell(event: ReactorEvent, voice: object, state: object) -> list[LiveEffect]:
+    """A rule may make events of its own."""
+    first = getattr(getattr(event, "event", None), "type", "") == "turn.started"
+    return [EmitEvent(Notice(level="info", code="bell", text="Somebody is there"))] if first else []
+
+
+agent = (
+    Live.builder("desk")
+    .instruction("Answer the telephone.")
+    .rule(ReactorRule("bell", bell))
+    .delivery(DeliveryConfig(transcript=Delivery(limit=3)))
+)
+
+
+async def main() -> None:
+    """This reader looks only when all is over: of the transcript it gets the last three deltas."""
+    async with agent.connect(backend="local", fast=True) as session:
+        reader = session.events("late reader")
+        await session.send_text("tell me a story")
+        await session.until_quiet()
+    kinds: Counter[str] = Counter()
+    event: LiveEvent
+    async for event in reader:
+        kinds[event.type] += 1
+        if event.type == "notice":
+            print(event.payload.code, event.payload.text)
+    print(kinds["transcript.delta"], reader.dropped["transcript"] > 20, kinds["turn.completed"])
+
+
+run_virtual(main())
+
+# Prints:
+# bell Somebody is there
+# 3 True 1

@@ -1,0 +1,39 @@
+"""An agent is checked as a whole before anything is opened: every fault at once, with its place."""
+
+from gemini_live_runtime import ComputedVar, Live, Phase, Transition, key
+
+
+def pay() -> str:
+    """Charge the card."""
+    return "paid"
+
+
+agent = (
+    Live.builder("till")
+    .instruction("Take payments.")
+    .tools(pay)
+    .computed(ComputedVar("a", key("derived:b")), ComputedVar("b", key("derived:a")))
+    .state(values={"app:basket": {1, 2}})
+    .phase(
+        Phase("order", "Take the order.", needs="app:dish", tools="serve", transitions=Transition("payment", True)),
+        Phase("pay", "Take the money.", terminal=True),
+    )
+)
+
+try:
+    agent.plan()
+except Exception as error:
+    print(error)
+
+# What a model cannot do of what was asked for is no fault; it is told.
+print(Live.builder("desk").instruction("Talk.").repair().voice("Puck").ignored_settings("local-desk"))
+
+# Prints:
+# The agent has 6 faults:
+# - faults.py:12: app:basket cannot be a set: {1, 2}. State holds JSON: texts, numbers, true and false, null, lists and objects.
+# - faults.py:12: Computed values depend on each other in a cycle: a (faults.py:15) -> b (faults.py:15) -> a. Correct the computed values.
+# - faults.py:18: The phase order leads to payment, which does not exist. Use order, pay.
+# - faults.py:19: The phase pay cannot be reached from order. Add a transition to it, or remove it.
+# - faults.py:18: The phase order allows the tool serve, which does not exist. The tools are pay.
+# - faults.py:18: The phase order needs app:dish, which nothing can fill. Let a tool, an extractor or a preparation write it, or correct the key.
+# ['repair has nothing to do: no phase has needs', 'the embedded server has its own voice, not Puck']

@@ -1,0 +1,65 @@
+"""Rules: what happens in a session, answered with effects. Rules decide; one executor performs."""
+
+from collections.abc import Iterable
+
+from gemini_live_runtime import (
+    EffectMode,
+    EffectPolicy,
+    Live,
+    LiveEffect,
+    Phase,
+    Reaction,
+    ReactorEvent,
+    ReactorRule,
+    SendContext,
+    State,
+    Transition,
+    TransitionPhase,
+    VoiceRuntimeState,
+    key,
+)
+from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.session.reactor import StateChanged
+
+
+def report_fire() -> str:
+    """Note a fire."""
+    return "noted"
+
+
+def alarm(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[Reaction | LiveEffect]:
+    """A state key moves the conversation at once, without waiting for the turn to end."""
+    if isinstance(event, StateChanged) and any(m.key == "session:called_ok:report_fire" for m in event.mutations):
+        yield SendContext(("[Alarm] The fire brigade is on its way.",), reason="alarm")
+        yield Reaction("alarm", TransitionPhase("alarm"), EffectPolicy(EffectMode.CONCURRENT, timeout_s=2.0))
+
+
+agent = (
+    Live.builder("desk")
+    .tools(report_fire)
+    .phase(
+        Phase("talk", "Be helpful.", transitions=Transition("alarm", key("app:fire"))),
+        Phase("alarm", "Tell everybody to leave the house.", terminal=True),
+    )
+    .rule(ReactorRule("alarm", alarm))
+)
+
+
+async def main() -> None:
+    """What rules had performed is told."""
+    async with agent.connect(backend="local", fast=True) as session:
+        events = session.events()
+        await session.send_text("report fire")
+        await session.until_quiet()
+    print(session.phase)
+    async for event in events:
+        if event.type == "reaction.performed":
+            print(event.payload.rule, event.payload.effect)
+
+
+run_virtual(main())
+
+# Prints:
+# alarm
+# alarm SendContext
+# alarm TransitionPhase

@@ -1,0 +1,64 @@
+"""Watchers: something to do at the moment a value, or the truth of a guard, changes in a certain way."""
+
+from gemini_live_runtime import Change, Live, State, Watcher, WatcherRegistry, WatchPredicate, key
+from gemini_live_runtime.clock import run_virtual
+
+
+def set_anger(tenths: int, state: State) -> dict[str, int]:
+    """Note how angry the caller is.
+
+    Args:
+        tenths: From 0 to 10.
+    """
+    state.set("app:anger", tenths / 10)
+    return {"tenths": tenths}
+
+
+def hand_over(state: State, change: Change) -> None:
+    state.set("app:hand_over", True)
+
+
+doubled = WatchPredicate.custom("app:anger", lambda old, new: bool(old) and new >= 2 * old, text="it doubled")
+agent = (
+    Live.builder("desk")
+    .instruction("Answer the telephone.")
+    .tools(set_anger)
+    .watch(
+        Watcher(key("app:anger").crossed_above(0.7), hand_over, name="angry", blocking=True),
+        Watcher(doubled, lambda: None, name="doubled"),
+        Watcher((key("app:hand_over") & ~key("user:calm")).became_true(), lambda: None, name="both"),
+    )
+)
+
+
+async def main() -> None:
+    """Near misses are told, too: a person wants to know how close it was."""
+    async with agent.connect(backend="local", fast=True) as session:
+        events = session.events()
+        for text in ("set anger 4", "set anger 6", "set anger 8"):
+            await session.send_text(text)
+            await session.until_quiet()
+    async for event in events:
+        if event.type == "watcher.fired":
+            print(f"turn {event.turn}: {event.payload.watcher} fired")
+        elif event.type == "watcher.missed":
+            print(f"turn {event.turn}: {event.payload.watcher} did not: {event.payload.missing}")
+
+
+run_virtual(main())
+
+# The registry alone: a muted watcher only counts.
+registry = WatcherRegistry([Watcher(doubled, lambda: None, name="doubled")])
+registry.mute("doubled")
+registry.evaluate({"app:anger": (0.2, 0.5)}, State())
+print(registry.status[0].suppressed)
+
+# Prints:
+# turn 1: angry did not: it was null, not a number
+# turn 1: doubled did not: it doubled said no
+# turn 2: angry did not: 0.6 is 0.1 below 0.7
+# turn 2: doubled did not: it doubled said no
+# turn 3: doubled did not: it doubled said no
+# turn 3: angry fired
+# turn 3: both fired
+# 1
