@@ -14,7 +14,6 @@ from gemini_live_runtime import (
     ComputedVar,
     ContextBuilder,
     FieldPromotion,
-    InstructionModifier,
     Live,
     LlmExtractor,
     Phase,
@@ -103,7 +102,7 @@ def clinic() -> Live:
     schedule = Phase(
         "schedule",
         "Ask whether the morning or the afternoon suits them, and find a free appointment.",
-        requires=CALENDAR,  # it cannot be entered without; the preparation fetches it
+        requires=CALENDAR,  # it cannot be entered without it, and the preparation fetches it
         preparations=PhasePreparation("calendar", lambda state: state.set(CALENDAR, FREE), produces=CALENDAR),
         tools=find_slot,
         prompt_on_enter=True,
@@ -141,10 +140,8 @@ def clinic() -> Live:
         .tools(find_patient, find_slot, book_slot)
         .extract(intake)
         .computed(ComputedVar("urgency", urgency, depends_on=[SYMPTOM, PAIN]))
-        .watch(Watcher(PAIN.crossed_above(8), lambda state: state.set("app:day", "today"), name="great pain"))
-        .in_every_phase(
-            ContextBuilder().section("Caller").field(NAME, "Name").field(SYMPTOM, "Complaint").as_modifier(),
-            InstructionModifier.when(PAIN >= 8, "The caller is in great pain: be calm and brief."),
-        )
+        # Watchers act at the moment a value changes, whoever changed it.
+        .watch(Watcher((PAIN >= 8).became_true(), lambda state: state.set("app:day", "today"), name="great pain"))
+        .in_every_phase(ContextBuilder().section("Caller").field(NAME, "Name").field(PAIN, "Pain").as_modifier())
         .repair(nudge_after=3, escalate_after=5)
     )
