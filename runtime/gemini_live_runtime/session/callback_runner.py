@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import time
 import traceback
 from collections import Counter
@@ -20,6 +21,10 @@ R = TypeVar("R")
 
 FAST_S = 0.001
 """Seconds that a listener may take on the fast lane before it is named."""
+
+GAPS = (7, 13, 11, 5)
+"""Calls of an incessant callback between two that are timed, in turns: at 25 a second one is timed at least every half
+second. Of different lengths, so that work which a listener does now and then is met sooner or later."""
 
 CONTROL_S = 0.1
 """Seconds that a listener may hold the control lane before it is named."""
@@ -109,7 +114,7 @@ class CallbackRunner:
 
     # -- the fast lane -----------------------------------------------------------------------------------------------
 
-    def bound(self, callback: str) -> Callable[..., None] | None:
+    def bound(self, callback: str) -> Callable[..., object] | None:
         """What `fast(callback, ...)` calls, for a hot path to keep; None when nobody listens."""
         return self._fast.get(callback)
 
@@ -119,8 +124,10 @@ class CallbackRunner:
         if call is not None:
             call(*args)
 
-    def _inline(self, callback: str, listeners: tuple[Listener, ...]) -> Callable[..., None]:
-        calls = tuple(self._inline_one(callback, listener) for listener in listeners)
+    def _inline(self, callback: str, listeners: tuple[Listener, ...]) -> Callable[..., object]:
+        watched: Callable[[str, Listener], Callable[..., object]]
+        watched = self._now_and_then if CALLBACKS[callback].incessant else self._inline_one
+        calls = tuple(watched(callback, listener) for listener in listeners)
         if len(calls) == 1:
             return calls[0]
 
@@ -130,20 +137,44 @@ class CallbackRunner:
 
         return call
 
-    def _inline_one(self, callback: str, listener: Listener) -> Callable[..., None]:
+    def _inline_one(self, callback: str, listener: Listener) -> Callable[..., bool]:
+        """Calls the listener and times it; whether it was slow."""
         now, function = self._now, listener.function
 
-        def call(*args: Any) -> None:
+        def call(*args: Any) -> bool:
             began = now()
             try:
                 result = function(*args)
-                if result is not None and isinstance(result, CoroutineType):
-                    result.close()
-                    raise TypeError("it returned a coroutine, but is called inline")
+                if result is not None:
+                    _refuse_coroutine(result)
             except (Exception, SystemExit) as error:
                 self._fault(callback, listener, *_told(error))
-            if now() - began > FAST_S:
-                self._slow(callback, listener, now() - began)
+            took = now() - began
+            if took > FAST_S:
+                self._slow(callback, listener, took)
+            return took > FAST_S
+
+        return call
+
+    def _now_and_then(self, callback: str, listener: Listener) -> Callable[[Any], None]:
+        """Calls the listener, timed now and then, and every time while it is slow: two looks at the clock would cost
+        more than all the rest."""
+        timed, function = self._inline_one(callback, listener), listener.function
+        gaps = itertools.cycle(GAPS)
+        untimed = 0
+
+        def call(arg: Any) -> None:
+            nonlocal untimed
+            if not untimed:
+                untimed = 0 if timed(arg) else next(gaps)
+                return
+            untimed -= 1
+            try:
+                result = function(arg)
+                if result is not None:
+                    _refuse_coroutine(result)
+            except (Exception, SystemExit) as error:
+                self._fault(callback, listener, *_told(error))
 
         return call
 
@@ -326,9 +357,15 @@ class CallbackRunner:
 
 
 def _stopwatch(clock: Clock) -> Callable[[], float]:
-    """What reads `clock` fastest: it is read twice for each piece of audio, and only differences count."""
+    """What reads `clock` fastest, since listeners are timed where nothing may wait; only differences count."""
     real = isinstance(clock, LoopClock) and not isinstance(asyncio.get_running_loop(), VirtualTimeLoop)
     return time.perf_counter if real else clock.now
+
+
+def _refuse_coroutine(result: object) -> None:
+    if isinstance(result, CoroutineType):
+        result.close()
+        raise TypeError("it returned a coroutine, but is called inline")
 
 
 def _told(error: BaseException) -> tuple[str, str]:

@@ -99,6 +99,7 @@ class LiveSession:
             ),
         )
         self.handle = self.conductor.fast.handle = LiveHandle(self)
+        self._model_audio = self.conductor.fast.model_audio
         self._wire = WireLife(
             core,
             self.conductor,
@@ -321,7 +322,7 @@ class LiveSession:
         if effect.rate != MODEL_RATE:
             pcm = self._converter(effect.rate).convert(pcm)
         self._audio.play(effect.gen, pcm)
-        self.conductor.fast.model_audio(pcm, self._now())
+        self._model_audio(pcm)
 
     def _converter(self, rate: int) -> PcmConverter:
         if self._conversion is None or self._conversion.source != rate:

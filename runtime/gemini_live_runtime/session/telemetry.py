@@ -50,6 +50,8 @@ class _Turn:
     answer: Answer = field(default_factory=Answer)
     answering: bool = False
     interrupted: bool = False
+    bytes_before: int = 0
+    """The session's count of bytes without those of this turn."""
     audio_bytes: int = 0
     prompt: Mapping[str, int] = field(default_factory=dict)
     response: Mapping[str, int] = field(default_factory=dict)
@@ -63,7 +65,11 @@ class SessionTelemetry:
 
     def __init__(self, started_at: float) -> None:
         self._started_at = started_at
-        self._chunks = self._bytes = self._interruptions = self._turn_count = 0
+        self.chunks = self.bytes = 0
+        """Pieces of the model's sound, and their bytes."""
+        self.sounding = False
+        """An answer sounds: of its further chunks, only the count and the bytes are wanted."""
+        self._interruptions = self._turn_count = 0
         self._response = Distribution()
         self._text = Distribution()
         self._durations = Distribution()
@@ -158,17 +164,19 @@ class SessionTelemetry:
 
     def model_audio(self, now: float, byte_count: int, *, cut: bool = False) -> None:
         """A chunk of the model's audio arrived (s16le bytes as received). `cut`: of an answer that is over."""
-        self._chunks += 1
-        self._bytes += byte_count
+        self.chunks += 1
+        self.bytes += byte_count
+        turn = self._open
+        if turn is None:
+            return
         if cut:
+            turn.bytes_before += byte_count
             return
         self.first_model_frame(now)
-        turn = self._open
-        if turn is not None:
-            turn.audio_bytes += byte_count
-            if turn.answer.first_audio is None:
-                turn.answer.first_audio = now
-                self._measure(turn.answer)
+        self.sounding = True
+        if turn.answer.first_audio is None:
+            turn.answer.first_audio = now
+            self._measure(turn.answer)
 
     def playback_started(self, now: float, *, turn: int | None = None, device_latency_ms: float | None = None) -> None:
         """The device consumed the first sample of an answer of `turn` (None: the newest that has sound).
@@ -186,6 +194,7 @@ class SessionTelemetry:
     def interrupted(self, now: float, turn: int | None = None) -> None:
         """The model's answer in `turn` (None: the newest) was cut."""
         self._interruptions += 1
+        self.sounding = False
         for known in (self._open, self._last):
             if known is not None and turn in (None, known.number):
                 known.interrupted = True
@@ -205,14 +214,17 @@ class SessionTelemetry:
             since = min(now, self._voice_since) if recent else now
         if by == "voice" or self._voice_until is not None:
             self._voice_since = self._voice_until = None
-        self._open = _Turn(number, by, since)
+        self._open = _Turn(number, by, since, bytes_before=self.bytes)
+        self.sounding = False
 
     def turn_completed(self, now: float) -> None:
         """The open turn is over."""
         turn, self._open = self._open, None
+        self.sounding = False
         if turn is None:
             return
         self._turn_count += 1
+        turn.audio_bytes = self.bytes - turn.bytes_before
         turn.ended_at = now
         self._durations.add((now - turn.since) * 1000)
         self._measure(turn.answer)
@@ -280,9 +292,9 @@ class SessionTelemetry:
         response = self._response
         return {
             "uptime_secs": max(0, int(elapsed)),
-            "audio_chunks_out": self._chunks,
-            "audio_kbytes_out": self._bytes // 1024,
-            "audio_throughput_kbps": round(self._bytes / 1024 / elapsed, 1) if elapsed > 0 else 0.0,
+            "audio_chunks_out": self.chunks,
+            "audio_kbytes_out": self.bytes // 1024,
+            "audio_throughput_kbps": round(self.bytes / 1024 / elapsed, 1) if elapsed > 0 else 0.0,
             "interruptions": self._interruptions,
             "last_response_latency_ms": round(response.last or 0),
             "avg_response_latency_ms": round(response.mean or 0),

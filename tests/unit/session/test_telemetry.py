@@ -540,3 +540,37 @@ def test_a_local_mark_of_long_ago_is_not_the_end_that_the_server_tells() -> None
     telemetry.model_audio(T0 + 12.3, 10)
     telemetry.turn_completed(T0 + 13)
     assert waterfall(telemetry).end_of_speech_s == pytest.approx(12)
+
+
+def test_an_answer_sounds_from_its_first_chunk_until_it_is_cut_or_over() -> None:
+    telemetry = fresh()
+    heard: list[bool] = []
+    telemetry.turn_started(T0, 1, "typed")
+    heard.append(telemetry.sounding)
+    telemetry.model_audio(T0 + 1, 10)
+    heard.append(telemetry.sounding)
+    telemetry.interrupted(T0 + 2, 1)
+    heard.append(telemetry.sounding)
+    telemetry.model_audio(T0 + 3, 10)
+    heard.append(telemetry.sounding)
+    telemetry.turn_completed(T0 + 4)
+    heard.append(telemetry.sounding)
+
+    assert heard == [False, True, False, True, False]
+
+
+def test_the_sound_of_a_turn_is_what_was_counted_during_it() -> None:
+    telemetry = fresh()
+    telemetry.turn_started(T0, 1, "typed")
+    telemetry.model_audio(T0 + 1, 1000)
+    telemetry.chunks += 2  # as the fast lane counts an answer that sounds already
+    telemetry.bytes += 2000
+    telemetry.model_audio(T0 + 2, 500, cut=True)
+    telemetry.turn_completed(T0 + 3)
+    first = metrics(telemetry)
+    telemetry.turn_started(T0 + 4, 2, "typed")
+    telemetry.turn_completed(T0 + 5)
+
+    assert (first.audio_bytes, metrics(telemetry).audio_bytes) == (3000, 0)
+    figures = telemetry.snapshot(T0 + 6)
+    assert (figures["audio_chunks_out"], figures["audio_kbytes_out"]) == (4, 3)
