@@ -49,6 +49,7 @@ class Pipeline:
         mind.signals.settle()
         self._final_transcripts()
         await self._read("turn")
+        await mind.settler.settle()
         await mind.settler.observe(TemporalEvent("turn"))
         await mind.settler.settle()
         result = await self._advance(number)
@@ -94,6 +95,7 @@ class Pipeline:
         summary = ToolCallSummary.of(outcome.call_id, outcome.name, outcome.args, outcome.result, outcome.status)
         mind.transcript.add_tool_call(summary)
         mind.signals.settle()
+        await mind.settler.settle()
         if ran:
             await mind.settler.observe(TemporalEvent("tool", name=outcome.name, ok=outcome.status == "ok"))
         await mind.settler.settle()

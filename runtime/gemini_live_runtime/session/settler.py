@@ -13,7 +13,7 @@ from gemini_live_runtime.state.watchers import Firing, NearMiss, WatcherRegistry
 from gemini_live_runtime.text import redactor
 
 MAX_ROUNDS = 8
-"""Rounds in which actions may set each other off before it is called a loop and left for the next time."""
+"""Rounds in which actions may set each other off before it is called a loop and broken."""
 
 
 class Settler:
@@ -66,8 +66,12 @@ class Settler:
             for firing in found.fired:
                 await self._fired(firing)
             await self.observe(TemporalEvent("state"))
-        if len(self._changes):
-            text = f"Watchers set each other off {MAX_ROUNDS} times in a row; the rest waits for the next change"
+        rest = self._changes.take()
+        if rest:
+            # Handing them on to the next time would go round for ever; what is computed stays in step all the same.
+            self._faults(self.computed.recompute_affected(self._state, rest).faults)
+            self._changes.take()
+            text = f"Watchers set each other off {MAX_ROUNDS} times in a row; the last changes are not watched"
             self._emit(ev.Notice(level="warning", code="watchers", text=text, remedy="Let one of them write less"))
 
     async def observe(self, event: TemporalEvent) -> None:

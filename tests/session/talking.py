@@ -1,0 +1,199 @@
+"""A conversation under test: a whole session in virtual time, the server's side said in a few words."""
+
+from __future__ import annotations
+
+import asyncio
+import wave
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tests.unit.session.runner_support import ScriptedServer, Stage, stage
+
+from gemini_live_runtime import Live, LiveHandle, State, TextModel
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.interface import AudioIO
+from gemini_live_runtime.audio.no_audio import NoAudio
+
+P = TypeVar("P", bound=ev.Payload)
+
+AN_INSTANT = 0.01
+"""Virtual seconds: they pass only once everything that can happen by itself has happened."""
+
+SECOND_OF_SPEECH = 24_000 * 2
+
+
+def agent() -> Live:
+    """An agent called "test", whose instruction is "Be brief.": the beginning of most tests."""
+    return Live.builder("test").instruction("Be brief.")
+
+
+class Talk:
+    """One session and the server's end of its wire, which is read all the time."""
+
+    def __init__(self, one: Stage) -> None:
+        self.stage = one
+        self.server: ScriptedServer = one.server
+        self.handle: LiveHandle = one.session.handle
+        self.state: State = one.state
+        self.setup: dict[str, Any] = {}
+        self._calls = 0
+        self._reading: list[asyncio.Task[None]] = []
+
+    # -- what happens ------------------------------------------------------------------------------------------------
+
+    async def begins(self) -> dict[str, Any]:
+        """Let the session connect; its setup."""
+        self.setup = await self.server.accepts()
+        self.server.frames.clear()
+        self._read(self.server)
+        await self.rests()
+        return self.setup
+
+    async def connects_again(self) -> dict[str, Any]:
+        """Take the next connection; its setup. From here on `server` is its end."""
+        self.server = await self.stage.next_server()
+        setup = await self.server.accepts()
+        self.server.frames.clear()
+        self._read(self.server)
+        await self.rests()
+        return setup
+
+    def _read(self, server: ScriptedServer) -> None:
+        self._reading.append(asyncio.create_task(server.drinks()))
+
+    async def rests(self) -> None:
+        """Return once nothing more happens without time passing."""
+        await asyncio.sleep(AN_INSTANT)
+
+    async def passes(self, seconds: float) -> None:
+        """Let so many virtual seconds pass."""
+        await asyncio.sleep(seconds)
+
+    async def types(self, text: str) -> None:
+        """The user types."""
+        await self.stage.types(text)
+        await self.rests()
+
+    async def hears(self, text: str) -> None:
+        """The server tells what the user says."""
+        await self.server.says(serverContent={"inputTranscription": {"text": text}})
+        await self.rests()
+
+    async def says(self, text: str) -> None:
+        """The model speaks; only the words arrive."""
+        await self.server.says(serverContent={"outputTranscription": {"text": text}})
+        await self.rests()
+
+    async def ends(self) -> None:
+        """The server ends its answer and the turn."""
+        await self.server.says(serverContent={"generationComplete": True})
+        await self.server.says(serverContent={"turnComplete": True})
+        await self.rests()
+
+    async def turn(self, user: str = "hello", model: str = "fine") -> None:
+        """A spoken turn, question and answer."""
+        await self.hears(user)
+        await self.says(model)
+        await self.ends()
+
+    async def voice(self, speaking: bool) -> None:
+        """The server's voice activity detector."""
+        await self.server.says(voiceActivity={"type": "ACTIVITY_START" if speaking else "ACTIVITY_END"})
+        await self.rests()
+
+    async def calls(self, *names: str, **args: Any) -> None:
+        """The model calls tools in one message, all with the same arguments; ids are `c1`, `c2`, ..."""
+        calls = []
+        for name in names:
+            self._calls += 1
+            calls.append({"id": f"c{self._calls}", "name": name, "args": args})
+        await self.server.says(toolCall={"functionCalls": calls})
+        await self.rests()
+
+    async def writes(self, **values: Any) -> None:
+        """The program writes `app:` keys."""
+        for name, value in values.items():
+            self.state.set(f"app:{name}", value)
+        await self.rests()
+
+    # -- what came of it ---------------------------------------------------------------------------------------------
+
+    def all(self, kind: type[P]) -> list[P]:
+        """Every event of a kind."""
+        return self.stage.sink.all(kind)
+
+    @property
+    def phases(self) -> list[str]:
+        """The phases entered, in order."""
+        return [event.phase for event in self.all(ev.PhaseEntered)]
+
+    @property
+    def events(self) -> list[str]:
+        """The types of all events but those of the wire, in order."""
+        return [event.type for event in self.stage.sink.events if not event.type.startswith("wire.")]
+
+    @property
+    def wire(self) -> list[tuple[Any, ...]]:
+        """What the client has sent on the current connection, in a few words each, the setup left out."""
+        return [told for frame in self.server.frames for told in _told(frame)]
+
+    def sent(self, kind: str) -> list[tuple[Any, ...]]:
+        """What was sent of one kind."""
+        return [told for told in self.wire if told[0] == kind]
+
+    def failures(self) -> list[ev.CodeFailed]:
+        """What went wrong in the agent's own code."""
+        return self.all(ev.CodeFailed)
+
+
+def _told(frame: dict[str, Any]) -> list[tuple[Any, ...]]:
+    if "contextUpdate" in frame:
+        return [("instruction", _text(frame["contextUpdate"]["systemInstruction"]))]
+    if "toolResponse" in frame:
+        answers = frame["toolResponse"]["functionResponses"]
+        return [("answer", answer["id"], answer["response"]) for answer in answers]
+    if "realtimeInput" in frame:
+        (kind,) = frame["realtimeInput"]
+        return [("audio",)] if kind == "audio" else [(kind,)]
+    content = frame["clientContent"]
+    turns = content.get("turns", [])
+    if not turns:
+        return [("prompt",)]
+    if content.get("turnComplete"):
+        return [("text", _text(turn)) for turn in turns]
+    return [(f"{turn['role']} context", _text(turn)) for turn in turns]
+
+
+def _text(content: dict[str, Any]) -> str:
+    return "\n".join(part["text"] for part in content["parts"])
+
+
+def talk(
+    of: Live,
+    scenario: Callable[[Talk], Awaitable[None]],
+    *,
+    text_model: TextModel | None = None,
+    audio: Callable[[], AudioIO] = NoAudio,
+    mode: ev.Mode = "voice",
+) -> Talk:
+    """Run `scenario` beside a session of an agent, from before it connects; afterwards it is hung up."""
+    kept: list[Talk] = []
+
+    async def run(one: Stage) -> None:
+        talking = Talk(one)
+        kept.append(talking)
+        await scenario(talking)
+
+    stage(run, agent=of, text_model=text_model, audio=audio, mode=mode)
+    return kept[0]
+
+
+def silence(path: Path, seconds: float = 1.0) -> Path:
+    """A WAV file in which nobody speaks: with it a session has a microphone."""
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16_000)
+        file.writeframes(bytes(int(seconds * 16_000) * 2))
+    return path

@@ -1,0 +1,304 @@
+"""Computed values and watchers, as a session drives them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import (
+    Change,
+    ComputedRegistry,
+    ComputedVar,
+    FunctionExtractor,
+    Phase,
+    State,
+    Transition,
+    Watcher,
+    WatcherRegistry,
+    WatchPredicate,
+    key,
+)
+from gemini_live_runtime import events as ev
+
+TOTAL = ComputedVar("total", lambda s: s.get("app:price", 0) * s.get("app:count", 0), ("app:price", "app:count"))
+
+
+def note(seen: list[Any]) -> Any:
+    """An action that keeps what it is told."""
+
+    def keep(state: State, change: Change) -> None:
+        seen.append((change.key, change.old, change.new))
+
+    return keep
+
+
+def fill(price: int, state: State) -> None:
+    """Set the price.
+
+    Args:
+        price: The price.
+    """
+    state.set("app:price", price)
+
+
+def test_a_computed_value_follows_what_a_tool_has_written() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("fill", price=7)
+        assert t.state["derived:total"] == 14
+
+    talk(agent().computed(TOTAL).tools(fill).state(values={"app:count": 2}), scenario)
+
+
+def test_a_computed_value_is_there_before_anything_changes() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        assert t.state.get("total") == 6
+
+    talk(agent().computed(TOTAL).state(values={"app:count": 2, "app:price": 3}), scenario)
+
+
+def test_only_what_is_affected_is_computed_again() -> None:
+    counted: list[str] = []
+
+    def count(name: str) -> Any:
+        return lambda state: counted.append(name)
+
+    of = agent().computed(ComputedVar("a", count("a"), "app:a"), ComputedVar("b", count("b"), "app:b"))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        counted.clear()
+        await t.writes(a=1)
+        await t.turn()
+
+    talk(of, scenario)
+    assert counted == ["a"]
+
+
+def test_a_guard_sees_computed_values_that_follow_from_the_same_turn() -> None:
+    phases = (
+        Phase("first", "One.", transitions=Transition("second", key("derived:total") > 10)),
+        Phase("second", "Two.", terminal=True),
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("fill", price=7)
+        assert t.handle.phase == "second"
+
+    talk(agent().computed(TOTAL).tools(fill).phase(*phases).state(values={"app:count": 2}), scenario)
+
+
+def test_a_computation_that_fails_is_told_and_the_call_goes_on() -> None:
+    def fails(state: State) -> int:
+        return int(1 / state.get("app:zero", 1))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(zero=0)
+        await t.turn()
+
+    t = talk(agent().computed(ComputedVar("ratio", fails, "app:zero")), scenario)
+    assert [failure.where for failure in t.failures()] == ["computed ratio"]
+    assert len(t.all(ev.TurnCompleted)) == 1
+
+
+def test_a_watcher_fires_when_a_tool_has_written() -> None:
+    seen: list[Any] = []
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("the price please")
+        await t.calls("fill", price=7)
+        assert seen == [("app:price", None, 7)]
+
+    talk(agent().watch(Watcher(key("app:price").changed(), note(seen))).tools(fill), scenario)
+
+
+def test_a_watcher_fires_when_an_extractor_has_written() -> None:
+    seen: list[Any] = []
+    reads = FunctionExtractor(function=lambda window: {"mood": "glad"}, name="mood")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+
+    talk(agent().watch(Watcher(key("app:mood").changed_to("glad"), note(seen))).extract(reads), scenario)
+    assert seen == [("app:mood", None, "glad")]
+
+
+def test_watchers_fire_once_for_a_change_however_often_state_settles() -> None:
+    seen: list[Any] = []
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("fill", price=7)
+        await t.turn()
+        await t.turn()
+
+    talk(agent().watch(Watcher(key("app:price").changed(), note(seen))).tools(fill), scenario)
+    assert len(seen) == 1
+
+
+def test_every_kind_of_change_is_watched() -> None:
+    fired: list[str] = []
+
+    def watch(predicate: WatchPredicate, name: str) -> Watcher:
+        return Watcher(predicate, lambda: fired.append(name), name=name, blocking=True)
+
+    score = key("app:score")
+    watchers = (
+        watch(score.changed(), "changed"),
+        watch(score.changed_to(5), "changed_to"),
+        watch(score.changed_from(5), "changed_from"),
+        watch(score.crossed_above(7), "crossed_above"),
+        watch(score.crossed_below(3), "crossed_below"),
+        watch((score > 8).became_true(), "became_true"),
+        watch((score > 8).became_false(), "became_false"),
+        watch(WatchPredicate.custom(score, lambda old, new: new == 42), "custom"),
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        for value in (5, 9, 2, 42):
+            await t.writes(score=value)
+            fired.append("|")
+
+    talk(agent().watch(*watchers), scenario)
+    assert " ".join(fired).split(" | ") == [
+        "changed changed_to",
+        "changed changed_from crossed_above became_true",
+        "changed crossed_below became_false",
+        "changed crossed_above became_true custom |",
+    ]
+
+
+def test_a_blocking_watcher_is_done_before_a_guard_is_asked() -> None:
+    async def settle(state: State) -> None:
+        await asyncio.sleep(0.5)
+        state.set("app:checked", True)
+
+    phases = (
+        Phase("first", "One.", transitions=Transition("second", key("app:checked"))),
+        Phase("second", "Two.", terminal=True),
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("fill", price=7)
+        await t.passes(0.6)
+        assert [told[0] for told in t.wire] == ["instruction", "answer"]
+
+    of = agent().phase(*phases).watch(Watcher(key("app:price").changed(), settle, blocking=True)).tools(fill)
+    t = talk(of, scenario)
+    assert t.phases == ["first", "second"]
+
+
+def test_a_concurrent_watcher_keeps_nobody_waiting() -> None:
+    done: list[float] = []
+
+    async def slow(state: State) -> None:
+        await asyncio.sleep(3)
+        done.append(asyncio.get_running_loop().time())
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("fill", price=7)
+        assert t.sent("answer")
+        assert done == []
+        await t.passes(4)
+        assert len(done) == 1
+
+    talk(agent().watch(Watcher(key("app:price").changed(), slow)).tools(fill), scenario)
+
+
+def test_a_watchers_action_that_raises_is_told_by_name() -> None:
+    def fails() -> None:
+        raise ValueError("no")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(x=1)
+        await t.turn()
+
+    t = talk(agent().watch(Watcher(key("app:x").changed(), fails, name="x moved", blocking=True)), scenario)
+    assert [(f.where, f.error) for f in t.failures()] == [("watcher x moved", "ValueError: no")]
+
+
+def test_a_firing_is_an_event_that_explains_itself() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(anger=0.8)
+
+    angry = Watcher(key("app:anger").crossed_above(0.7), lambda: None, name="angry")
+    t = talk(agent().watch(angry).state(values={"app:anger": 0.2}), scenario)
+    (fired,) = t.all(ev.WatcherFired)
+    assert (fired.watcher, fired.key, fired.old, fired.new) == ("angry", "app:anger", 0.2, 0.8)
+    assert fired.explanation["value"] is True
+
+
+def test_a_near_miss_is_an_event_that_says_by_how_much() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(anger=0.65)
+
+    angry = Watcher(key("app:anger").crossed_above(0.7), lambda: None, name="angry")
+    t = talk(agent().watch(angry).state(values={"app:anger": 0.2}), scenario)
+    (missed,) = t.all(ev.WatcherMissed)
+    assert missed.missing == "0.65 is 0.05 below 0.7"
+
+
+def test_a_muted_watcher_only_tells_that_it_would_have_fired() -> None:
+    seen: list[Any] = []
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.stage.mind.settler.watchers.mute("price")
+        await t.writes(price=1)
+
+    t = talk(agent().watch(Watcher(key("app:price").changed(), note(seen), name="price")), scenario)
+    assert seen == []
+    assert [fired.muted for fired in t.all(ev.WatcherFired)] == [True]
+
+
+def test_watchers_that_set_each_other_off_are_stopped_and_told() -> None:
+    def up(state: State) -> None:
+        state.modify("app:n", 0, lambda n: n + 1)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(n=1)
+        await t.turn()
+
+    t = talk(agent().watch(Watcher(key("app:n").changed(), up, blocking=True)), scenario)
+    assert "watchers" in [notice.code for notice in t.all(ev.Notice)]
+    assert len(t.all(ev.TurnCompleted)) == 1
+
+
+def test_what_a_watcher_writes_is_known_to_be_its_own() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(x=1)
+
+    def copies(state: State) -> None:
+        state.set("app:y", 1)
+
+    t = talk(agent().watch(Watcher(key("app:x").changed(), copies, name="copy")), scenario)
+    (written,) = [change for change in t.all(ev.StateChanged) if change.key == "app:y"]
+    assert (written.origin, written.by) == ("watcher", "copy")
+
+
+def test_the_registries_of_a_session_tell_what_they_watch_and_compute() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        settler = t.stage.mind.settler
+        assert isinstance(settler.watchers, WatcherRegistry)
+        assert isinstance(settler.computed, ComputedRegistry)
+        assert [status.name for status in settler.watchers.status] == ["dear"]
+        assert settler.observed == {"derived:total", "app:price", "app:count"}
+
+    of = agent().computed(TOTAL).watch(Watcher(key("derived:total").crossed_above(10), lambda: None, name="dear"))
+    talk(of, scenario)
