@@ -69,9 +69,10 @@ async def look_up(state: State) -> None:
         state[CONTACT] = contact
 
 
-def after(seconds: float, mark: str) -> TemporalPattern:
-    """Set `mark` when nobody has given a name for so many seconds."""
-    return TemporalPattern(mark, SustainedDetector(CALLER.is_missing(), seconds), lambda state: state.set(mark, True))
+def nameless(phase: str, seconds: float, mark: str) -> TemporalPattern:
+    """Set `mark` when nobody has given a name in this phase for so many seconds."""
+    guard = CALLER.is_missing() & (key("session:phase") == phase)
+    return TemporalPattern(mark, SustainedDetector(guard, seconds), lambda state: state.set(mark, True))
 
 
 ABOUT = ContextBuilder().section("Caller").field(CALLER, "Name").field(CONTACT, "To Sam").field(REASON, "About")
@@ -141,7 +142,7 @@ def call_screening() -> Live:
         .state(CALLER, REASON, CONTACT)
         .tools(take_message)
         .extract(LISTENER)
-        .pattern(after(20, "app:silent"), after(60, "app:gone"))
+        .pattern(nameless("screen", 20, "app:silent"), nameless("ask_again", 30, "app:gone"))
         .repair(nudge_after=2, escalate_after=4)
         .phase(*PHASES)
     )
