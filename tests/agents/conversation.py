@@ -14,7 +14,9 @@ from typing import Any
 from tests.support.command_line import run
 from tests.support.synthetic_speech import RATE, say
 
-from gemini_live_runtime import paths
+from gemini_live_runtime import Live, State, paths
+from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.events import ContextSent, Event
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.retention import list_sessions
 
@@ -100,3 +102,40 @@ def _talk(agent: str, *options: str) -> Happened:
     assert ended.code == 0, ended.err
     (session,) = {session.id for session in list_sessions(paths.sessions_dir())} - before
     return Happened(tuple(event.to_json() for event in read_journal(paths.sessions_dir() / session)))
+
+
+@dataclass(frozen=True)
+class Talked:
+    """The mind of an agent after a conversation in this process."""
+
+    state: State
+    phases: list[str]
+    events: list[Event]
+
+    def origin(self, key: str) -> tuple[str, str]:
+        """Who wrote a key last: kind and name."""
+        last = self.state.evidence(key)
+        assert last is not None, f"nobody wrote {key}"
+        return last.origin.kind, last.origin.name
+
+    @property
+    def told(self) -> list[str]:
+        """What the model was told as context, after the first greeting."""
+        return [text for event in self.events if isinstance(event.payload, ContextSent) for text in event.payload.texts]
+
+
+def talked(agent: Live, *said: str) -> Talked:
+    """Type this to an agent, as a program that embeds it would, on the embedded server in virtual time."""
+
+    async def main() -> Talked:
+        async with agent.connect(backend="local", fast=True) as session:
+            events = session.events()
+            for text in said:
+                await session.until_quiet()
+                await session.send_text(text)
+            await session.until_quiet()
+            path = [step["to"] for step in session.explain()["path"]]
+            state = session.state
+        return Talked(state, path, [event async for event in events])
+
+    return run_virtual(main())

@@ -1,0 +1,116 @@
+"""The restaurant's order desk: from what is said to phases, state, and who wrote it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.agents.conversation import talked
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.restaurant import MENU, restaurant
+from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.local.script import bundled_script
+
+REVIEWED = ("two pasta please", "and a coffee", "that is all")
+
+
+def test_dishes_add_up() -> None:
+    after = talked(restaurant(), "two pasta please", "and a coffee", "a pasta please")
+    assert after.state.get("app:items") == {"pasta": 3, "coffee": 1}
+    assert after.origin("app:items") == ("tool", "add_item")
+    assert after.state.get("derived:total") == 3 * MENU["pasta"] + MENU["coffee"]
+    assert after.origin("derived:total") == ("computed", "total")
+
+
+def test_a_dish_can_be_taken_off() -> None:
+    after = talked(restaurant(), "two pasta please", "and a coffee", "no pasta")
+    assert after.state.get("app:items") == {"coffee": 1}
+    assert after.origin("app:items") == ("tool", "remove_item")
+
+
+def test_the_dialogue_has_the_dishes_of_the_menu() -> None:
+    assert set(bundled_script("restaurant").slots["dish"].values) == set(MENU)
+
+
+def test_an_empty_order_is_not_reviewed() -> None:
+    assert talked(restaurant(), "that is all").phases == ["order"]
+
+
+def test_a_finished_order_is_read_back() -> None:
+    after = talked(restaurant(), *REVIEWED)
+    assert after.phases == ["order", "review"]
+    assert after.origin("app:done") == ("extractor", "wishes")
+    instructions = [e.payload.text for e in after.events if isinstance(e.payload, ev.InstructionUpdated)]
+    assert "2 pasta, 1 coffee, 25 dollars" in instructions[-1]
+
+
+def test_an_order_under_review_can_still_be_changed() -> None:
+    after = talked(restaurant(), *REVIEWED, "no coffee", "yes that is right")
+    assert after.phases[-1] == "payment"
+    assert after.state.get("app:items") == {"pasta": 2}
+
+
+def test_an_order_that_was_not_read_back_is_not_agreed_to() -> None:
+    after = talked(restaurant(), "two pasta please", "yes that is right")
+    assert after.phases == ["order"]
+    assert "app:agreed" not in after.state
+
+
+@pytest.mark.parametrize("before", [(), ("two pasta please",), REVIEWED])
+def test_an_order_can_be_cancelled_until_it_is_agreed_to(before: tuple[str, ...]) -> None:
+    after = talked(restaurant(), *before, "cancel my order")
+    assert after.phases[-1] == "cancelled"
+    assert after.origin("app:cancelled") == ("extractor", "wishes")
+
+
+def test_who_cannot_decide_is_told_of_the_dish_of_the_day() -> None:
+    after = talked(restaurant(), "what do you have", "I do not know", "I do not know")
+    (fired,) = [event.payload for event in after.events if isinstance(event.payload, ev.PatternFired)]
+    assert fired.pattern == "cannot decide"
+    assert after.origin("app:suggest") == ("watcher", "cannot decide")
+    assert "Suggest the dish of the day: soup." in after.told
+
+
+def test_who_orders_in_time_is_not() -> None:
+    after = talked(restaurant(), "what do you have", "a soup please", "I do not know", "I do not know")
+    assert "app:suggest" not in after.state
+
+
+def test_the_model_is_nudged_to_ask_for_an_order() -> None:
+    told = talked(restaurant(), "thank you", "thank you").told
+    assert "[Still needed] what they would like to eat or drink. Ask for this next." in told
+
+
+def test_one_can_talk_while_the_kitchen_cooks_and_hears_when_it_is_ready() -> None:
+    async def main() -> list[str]:
+        async with restaurant().connect(backend="local", fast=True) as session:
+            events = session.events()
+            for text in (*REVIEWED, "yes that is right", "by card please"):
+                await session.send_text(text)
+                await session.until_quiet()
+            assert session.why_blocked("ordered") == ["app:pick_up is set is false"]
+            await session.send_text("yes please")
+            await asyncio.sleep(3)
+            await session.send_text("is it ready")
+            await asyncio.sleep(3)
+            assert (session.phase, session.state.get("app:pick_up")) == ("payment", None)
+            await session.until_quiet()
+            assert (session.phase, session.state.get("app:pick_up")) == ("ordered", "counter two")
+        said = ""
+        async for event in events:
+            if isinstance(event.payload, ev.TranscriptDelta) and event.payload.side == "model":
+                said += event.payload.text
+        return [said.partition(part)[1] and str(said.index(part)) for part in ANSWERS]
+
+    places = run_virtual(main())
+    assert all(places)
+    assert [int(place) for place in places] == sorted(int(place) for place in places)
+
+
+ANSWERS = (
+    "That is 25 dollars by card",
+    "It is being cooked now.",
+    "Only a moment",
+    "Your order is ready: 2 pasta, 1 coffee, at counter two.",
+)
