@@ -37,8 +37,27 @@ TEXT = click.option("--text", "-t", is_flag=True, help="Start in text mode: the 
 NO_SOUND = click.option("--no-sound", is_flag=True, help="Use no sound device at all.")
 
 
-@click.command()
-@click.argument("agent", default="concierge")
+def _bundled() -> dict[str, str]:
+    # The loader imports most of the runtime: only who asks for the list waits for it.
+    from gemini_live_runtime.agents.loader import BUNDLED
+
+    return BUNDLED
+
+
+class _Demo(click.Command):
+    """Its help ends with the agents one may name."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Agents"):
+            formatter.write_dl(list(_bundled().items()))
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in _bundled() if name.startswith(incomplete)]
+
+
+@click.command(cls=_Demo)
+@click.argument("agent", default="concierge", shell_complete=_complete)
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server, instead of the agent's own.")
 @TEXT
 @NO_SOUND
