@@ -85,6 +85,17 @@ class PhaseMachine:
 
     # -- deciding --------------------------------------------------------------------------------------------------
 
+    def may_leave(self, state: State) -> bool:
+        """Whether `evaluate` may say anything but "stay": a guard holds, or cannot be asked. The quick question."""
+        if self.entered:
+            for way in self.current_phase.transitions:
+                try:
+                    if way.when.holds(state):
+                        return True
+                except Exception:  # an author's function: `evaluate` tells what is wrong with it
+                    return True
+        return False
+
     def evaluate(self, state: State, *, prepared: Collection[str] = ()) -> TransitionEvaluation:
         """Where to go now; changes nothing.
 

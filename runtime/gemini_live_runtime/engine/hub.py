@@ -8,6 +8,8 @@ import json
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from functools import cache
+from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
@@ -264,14 +266,20 @@ def _without_secrets(payload: ev.Payload) -> ev.Payload:
     if isinstance(payload, ev.WireMessage):
         return payload  # redacted whole where it was made
     changed = {}
-    for field in fields(payload):  # type: ignore[arg-type]
-        value = getattr(payload, field.name)
+    kind: Any = type(payload)
+    for name in _names(kind):
+        value = getattr(payload, name)
         if value and isinstance(value, str | Mapping | list | tuple):
             clean = redactor.value(value)
             clean = tuple(clean) if isinstance(value, tuple) else clean
             if clean != value:
-                changed[field.name] = clean
+                changed[name] = clean
     return replace(payload, **changed) if changed else payload  # type: ignore[type-var]
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _differ(sample: MeterSample, before: MeterSample | None) -> bool:

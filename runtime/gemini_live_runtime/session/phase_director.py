@@ -57,6 +57,8 @@ class PhaseDirector:
     async def advance(self, turn: int) -> TransitionResult | None:
         """Take the transition that is due, if one is: at most one."""
         machine, state = self.machine, self._state
+        if not machine.may_leave(state):
+            return None
         evaluation = machine.evaluate(state)
         if evaluation.kind == "blocked":
             preparing = tuple(item.name for item in evaluation.preparations)

@@ -50,6 +50,8 @@ class Settler:
 
     async def settle(self) -> None:
         """Recompute and run watchers until nothing changes."""
+        if not len(self._changes):
+            return
         for _ in range(MAX_ROUNDS):
             changed = self._changes.take()
             if not changed:
@@ -76,6 +78,8 @@ class Settler:
 
     async def observe(self, event: TemporalEvent) -> None:
         """Let patterns see that something happened."""
+        if not len(self.temporal):
+            return
         found = self.temporal.observe(event, self._state, self._now())
         for fault in found.faults:
             self._failed("pattern", fault.pattern.name, fault.error)

@@ -43,8 +43,11 @@ class Waterfall:
 
     def stages(self) -> dict[str, float | None]:
         """The stages and their sum, milliseconds to a tenth, by name without the unit."""
-        named = {name.removesuffix("_ms"): value for name, value in asdict(self).items() if name.endswith("_ms")}
-        return {name: None if value is None else round(value, 1) for name, value in named.items()}
+        found = {}
+        for name in (*STAGES, "total"):
+            value: float | None = getattr(self, f"{name}_ms")
+            found[name] = None if value is None else round(value, 1)
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON values, milliseconds to a tenth."""

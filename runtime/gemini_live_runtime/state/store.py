@@ -137,6 +137,7 @@ class Changes:
         return seen
 
 
+_NO_NAMES: Names = set()
 _PLAIN = frozenset((str, int, bool, type(None)))
 
 
@@ -155,6 +156,7 @@ class State(Readable):
         "_live",
         "_lock",
         "_report",
+        "_scopes",
         "_sequence",
         "_trackers",
         "_unreported",
@@ -164,6 +166,8 @@ class State(Readable):
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
         self._data: dict[str, Any] = {}
         self._lock = threading.RLock()
+        self._scopes: dict[str, set[str]] = {}
+        """The keys that exist by scope: clearing one must not look at all."""
         self._sequence = 0
         self._last: dict[str, _Record] = {}
         self._trackers: tuple[Changes, ...] = ()
@@ -259,6 +263,7 @@ class State(Readable):
                     return
             elif old is MISSING:
                 _check_writable(key)
+                self._enter(key)
             self._data[key] = value
             self._sequence = sequence = self._sequence + 1
             self._last[key] = record = (sequence, key, old, value, _writer.get(), self.turn_number)
@@ -302,7 +307,7 @@ class State(Readable):
         """Remove every key of a scope but `derived`; the keys. Raises `StateError` for an unknown scope."""
         self.scope(scope)
         with self._lock:
-            gone = sorted(name for name in self._stored() if name.startswith(f"{scope}:"))
+            gone = sorted(self._in_scope(scope))
             for name in gone:
                 self.remove(name)
         return gone
@@ -391,6 +396,14 @@ class State(Readable):
         """`_own` for many keys at once: called with the key and `MISSING`."""
         return self._data.get
 
+    def _enter(self, name: str) -> None:
+        scope, colon, _ = name.partition(":")
+        if colon:
+            self._scopes.setdefault(scope, set()).add(name)
+
+    def _in_scope(self, scope: str) -> Names:
+        return self._scopes.get(scope, _NO_NAMES)
+
     def _live_value(self, name: str) -> Callable[[], Any] | None:
         return self._live.get(name)
 
@@ -404,8 +417,10 @@ class State(Readable):
         old = self._data.get(name, MISSING)
         if type(old) is type(value) and same(old, value):
             return False
-        if name.startswith("derived:"):
-            self._checked_names.add(name)
+        if old is MISSING:
+            self._enter(name)
+            if name.startswith("derived:"):
+                self._checked_names.add(name)
         self._data[name] = value
         self._last[name] = self._record(name, old, value)
         return True
@@ -415,6 +430,7 @@ class State(Readable):
         if old is not MISSING:
             self._record(name, old, MISSING)
             self._last.pop(name, None)
+            self._in_scope(name.partition(":")[0]).discard(name)
         return old
 
     def _record(self, name: str, old: Any, new: Any) -> _Record:

@@ -61,6 +61,9 @@ class Overlay(State):
     def _names(self) -> Names:
         return self._stored() | self._live_names()
 
+    def _in_scope(self, scope: str) -> Names:
+        return {name for name in self._stored() if name.startswith(f"{scope}:")}
+
     def _own(self, name: str) -> Any:
         value = self._data.get(name, MISSING)
         if value is MISSING:

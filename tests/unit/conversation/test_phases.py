@@ -566,3 +566,17 @@ def test_a_kept_phase_that_is_gone_is_refused() -> None:
 def test_a_record_survives_json(trigger: TransitionTrigger) -> None:
     record = PhaseTransition("a", "b", 3, 1.5, trigger, "why", None, 0.5)
     assert PhaseTransition.from_json(json.loads(json.dumps(record.to_json()))) == record
+
+
+def test_a_phase_may_be_left_when_a_guard_holds_or_cannot_be_asked() -> None:
+    def broken(state: State) -> bool:
+        raise ValueError("broken")
+
+    quick = [
+        entered(Phase("a", "", transitions=Transition("end", guard)), end()).may_leave(State({"app:x": 2}))
+        for guard in (key("app:x") == 2, key("app:x") == 3, broken)
+    ]
+
+    assert quick == [True, False, True]
+    assert not PhaseMachine([Phase("a", "", transitions=Transition("end", True)), end()], "a").may_leave(State())
+    assert not entered(end()).may_leave(State())

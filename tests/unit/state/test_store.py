@@ -418,3 +418,20 @@ def test_what_a_fork_provides_stays_in_the_fork() -> None:
 def test_initial_values_are_checked_like_any_other() -> None:
     with pytest.raises(StateError):
         State({"app:x": object()})
+
+
+def test_clearing_a_scope_sees_every_key_that_came_and_went() -> None:
+    state = State({"turn:a": 1, "app:a": 1})
+    with state.transaction() as tx:
+        tx.set("turn:b", 2)
+        tx.set("turn:c", 3)
+        assert tx.clear_scope("turn") == ["turn:a", "turn:b", "turn:c"]
+        tx.set("turn:d", 4)
+    state.set("turn:e", 5)
+    state.remove("turn:e")
+    state.modify("turn:f", 0, lambda count: count + 1)
+
+    assert state.fork().clear_scope("turn") == ["turn:d", "turn:f"]
+    assert state.clear_scope("turn") == ["turn:d", "turn:f"]
+    assert state.clear_scope("turn") == state.clear_scope("bg") == []
+    assert state.keys() == ["app:a"]
