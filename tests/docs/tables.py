@@ -1,0 +1,176 @@
+"""The tables of docs/agents.md, from the code they describe: `python -m tests.docs.tables` writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from gemini_live_runtime.conversation import extraction
+from gemini_live_runtime.session import background_agents, callback_runner, conductor, pipeline, settler, user_code
+from gemini_live_runtime.session.callbacks import CALLBACKS
+from gemini_live_runtime.session.capabilities import capabilities_of
+from gemini_live_runtime.session.snapshot import PERSISTENT_SCOPES
+from gemini_live_runtime.session.turn_commit import PRESETS
+from gemini_live_runtime.state.keys import SCOPES
+from gemini_live_runtime.tools import declaration
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "agents.md"
+_MARK = re.compile(r"<!-- table: (\w+) -->\n(?:\n(?:\|.*\n)+)?")
+
+SCOPE_MEANINGS = {
+    "app": "what the agent knows",
+    "user": "what is known of the user",
+    "session": "what the session keeps track of, and what was presented",
+    "turn": "cleared when the next turn begins",
+    "bg": "results of background work",
+    "temp": "for as long as the session runs",
+    "derived": "computed; cannot be written",
+}
+
+CALLBACK_MEANINGS = {
+    "on_audio": "a chunk of the model's voice, s16le at 24 kHz",
+    "on_text": "a piece of a text model's answer",
+    "on_text_complete": "the whole of it",
+    "on_input_transcript": "what the user says or typed; final at the end of the turn",
+    "on_output_transcript": "what the model says; final at the end of the turn, as it was heard",
+    "on_thought": "a thought summary",
+    "on_vad_start": "the user begins to speak",
+    "on_vad_end": "the user has stopped",
+    "on_phase": "the connection does something else; the conversation's phase is `session:phase`",
+    "on_usage": "token counts",
+    "on_interrupted": "the model's answer was cut",
+    "on_tool_call": "tools are called; a dict of id to result answers in their place",
+    "on_tool_cancelled": "the server no longer wants these answers",
+    "on_turn_complete": "all that a turn's end set off is done",
+    "on_generation_complete": "the model has produced its answer, which may still be heard",
+    "on_go_away": "the server will close the connection",
+    "on_connected": "a new session with the server; `handle` is the `LiveHandle`",
+    "on_disconnected": "the connection ended",
+    "on_resumed": "a connection that goes on with the session",
+    "on_error": "something went wrong, in a sentence",
+    "on_extracted": "an extractor found something",
+    "on_extraction_error": "an extractor found nothing that can be used",
+    "on_teardown": "the session ends",
+    "before_tool_response": "the last word on what the model is told of calls",
+    "on_turn_boundary": "the model has been told; write something more with `writer`",
+    "instruction_template": "a text in place of the whole instruction, or None",
+    "instruction_amendment": "a text added to the instruction for as long as it is returned, or None",
+}
+
+SIGNALS = {
+    "session:phase": "the conversation's phase",
+    "session:phase_needs": "keys that it needs",
+    "session:phase_requires": "keys that it required",
+    "session:active_tools": "tools that it allows; missing when all",
+    "session:navigation_context": "where the conversation stands and may go, in lines for a model",
+    "session:presented:*": "true once a phase presented this",
+    "session:called_ok:*": "successful calls of a tool",
+    "bg:*_failed": "whether a tool's last call failed",
+    "session:repair:escalation": "true while repair escalates",
+    "session:repair:unfulfilled": "the keys it is about",
+    "session:turn_count": "turns that were dealt with",
+    "session:last_input_transcription": "what the user said in the last turn",
+    "session:last_output_transcription": "what the model said in it",
+    "session:wire_phase": "what the connection does: `disconnected`, `connecting`, `active`, `user_speaking`, ...",
+    "session:is_user_speaking": "",
+    "session:is_model_speaking": "",
+    "session:interrupt_count": "answers that were cut",
+    "session:error_count": "errors",
+    "session:last_error": "the last one, a sentence",
+    "session:connected_at_ms": "clock of the first connection",
+    "session:disconnected": "there is no connection",
+    "session:resumable": "the server would resume the session",
+    "session:go_away_received": "the server will close the connection",
+    "session:go_away_time_left": "in how long, as the server says it",
+    "session:go_away_time_left_ms": "the same in ms",
+    "session:last_consumed_client_index": "the server's count of our messages",
+    "session:session_type": "`audio_only`, or `audio_video` once a picture was sent",
+    "session:elapsed_ms": "since the connection began; read live, no events",
+    "session:remaining_budget_ms": "left of the time that Google grants; read live",
+    "session:silence_ms": "since anybody spoke or typed; read live",
+    "session:prompt_token_count": "tokens, as the server counts",
+    "session:response_token_count": "",
+    "session:total_token_count": "",
+    "session:thoughts_token_count": "",
+    "session:cached_content_token_count": "",
+}
+
+MODELS = ("gemini-3.8-live", "gemini-3.1-flash-live", "gemini-live-2.5-flash", "local-concierge")
+"""Models whose ways differ, on the Developer API."""
+
+
+def scopes() -> list[str]:
+    rows = [f"| `{name}:` | {SCOPE_MEANINGS[name]} | {_yes(name in PERSISTENT_SCOPES)} |" for name in SCOPES]
+    rows.append(f"| none | anything | {_yes('' in PERSISTENT_SCOPES)} |")
+    return ["| scope | holds | restored |", "|---|---|---|", *rows]
+
+
+def callbacks() -> list[str]:
+    rows = [
+        f"| `{name}` | {', '.join(f'`{argument}`' for argument in spec.arguments)} | {CALLBACK_MEANINGS[name]} "
+        f"| {'inline' if spec.lane == 'fast' else ''}{'answer' if spec.answers else ''} |"
+        for name, spec in CALLBACKS.items()
+    ]
+    return ["| callback | gets | when | |", "|---|---|---|---|", *rows]
+
+
+def signals() -> list[str]:
+    return ["| key | value |", "|---|---|", *(f"| `{key}` | {meaning} |" for key, meaning in SIGNALS.items())]
+
+
+def routes() -> list[str]:
+    rows = [f"| `{model}` | `{capabilities_of(model).instruction_route}` |" for model in MODELS]
+    vertex = capabilities_of("gemini-live-2.5-flash", vertex=True).instruction_route
+    rows.append(f"| others on Vertex AI | `{vertex}` |")
+    return ["| model | route |", "|---|---|", *rows]
+
+
+def presets() -> list[str]:
+    rows = [
+        f"| `{name}` | {policy.end_of_turn_hold_ms:g} ms | {policy.min_interruption_ms:g} ms |"
+        for name, policy in PRESETS.items()
+    ]
+    return ["| preset | silence | speech |", "|---|---|---|", *rows]
+
+
+def limits() -> list[str]:
+    rows = [
+        (
+            "a hook, a preparation, a blocking watcher",
+            f"{user_code.DEADLINE_S:g} s; named above {user_code.SLOW_S:g} s",
+        ),
+        ("a blocking callback", f"{callback_runner.DEADLINE_S:g} s; named above {callback_runner.CONTROL_S:g} s"),
+        ("an inline callback", f"named above {callback_runner.FAST_S:g} s"),
+        ("a tool", f"{declaration.DEFAULT_TIMEOUT_S:g} s"),
+        ("a background tool", f"{declaration.BACKGROUND_TIMEOUT_S:g} s"),
+        ("a background agent", f"{background_agents.DEFAULT_TIMEOUT_S:g} s"),
+        ("an extraction", f"{extraction.DEFAULT_DEADLINE_S:g} s"),
+        ("the end of a turn, for extractors", f"{pipeline.EXTRACTION_GRACE_S:g} s"),
+        ("watchers that set each other off", f"{settler.MAX_ROUNDS} rounds"),
+        ("turns told to a server that did not resume", f"{conductor.RECALLED}"),
+    ]
+    return ["| what | at most |", "|---|---|", *(f"| {what} | {most} |" for what, most in rows)]
+
+
+def _yes(true: bool) -> str:
+    return "yes" if true else ""
+
+
+TABLES: dict[str, Callable[[], list[str]]] = {
+    table.__name__: table for table in (scopes, callbacks, signals, routes, presets, limits)
+}
+
+
+def with_tables(page: str) -> str:
+    """The page with every table as it should be."""
+
+    def table(mark: re.Match[str]) -> str:
+        lines = "\n".join(TABLES[mark[1]]())
+        return f"<!-- table: {mark[1]} -->\n\n{lines}\n"
+
+    return _MARK.sub(table, page)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")
