@@ -25,7 +25,7 @@ class Turns(Rule):
         self.outcomes: dict[int, str] = {}
         self._frame: dict[str, Any] = {}
         self._sound = False
-        self._accepted = True
+        self._text_due = False
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind in ("action", "command"):
@@ -42,6 +42,9 @@ class Turns(Rule):
 
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
+        if self._text_due and event["type"] not in ("state.changed", "session.state"):
+            self.check(event["type"] == "text.sent", f"turn {self.number} began without a text")
+            self._text_due = False
         match event["type"]:
             case "wire.message" if data["direction"] == "received":
                 self._has_ended()
@@ -71,7 +74,7 @@ class Turns(Rule):
         if by == "voice":
             self.check("inputTranscription" in content, f"turn {number} began without words of the user")
         elif by == "typed":
-            self.check(self.cause in ("text.send", "ready", "server"), f"turn {number} began without a text")
+            self._text_due = True
         else:
             spoke = "outputTranscription" in content or "modelTurn" in content or "toolCall" in self._frame
             self.check(spoke or self._sound, f"turn {number} began although the model said nothing")

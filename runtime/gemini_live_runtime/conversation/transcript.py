@@ -93,7 +93,7 @@ class TranscriptBuffer:
         self._ended: deque[TranscriptTurn] = deque(maxlen=max_turns)
         self._open: _OpenTurn | None = None
         self._blank: TranscriptTurn | None = None
-        """The last turn when it ended empty: something of it may still come."""
+        """The last turn that ended empty, until the next one ends: words may come later than their sound."""
         self._count = 0
         self._restored = 0
         """How many of the kept turns, from the oldest, come from an earlier process: their calls are over."""
@@ -105,7 +105,6 @@ class TranscriptBuffer:
     def begin_turn(self, number: int, by: OpenedBy, now: float) -> None:
         """Open turn `number`; an open one ends."""
         self.end_turn()
-        self._blank = None
         self._open = _OpenTurn(number, by, now)
 
     def add_input(self, text: str, *, turn: int | None = None) -> bool:
@@ -115,7 +114,8 @@ class TranscriptBuffer:
     def add_output(self, text: str, *, turn: int | None = None, cut: bool = False) -> bool:
         """Append a delta of what the model says (never of a `thought` channel).
 
-        `cut`: it belongs to an answer that was interrupted, so it will not be heard.
+        `cut`: it belongs to an answer that is over, so it will not be heard, unless all of it was: in a turn that was
+        not interrupted these are words that came later than their sound.
         """
         return self._add("unheard" if cut else "model", text, turn)
 
@@ -167,6 +167,7 @@ class TranscriptBuffer:
         if turn.is_empty:
             self._blank = turn
             return None
+        self._blank = None
         self._keep(turn)
         return turn
 
@@ -220,11 +221,12 @@ class TranscriptBuffer:
 
     def _add(self, side: Literal["user", "model", "unheard"], text: str, number: int | None) -> bool:
         if self._open is not None and number in (None, self._open.number):
-            self.left_out += self._open.add(side, text)
+            self.left_out += self._open.add(_side(side, self._open.interrupted), text)
             return True
         late = self._find(number)
         if late is None:
             return False
+        side = _side(side, late.interrupted)
         if text:
             before: str = getattr(late, side)
             kept = text[: max(0, MAX_TEXT - len(before))]
@@ -255,6 +257,10 @@ class TranscriptBuffer:
         if self._restored and len(self._ended) == self._ended.maxlen:
             self._restored -= 1
         self._ended.append(turn)
+
+
+def _side(side: Literal["user", "model", "unheard"], interrupted: bool) -> Literal["user", "model", "unheard"]:
+    return "model" if side == "unheard" and not interrupted else side
 
 
 def _cut_turn(turn: TranscriptTurn, heard: str, unheard: str) -> TranscriptTurn:

@@ -60,6 +60,12 @@ class CallLedger:
         self._cancelled.add(call_id)
         return True
 
+    def take_open(self) -> list[tuple[str, str]]:
+        """Id and name of every open call; none is open any more."""
+        taken = list(self._open.items())
+        self._open.clear()
+        return taken
+
     def finish(self, call_id: str) -> bool:
         """The call ended; True when its answer is wanted."""
         self._open.pop(call_id, None)

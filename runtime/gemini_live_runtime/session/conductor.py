@@ -169,6 +169,8 @@ class Conductor:
         self.keeper = Keeper(plan, self)
         self.subscriptions: list[Subscription] = []
         self.closed = False
+        self._undecided: dict[str, Outcome] = {}
+        """How calls ended whose answer is not given yet, by id."""
         self._settling = False
         self._started: TransitionResult | None = None
         self.state.report_to(self._state_waits)
@@ -185,6 +187,7 @@ class Conductor:
         await self.settler.settle()
         await self.steersman.setup_instruction()
         self.fast.begin()
+        self.lane.begin()
 
     def instruction_for_setup(self) -> str:
         """The instruction that the next connection begins with."""
@@ -221,6 +224,9 @@ class Conductor:
         self.fast.close()
         await self.extraction.close()
         await self.lane.close(ENDING_S)
+        for outcome in list(self._undecided.values()):
+            # Its step was not reached, or held up by an author's code.
+            self.answer(outcome, ToolAnswer(outcome.result))
         await self.agents.close()
         await self.callbacks.control("on_teardown")
         self.publish_state()
@@ -320,9 +326,23 @@ class Conductor:
 
     def _tool_ended(self, outcome: Outcome) -> None:
         outcome = self.desk.given(outcome)
-        if not self.lane.put("tool ended", lambda: self.pipeline.tool_ended(outcome)):
+        self._undecided[outcome.call_id] = outcome
+        if not self.lane.put("tool ended", lambda: self._decide(outcome)):
             # The session is ending: nobody decides any more, but the call still has its one end.
-            self.body.answer(outcome, ToolAnswer(outcome.result))
+            self.answer(outcome, ToolAnswer(outcome.result))
+
+    async def _decide(self, outcome: Outcome) -> None:
+        try:
+            await self.pipeline.tool_ended(outcome)
+        except Exception:
+            if outcome.call_id in self._undecided:
+                self.answer(outcome, ToolAnswer(outcome.result))
+            raise
+
+    def answer(self, outcome: Outcome, answer: ToolAnswer) -> None:
+        """Give a call its final answer."""
+        self._undecided.pop(outcome.call_id, None)
+        self.body.answer(outcome, answer)
 
     def _tool_problem(self, name: str, problem: str) -> None:
         self._emit(ev.CodeFailed(where=f"tool {name}", name=name, error=redactor.text(problem)))

@@ -9,11 +9,17 @@ from collections.abc import Awaitable, Callable
 
 Step = Callable[[], Awaitable[None]]
 
+STEPS_IN_A_ROW = 32
+"""Steps after which everybody else on the loop gets a turn: steps that set each other off must not stop the sound."""
+
+CANCELLING_S = 1.0
+"""Seconds that closing waits for a step that it has cancelled."""
+
 
 class ControlLane:
     """Runs steps one at a time on the running loop. A step that raises is reported and the next one runs.
 
-    The wire, the sound and the operator never wait for it: they only add steps.
+    The wire, the sound and the operator never wait for it: they only add steps. Nothing runs before `begin`.
     """
 
     def __init__(self, report: Callable[[str, BaseException], None], on_idle: Callable[[], None]) -> None:
@@ -25,6 +31,7 @@ class ControlLane:
         self._idle = asyncio.Event()
         self._idle.set()
         self._task: asyncio.Task[None] | None = None
+        self._begun = False
         self._closed = False
         self.current = ""
         """The step that runs, "" when none does."""
@@ -46,9 +53,18 @@ class ControlLane:
         self._steps.append((name, step))
         self._idle.clear()
         self._waiting.set()
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._run(), name="control lane")
+        self._start()
         return True
+
+    def begin(self) -> None:
+        """From now on steps are done, those that wait already first."""
+        self._begun = True
+        if self._steps:
+            self._start()
+
+    def _start(self) -> None:
+        if self._begun and self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="control lane")
 
     async def drained(self) -> None:
         """Return once nothing runs and nothing waits."""
@@ -57,28 +73,41 @@ class ControlLane:
     async def close(self, within_s: float) -> bool:
         """Take no more steps, and let those that wait finish for so many seconds; whether they did."""
         self._closed = True
-        done = True
-        try:
-            async with asyncio.timeout(within_s):
-                await self._idle.wait()
-        except TimeoutError:
-            done = False
+        done = not self._steps
+        if self._task is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    await self._idle.wait()
+            done = self.idle
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            # A step may refuse to be cancelled; it is left behind then.
+            await asyncio.wait((self._task,), timeout=CANCELLING_S)
         return done
 
     async def _run(self) -> None:
         while True:
+            in_a_row = 0
             while self._steps:
                 self.current, step = self._steps.popleft()
                 try:
                     await step()
-                except Exception as error:
+                except asyncio.CancelledError as error:
+                    if self._cancelled():
+                        raise
+                    # Something that the step waited for was cancelled, not the lane.
                     self._report(self.current, error)
+                except (Exception, SystemExit) as error:
+                    self._report(self.current, error)
+                in_a_row += 1
+                if in_a_row >= STEPS_IN_A_ROW:
+                    in_a_row = 0
+                    await asyncio.sleep(0)
             self.current = ""
             self._idle.set()
             self._on_idle()
             self._waiting.clear()
             await self._waiting.wait()
+
+    def _cancelled(self) -> bool:
+        return self._task is None or self._task.cancelling() > 0

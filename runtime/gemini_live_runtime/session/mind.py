@@ -179,9 +179,18 @@ class Mind:
     def ending(self, now: float, reason: str, exit_code: int) -> list[Effect]:
         """The session is to end."""
         if not self._ended:
-            self._ended = True
-            self._out.append(End(reason, exit_code))
+            self._end(reason, exit_code)
         return self._flush(now)
+
+    def _end(self, reason: str, exit_code: int) -> None:
+        self._ended = True
+        self._refuse_queued(f"Not sent, the session ended: {reason}")
+        self._out.append(End(reason, exit_code))
+
+    def _refuse_queued(self, why: str) -> None:
+        queued, self._queued_texts = self._queued_texts, []
+        for command_id, text in queued:
+            self._refuse(command_id, cmd.SendText.command, f"{why}: {text[:200]}")
 
     def _open_turn(self, by: OpenedBy) -> None:
         self._emit(self.turns.open(by))
@@ -206,8 +215,7 @@ class Mind:
         for due in self._limits.check(cost=self._usage.cost_usd, minutes=(now - self._started_at) / 60):
             self._emit(due)
             if due.stage == "hang-up" and not self._ended:
-                self._ended = True
-                self._out.append(End(f"the {due.kind} limit was reached", 0))
+                self._end(f"the {due.kind} limit was reached", 0)
 
     def _emit_controls(self, actor: ev.Actor, reason: str = "") -> None:
         self._emit(

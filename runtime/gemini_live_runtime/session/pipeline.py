@@ -105,7 +105,7 @@ class Pipeline:
         silent = outcome.status == "cancelled" or answer.scheduling == "SILENT"
         await mind.steersman.steer("between" if silent else "tool", result)
         mind.publish_state()
-        mind.body.answer(outcome, answer)
+        mind.answer(outcome, answer)
         if ran:
             await self._read("tool-call", tool=outcome.name, grace_s=0.0)
         mind.fast.schedule()

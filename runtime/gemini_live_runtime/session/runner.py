@@ -251,6 +251,7 @@ class LiveSession:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(ENDING_S):
                     await part
+        self._perform(self._core.calls_abandoned(self._now()))
         await self._closing()
         self._recorder.flush()
 

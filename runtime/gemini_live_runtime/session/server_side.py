@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
 from gemini_live_runtime.session.effects import (
@@ -98,9 +97,7 @@ class ServerSide(Mind):
         self._streaming_audio = False
         self._apply_microphone(now)
         if not retrying:
-            for command_id, text in self._queued_texts:
-                self._refuse(command_id, cmd.SendText.command, f"Not sent, the connection ended: {text[:200]}")
-            self._queued_texts.clear()
+            self._refuse_queued("Not sent, the connection ended")
         for call_id in self._calls.open_ids:
             # Nobody waits for a background call: it may still be answered on the next connection.
             if not (retrying and self._calls.is_background(call_id)):
@@ -197,7 +194,8 @@ class ServerSide(Mind):
         else:
             generation = self._model_content()
             generation.text.append(text)
-            if not self.ledger.current_is_cut:
+            # Words may come later than their sound.
+            if not self.ledger.current_is_cut and (not generation.complete or self._playing):
                 self._facts.speaking = True
         self._emit(ev.TranscriptDelta(side="model", text=text, channel=channel), turn=generation.turn)
 
@@ -335,6 +333,14 @@ class ServerSide(Mind):
             self._emit(ev.Log(source="engine", level="warning", text=f"tool {outcome.name}: {outcome.cause}"))
             if outcome.trace:
                 self._emit(ev.Log(source="engine", level="debug", text=outcome.trace))
+        return self._flush(now)
+
+    def calls_abandoned(self, now: float) -> list[Effect]:
+        """The session is over: calls that nobody came to decide about have their end too."""
+        for call_id, name in self._calls.take_open():
+            self._emit(
+                ev.ToolFinished(call_id=call_id, name=name, status="cancelled", result={}, ms=0.0, delivered=False)
+            )
         return self._flush(now)
 
     def _answer(self, call_id: str, name: str, answer: ToolAnswer) -> None:

@@ -346,11 +346,32 @@ def test_a_cut_makes_room_for_what_is_said_next(monkeypatch: pytest.MonkeyPatch)
     assert (turn.model, turn.unheard, buffer.left_out) == ("axyz", "bcde", 0)
 
 
-def test_an_empty_turn_is_forgotten_when_the_next_begins() -> None:
+def test_words_of_an_empty_turn_may_come_while_the_next_goes_on() -> None:
+    buffer = TranscriptBuffer()
+    buffer.begin_turn(1, "model", 0.0)
+    buffer.begin_turn(2, "typed", 1.0)
+    buffer.add_input("x")
+    assert buffer.add_output("late", turn=1)
+    buffer.end_turn()
+    assert numbers(buffer) == [1, 2]
+    assert buffer.window(2).turns[0].model == "late"
+
+
+def test_an_empty_turn_is_forgotten_when_the_next_has_ended() -> None:
     buffer = TranscriptBuffer()
     buffer.begin_turn(1, "voice", 0.0)
     buffer.begin_turn(2, "voice", 1.0)
-    assert not buffer.add_output("late", turn=1)
     buffer.add_input("x")
     buffer.end_turn()
+    assert not buffer.add_output("late", turn=1)
     assert numbers(buffer) == [2]
+
+
+def test_words_that_come_after_all_their_sound_was_heard_are_heard_words() -> None:
+    buffer = TranscriptBuffer()
+    buffer.begin_turn(1, "model", 0.0)
+    buffer.add_output("one")
+    buffer.end_turn()
+    assert buffer.add_output(" two", turn=1, cut=True)
+    turn = buffer.window(1).turns[0]
+    assert (turn.model, turn.unheard, turn.interrupted) == ("one two", "", False)
