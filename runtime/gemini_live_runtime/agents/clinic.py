@@ -22,7 +22,6 @@ from gemini_live_runtime import (
     StateKey,
     Transition,
     Watcher,
-    called_ok,
     key,
     tool,
 )
@@ -36,6 +35,7 @@ PAIN = StateKey("app:pain", int, description="how bad the pain is, from zero to 
 CALENDAR = StateKey("app:calendar", dict[str, list[str]])
 OFFER = StateKey("app:offer", str, description="an appointment to offer")
 AGREED = StateKey("app:agreed", bool)
+BOOKING = StateKey("app:booking", dict[str, str])
 
 
 @tool
@@ -60,7 +60,7 @@ def find_slot(part_of_day: Literal["morning", "afternoon"], state: State) -> dic
 @tool
 def book_slot(state: State) -> dict[str, str]:
     """Book the appointment that was offered, once the caller has agreed to it."""
-    state.set("app:booking", {"patient": state["user:patient_id"], "at": state[OFFER]})
+    state.set(BOOKING, {"patient": state["user:patient_id"], "at": state[OFFER]})
     return {"booked": state[OFFER]}
 
 
@@ -106,7 +106,7 @@ def clinic() -> Live:
         preparations=PhasePreparation("calendar", lambda state: state.set(CALENDAR, FREE), produces=CALENDAR),
         tools=find_slot,
         prompt_on_enter=True,
-        clear_on_enter=[OFFER, AGREED],
+        clear_on_enter=[OFFER, AGREED, BOOKING],
         transitions=Transition("confirm", OFFER.is_set(), because="there is something to offer"),
     )
     confirm = Phase(
@@ -115,7 +115,7 @@ def clinic() -> Live:
         presents="appointment",  # from now on a "yes" is meant for it: see after_presented
         tools=book_slot,
         transitions=[
-            Transition("booked", AGREED & called_ok("book_slot"), because="they agreed and it is booked"),
+            Transition("booked", AGREED & BOOKING.is_set(), because="they agreed and it is booked"),
             Transition("schedule", AGREED.is_false(), because="it does not suit them"),
         ],
     )

@@ -92,13 +92,13 @@ def test_a_yes_before_anything_was_offered_is_no_consent() -> None:
     assert decision.reason == "session:presented:appointment is true does not hold"
 
 
-@pytest.mark.parametrize("missing", ["app:agreed", "session:called_ok:book_slot"])
+@pytest.mark.parametrize("missing", ["app:agreed", "app:booking"])
 def test_consent_and_booking_are_both_needed(missing: str) -> None:
     plan = clinic().plan()
     machine, state = plan.make_machine(), plan.make_state()
     assert machine is not None
     machine.current, machine.entered = "confirm", True
-    for key, value in {"app:agreed": True, "session:called_ok:book_slot": 1}.items():
+    for key, value in {"app:agreed": True, "app:booking": {"patient": "P-17", "at": "noon"}}.items():
         state.set(key, value)
     assert machine.evaluate(state).kind == "ready"
     state.remove(missing)
