@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gemini_live_runtime import events as ev
@@ -33,29 +33,51 @@ class UserCode:
         self._on_ended = on_ended
         self._clock = clock
         self._running: set[asyncio.Task[Any]] = set()
+        self._outstayed: set[asyncio.Task[Any]] = set()
+        """What was waited for in vain, and does not end although it was cancelled."""
 
     async def run(
         self, where: str, function: Callable[..., Any], *args: Any, origin: Origin, failed: Any = None
     ) -> Any:
-        """What it returns, or `failed` when it raised or took longer than `DEADLINE_S`; both become events."""
+        """What it returns, or `failed` when it raised or took longer than `DEADLINE_S`; both become events.
+
+        Raises only when it is itself cancelled.
+        """
         began = self._clock.now()
-        result = failed
-        try:
-            with writing_as(origin):
+        name = function_name(function)
+        with writing_as(origin):
+            try:
                 result = function(*args[: takes(function, len(args))])
-                if inspect.isawaitable(result):
-                    async with asyncio.timeout(DEADLINE_S):
-                        result = await result
-        except TimeoutError as error:
-            said = str(error) or f"it took longer than {DEADLINE_S:g} s; the call goes on without it"
-            self.failed(where, function_name(function), error, said)
-            return failed
-        except Exception as error:
-            self.failed(where, function_name(function), error)
-            return failed
+            except (Exception, SystemExit, asyncio.CancelledError) as error:
+                self.failed(where, name, error)
+                return failed
+            if inspect.isawaitable(result):
+                if len(self._outstayed) >= MAX_CONCURRENT:
+                    _dispose(result)
+                    refused = f"not begun: {MAX_CONCURRENT} actions outstay their deadline"
+                    self._emit(ev.CodeFailed(where=where, name=name, error=refused))
+                    return failed
+                # A task of its own: what it does with a cancellation is its own affair then.
+                task = asyncio.create_task(_settled(result), name=where)
+                try:
+                    await asyncio.wait((task,), timeout=DEADLINE_S)
+                except asyncio.CancelledError:
+                    task.cancel()
+                    raise
+                if not task.done():
+                    self._outstayed.add(task)
+                    task.add_done_callback(self._outstayed.discard)
+                    task.cancel()
+                    said = f"it took longer than {DEADLINE_S:g} s; the call goes on without it"
+                    self.failed(where, name, TimeoutError(said), said)
+                    return failed
+                result, fault = (None, asyncio.CancelledError()) if task.cancelled() else task.result()
+                if fault is not None:
+                    self.failed(where, name, fault)
+                    return failed
         seconds = self._clock.now() - began
         if seconds > SLOW_S:
-            self._emit(ev.CodeSlow(where=where, name=function_name(function), ms=round(seconds * 1000, 1)))
+            self._emit(ev.CodeSlow(where=where, name=name, ms=round(seconds * 1000, 1)))
         return result
 
     def spawn(self, where: str, function: Callable[..., Any], *args: Any, origin: Origin) -> None:
@@ -78,7 +100,12 @@ class UserCode:
                 result = function(*args[: takes(function, len(args))])
                 if inspect.isawaitable(result):
                     await result
-        except Exception as error:
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            self.failed(where, function_name(function), error)
+        except (Exception, SystemExit) as error:
             self.failed(where, function_name(function), error)
 
     def failed(self, where: str, name: str, error: BaseException, said: str = "") -> None:
@@ -95,10 +122,31 @@ class UserCode:
 
     async def close(self) -> None:
         """Cancel what runs."""
-        for task in self._running:
+        tasks = self._running | self._outstayed
+        for task in tasks:
             task.cancel()
-        if self._running:
-            await asyncio.wait(self._running, timeout=1.0)
+        if tasks:
+            await asyncio.wait(tasks, timeout=1.0)
+
+
+async def _settled(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
+    """What came of `work`: a result or a fault, never an exception but its own cancellation."""
+    try:
+        return await work, None
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return None, error
+    except (Exception, SystemExit) as error:
+        return None, error
+
+
+def _dispose(work: Awaitable[Any]) -> None:
+    """Let go of what will not be awaited, without a warning about it."""
+    close = getattr(work, "close", None) or getattr(work, "cancel", None)
+    if close is not None:
+        close()
 
 
 def takes(function: Callable[..., Any], most: int) -> int:
