@@ -24,8 +24,9 @@ class Turns(Rule):
         self.by: dict[int, str] = {}
         self.outcomes: dict[int, str] = {}
         self._frame: dict[str, Any] = {}
-        self._sound = False
+        self._sounds = 0
         self._text_due = False
+        self._typed_due = False
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind in ("action", "command"):
@@ -34,17 +35,21 @@ class Turns(Rule):
         if kind == "command":
             self.cause = data["order"]
         elif kind == "queued":
-            self._sound = True
+            self._sounds -= 1
         elif kind == "sent":
             # Sound makes no event of its own when it arrives, so what was sent may begin a turn.
             parts = data["frame"].get("serverContent", {}).get("modelTurn", {}).get("parts", ())
-            self._sound = self._sound or any("inlineData" in part for part in parts)
+            self._sounds += sum(1 for part in parts if "inlineData" in part)
 
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
         if self._text_due and event["type"] not in ("state.changed", "session.state"):
             self.check(event["type"] == "text.sent", f"turn {self.number} began without a text")
             self._text_due = False
+        if self._typed_due and event["type"] not in ("state.changed", "session.state"):
+            typed = event["type"] == "turn.started" and data["by"] == "typed"
+            self.check(typed, f"turn {self.number} is complete, nobody said so")
+            self._typed_due = False
         match event["type"]:
             case "wire.message" if data["direction"] == "received":
                 self._has_ended()
@@ -77,8 +82,7 @@ class Turns(Rule):
             self._text_due = True
         else:
             spoke = "outputTranscription" in content or "modelTurn" in content or "toolCall" in self._frame
-            self.check(spoke or self._sound, f"turn {number} began although the model said nothing")
-        self._sound = False
+            self.check(spoke or self._sounds > 0, f"turn {number} began although the model said nothing")
         self.number, self.open, self.must_end = number, True, ""
         self.by[number] = by
 
@@ -92,7 +96,7 @@ class Turns(Rule):
         elif reason == "no answer":
             self.check(self.by[number] == "voice", "silence is no answer to a typed text")
         elif data["outcome"] == "complete":
-            self.check("turnComplete" in content or self.cause != "server", f"turn {number} is complete, nobody said so")
+            self._typed_due = "turnComplete" not in content
         elif data["outcome"] == "interrupted":
             known = "interrupted" in content or self.cause in ("closed", "interrupt", "text.send", "ready", "server")
             self.check(known, f"turn {number} was interrupted by nobody")
@@ -119,6 +123,8 @@ class Words(Rule):
         self.said: defaultdict[int, str] = defaultdict(str)
         """What the model said in each generation."""
         self.turn_of: dict[int, int] = {}
+        self.latest: dict[int, int] = {}
+        """The turn that went on when a turn's first words came."""
         self.cuts: defaultdict[int, int] = defaultdict(int)
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
@@ -162,6 +168,7 @@ class Words(Rule):
                 self.check(turn == self.turns.number, f"an answer that begins in turn {self.turns.number} is of {turn}")
             self.check(self.turn_of[gen] == turn, f"an answer of turn {self.turn_of[gen]} goes on in turn {turn}")
             self.model[turn].append(data["text"])
+            self.latest.setdefault(turn, self.turns.number)
             self.gens[turn].add(gen)
             self.said[gen] += data["text"]
 
@@ -182,6 +189,9 @@ class Words(Rule):
         kept = {turn["number"]: turn for turn in facts["transcript"]}
         for number in range(1, self.turns.number + 1):
             if number == self.turns.number and self.turns.open:
+                continue
+            if number not in kept and not self.user[number] and self.latest.get(number, 0) >= number + 2:
+                # It was cut before its first word, which came two turns later: too late for the transcript.
                 continue
             turn = kept.pop(number, {"user": "", "model": "", "unheard": "", "interrupted": False})
             self.check(turn["user"] == self.user[number], f"turn {number}: {turn['user']!r} is not what the user said")

@@ -282,6 +282,8 @@ class World:
 
     async def _finish(self) -> dict[str, Any]:
         """The server becomes helpful and everything is brought to rest: nothing may stay open for ever."""
+        if self.given_up:
+            return {}
         self.timeline.note("action", name="(finish)", wire=self.wire)
         self.unreachable = 0
         self.device.voice(False)
@@ -308,6 +310,8 @@ class World:
                 break
             if self.wire == "open" and self.core._facts.owed:
                 self.content(outputTranscription={"text": f" {self.word('m')}"}, turnComplete=True)
+            elif self.wire == "pending":
+                self.push(setupComplete={"sessionId": f"s-{len(self.lines)}"})
             await self.passes(1.0)
         self.timeline.note("at rest", quiet=self.session.quiet, wire=self.wire, gave_up=self.given_up)
         return {"quiet": self.session.quiet, "why": self._unrest(), "wire": self.wire, "gave_up": self.given_up}

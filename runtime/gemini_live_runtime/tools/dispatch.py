@@ -47,6 +47,7 @@ class ToolDispatcher:
         self._on_notify = on_notify
         self._state = state
         self._made = 0
+        self._closed = False
         self._answering = RunningCalls(clock=clock)
         self.background = BackgroundToolTracker(clock=clock)
         self.tools: Mapping[str, Tool] = _by_name(tools)
@@ -86,6 +87,9 @@ class ToolDispatcher:
             self._made += 1
             call_id = f"unnumbered-{self._made}"
         call = ToolCall(call_id, name, dict(args))
+        if self._closed:
+            self._on_finished(outcome(call, "cancelled", {}))
+            return call_id
         declared = self.tools.get(name)
         if declared is None:
             known = ", ".join(self.tools) or "none"
@@ -106,7 +110,8 @@ class ToolDispatcher:
         return bool(self._answering.cancel([call_id]) or self.background.cancel([call_id]))
 
     async def close(self) -> None:
-        """Cancel everything and wait for it to end; a tool that does not is left behind."""
+        """Cancel everything and wait for it to end; a tool that does not is left behind. Nothing is begun any more."""
+        self._closed = True
         await asyncio.gather(self._answering.close(), self.background.close())
 
     def _refuse(self, call: ToolCall, reason: str) -> str:
@@ -128,7 +133,8 @@ class ToolDispatcher:
             raise
         except BaseException as error:  # whatever a tool raises, the call has its one answer
             return fault(call, error)
-        return outcome(call, "ok", result)
+        # An object with an error in it is how a tool says that it did not succeed, to the protocol as well.
+        return outcome(call, "error" if result.get("error") else "ok", result)
 
     def _notifier(self, name: str) -> Callable[[str], None]:
         """What passes a tool's words on, from the loop or from the thread that a plain function runs in."""
