@@ -145,6 +145,8 @@ class FastLane:
         if self._soft is not None:
             self._soft.reset()
         if payload.reason == SOFT_TURN:
+            if self._soft is not None:
+                mind.body.emit(ev.SoftTurnTaken(silence_s=self._soft.timeout_s))
             mind.react(SoftTurnComplete())
         if mind.pending.has_prompt:
             mind.react(PromptArmed())

@@ -50,7 +50,6 @@ class InputActivity:
             speech = self._commit.speech_started if edge.kind == "start" else self._commit.speech_ended
             decisions += speech(edge.at_s)
         decisions += self._commit.advance(self._vad.audio_s)
-        was_active = self._active
         self._tell(decisions)
         if self._active:
             before, self._kept = bytes(self._kept), bytearray()
@@ -59,7 +58,8 @@ class InputActivity:
         # Speech over the model waits to be taken seriously: all of it is kept until then.
         keep = LONGEST_WAIT_S if self._commit.due_at is not None else PRE_ROLL_S
         del self._kept[: max(0, len(self._kept) - int(keep * BYTES_PER_S))]
-        return pcm if was_active else b""
+        # The piece in which the end was decided is silence, and may yet be what the next turn begins with.
+        return b""
 
     def finish(self) -> None:
         """The microphone was closed: whoever was speaking has finished."""
