@@ -99,7 +99,7 @@ class Talk:
 
     async def voice(self, speaking: bool) -> None:
         """The server's voice activity detector."""
-        await self.server.says(voiceActivity={"type": "ACTIVITY_START" if speaking else "ACTIVITY_END"})
+        await self.server.says(voiceActivity={"voiceActivityType": "ACTIVITY_START" if speaking else "ACTIVITY_END"})
         await self.rests()
 
     async def calls(self, *names: str, **args: Any) -> None:

@@ -1,0 +1,234 @@
+"""Reactor rules in a session: what they hear, and that what they want is done."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
+
+from gemini_live_runtime import (
+    EffectMode,
+    EffectPolicy,
+    EmitEvent,
+    LiveEffect,
+    LiveEffectExecutor,
+    LiveReactor,
+    Phase,
+    Reaction,
+    ReactorEvent,
+    ReactorRule,
+    SendContext,
+    State,
+    Transition,
+    TransitionPhase,
+    UpdateInstruction,
+    VoiceRuntimeState,
+    key,
+)
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.session import reactor
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
+
+
+def hearing(seen: list[Any]) -> ReactorRule:
+    """A rule that only keeps the kinds of events."""
+
+    def react(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> None:
+        seen.append(type(event).__name__)
+
+    return ReactorRule("hears", react)
+
+
+def on_turn(effect: LiveEffect | Reaction) -> ReactorRule:
+    """A rule that wants `effect` whenever a turn is over."""
+
+    def react(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[LiveEffect | Reaction]:
+        if isinstance(event, reactor.Live) and isinstance(event.event, ev.TurnCompleted):
+            yield effect
+
+    return ReactorRule("at the end", react)
+
+
+def test_rules_hear_events_state_ticks_speech_and_prompts() -> None:
+    seen: list[Any] = []
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(x=1)
+        t.handle.user_speech_started()
+        t.handle.user_speech_ended()
+        t.handle.prompt()
+        await t.passes(1.1)
+
+    talk(agent().rule(hearing(seen)), scenario)
+    assert set(seen) == {"Live", "StateChanged", "UserSpeechStarted", "UserSpeechEnded", "PromptArmed", "TimerTick"}
+
+
+def test_rules_hear_when_the_model_is_heard_and_when_all_of_it_was(tmp_path: Path) -> None:
+    seen: list[Any] = []
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.ends()
+        await t.passes(0.5)
+        assert t.handle.voice_state().playback_active
+        await t.passes(1)
+        assert not t.handle.voice_state().playback_active
+
+    talk(agent().rule(hearing(seen)), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
+    assert [kind for kind in seen if kind.startswith("Playback")] == ["PlaybackStarted", "PlaybackDrained"]
+
+
+def test_context_that_a_rule_wants_is_sent() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        assert t.wire == [("model context", "By the way.")]
+
+    t = talk(agent().rule(on_turn(SendContext(("By the way.",), "news"))), scenario)
+    assert [(done.rule, done.effect) for done in t.all(ev.ReactionPerformed)] == [("at the end", "SendContext")]
+
+
+def test_an_instruction_that_a_rule_wants_is_sent() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        assert t.wire[0] == ("instruction", "Be long.")
+
+    talk(agent().rule(on_turn(UpdateInstruction("Be long."))), scenario)
+
+
+def test_an_event_that_a_rule_wants_is_an_event() -> None:
+    wanted = EmitEvent(ev.Notice(level="info", code="mine", text="Hello."))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+
+    t = talk(agent().rule(on_turn(wanted)), scenario)
+    assert [notice.code for notice in t.all(ev.Notice)] == ["mine"]
+
+
+def test_a_transition_that_a_rule_wants_is_made() -> None:
+    of = agent().phase(
+        Phase("first", "One.", transitions=Transition("second", key("app:go"))), Phase("second", "Two.", terminal=True)
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        assert t.handle.phase == "second"
+
+    t = talk(of.rule(on_turn(TransitionPhase("second", "enough"))), scenario)
+    assert t.all(ev.PhaseEntered)[-1].trigger == "programmatic"
+
+
+def test_a_reaction_tells_how_it_is_waited_for() -> None:
+    wanted = Reaction("mine", SendContext(("News.",)), EffectPolicy(EffectMode.CONCURRENT, 1.0))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        assert t.wire == [("model context", "News.")]
+
+    talk(agent().rule(on_turn(wanted)), scenario)
+
+
+def test_a_rule_that_raises_is_told_and_the_others_are_asked() -> None:
+    def fails(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> None:
+        if isinstance(event, reactor.Live) and isinstance(event.event, ev.TurnCompleted):
+            raise RuntimeError("boom")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        assert t.sent("model context")
+
+    t = talk(agent().rule(ReactorRule("bad", fails)).rule(on_turn(SendContext(("News.",)))), scenario)
+    assert [(failure.where, failure.name) for failure in t.failures()] == [("reactor rule", "bad")]
+
+
+def test_an_effect_that_fails_is_told() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+
+    t = talk(agent().phase(Phase("only", "One.")).rule(on_turn(TransitionPhase("nowhere"))), scenario)
+    assert [failure.where for failure in t.failures()] == ["effect"]
+
+
+def test_a_prompt_waits_until_the_model_was_heard_to_the_end(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH * 2)))
+        await t.ends()
+        await t.passes(0.5)
+        t.handle.prompt()
+        await t.passes(1)
+        assert t.sent("prompt") == []
+        await t.passes(1)
+        assert t.sent("prompt") == [("prompt",)]
+
+    talk(agent(), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
+
+
+def test_a_prompt_waits_until_the_user_has_stopped_speaking() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.handle.user_speech_started()
+        t.handle.prompt()
+        await t.rests()
+        assert t.sent("prompt") == []
+        t.handle.user_speech_ended()
+        await t.rests()
+        assert t.sent("prompt") == [("prompt",)]
+
+    talk(agent(), scenario)
+
+
+def test_a_prompt_is_dropped_when_the_user_begins_to_speak_and_its_context_stays(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.ends()
+        await t.passes(0.3)
+        t.handle.prompt()
+        t.handle.user_speech_started()
+        t.handle.user_speech_ended()
+        await t.passes(3)
+        assert t.sent("prompt") == []
+        assert t.handle.voice_state().prompt_epoch == 1
+
+    talk(agent(), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
+
+
+def test_a_typed_text_drops_the_prompt_that_waits() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.handle.user_speech_started()
+        t.handle.prompt()
+        await t.types("never mind")
+        t.handle.user_speech_ended()
+        await t.rests()
+        assert t.wire == [("text", "never mind")]
+
+    talk(agent(), scenario)
+
+
+def test_one_reactor_and_one_executor_serve_a_session() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        mind = t.stage.mind
+        assert isinstance(mind.reactor, LiveReactor)
+        assert isinstance(mind.executor, LiveEffectExecutor)
+        mind.executor.perform(SendContext(("Directly.",)))
+        await asyncio.sleep(0)
+        await t.rests()
+        assert t.wire == [("model context", "Directly.")]
+
+    talk(agent(), scenario)

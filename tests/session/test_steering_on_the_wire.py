@@ -1,0 +1,315 @@
+"""What the model is told, frame by frame, and in which order a turn's end is worked through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import (
+    ContextBuilder,
+    ContextDelivery,
+    DeferredWriter,
+    FunctionExtractor,
+    InstructionModifier,
+    Live,
+    MemoryPersistence,
+    PendingContext,
+    Phase,
+    State,
+    SteeringMode,
+    TemporalPattern,
+    Transition,
+    TurnCountDetector,
+    Watcher,
+    key,
+)
+from gemini_live_runtime import events as ev
+
+ANGRY = InstructionModifier.when(key("app:angry"), "Stay calm.")
+
+
+def phased(**more: Any) -> Live:
+    """Two phases; `app:go` leads from the first to the second."""
+    return agent().phase(
+        Phase("first", "One.", transitions=Transition("second", key("app:go")), modifiers=ANGRY),
+        Phase("second", "Two.", terminal=True, modifiers=ANGRY, **more),
+    )
+
+
+async def goes_on(t: Talk) -> None:
+    """Two turns, `app:go` set before the first ends."""
+    await t.begins()
+    t.server.frames.clear()
+    await t.writes(go=True)
+    await t.turn()
+    await t.turn()
+
+
+def test_in_the_instruction_mode_a_transition_replaces_the_instruction_once() -> None:
+    async def scenario(t: Talk) -> None:
+        await goes_on(t)
+        assert t.wire == [("instruction", "Be brief.\n\nTwo.")]
+
+    talk(phased(), scenario)
+
+
+def test_in_the_context_mode_the_instruction_is_never_touched() -> None:
+    async def scenario(t: Talk) -> None:
+        await goes_on(t)
+        assert t.setup["systemInstruction"]["parts"][0]["text"] == "Be brief."
+        assert t.wire == [("model context", "Two.")]
+
+    talk(phased().steering(SteeringMode.CONTEXT_INJECTION), scenario)
+
+
+def test_in_the_hybrid_mode_a_modifier_is_told_once_and_not_in_the_instruction_too() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.server.frames.clear()
+        await t.writes(angry=True, go=True)
+        await t.turn()
+        await t.turn()
+        assert sorted(t.wire) == [("instruction", "Be brief.\n\nTwo."), ("model context", "Stay calm.")]
+
+    talk(phased().steering(SteeringMode.HYBRID), scenario)
+
+
+def test_context_that_did_not_change_is_not_sent_again() -> None:
+    shown = ContextBuilder().section("Caller").field("user:name", "Name").as_modifier()
+    of = agent().phase(Phase("first", "One.", modifiers=shown)).steering(SteeringMode.CONTEXT_INJECTION)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.server.frames.clear()
+        t.state.set("user:name", "Ada")
+        for _ in range(4):
+            await t.turn()
+        t.state.set("user:name", "Bo")
+        await t.turn()
+        assert t.wire == [("model context", "[Caller] Name: Ada."), ("model context", "[Caller] Name: Bo.")]
+
+    talk(of, scenario)
+
+
+def test_deferred_context_goes_out_just_before_the_users_next_input() -> None:
+    of = phased().steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)
+
+    async def scenario(t: Talk) -> None:
+        await goes_on(t)
+        assert t.wire == []
+        await t.types("and now?")
+        assert t.wire == [("model context", "One."), ("model context", "Two."), ("text", "and now?")]
+
+    t = talk(of, scenario)
+    assert [sent.queued for sent in t.all(ev.ContextSent) if "Two." in sent.texts] == [True, False]
+
+
+def test_a_prompt_takes_the_context_that_waits_with_it() -> None:
+    of = phased(prompt_on_enter=True).steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)
+
+    async def scenario(t: Talk) -> None:
+        await goes_on(t)
+        assert t.wire == [("model context", "One."), ("model context", "Two."), ("prompt",)]
+
+    talk(of, scenario)
+
+
+def test_an_amendment_is_added_and_taken_back_when_it_ends() -> None:
+    def amend(state: State) -> str | None:
+        return "Be extra kind." if state.get("app:sad") else None
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(sad=True)
+        await t.turn()
+        await t.writes(sad=False)
+        await t.turn()
+        assert t.wire == [("instruction", "Be brief.\n\nBe extra kind."), ("instruction", "Be brief.")]
+
+    talk(agent().on("instruction_amendment", amend), scenario)
+
+
+def test_a_template_replaces_everything_and_is_sent_once() -> None:
+    def template(state: State) -> str | None:
+        return "SYSTEM" if state.get("app:on") else None
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.server.frames.clear()
+        await t.writes(on=True, go=True)
+        await t.turn()
+        await t.turn()
+        assert t.wire == [("instruction", "SYSTEM")]
+
+    talk(phased().on("instruction_template", template), scenario)
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("gemini-3.8-live", ("instruction", "Be brief.\n\nTwo.")),
+        ("gemini-2.5-flash-native-audio", ("user context", "[Instruction] Be brief.\n\nTwo.")),
+    ],
+)
+def test_an_instruction_travels_as_the_model_takes_it(model: str, told: tuple[str, str]) -> None:
+    async def scenario(t: Talk) -> None:
+        await goes_on(t)
+        assert t.wire == [told]
+
+    talk(phased().model(model), scenario)
+
+
+def test_the_route_of_an_instruction_can_be_overridden() -> None:
+    async def scenario(t: Talk) -> None:
+        await goes_on(t)
+        assert t.wire == [("system context", "Be brief.\n\nTwo.")]
+
+    t = talk(phased().instruction_route("system_content"), scenario)
+    assert [update.via for update in t.all(ev.InstructionUpdated)] == ["setup", "system_content"]
+
+
+def test_a_model_that_takes_an_instruction_only_in_its_setup_gets_a_new_connection() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
+        await t.writes(go=True)
+        setup = await t.connects_again()
+        assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nTwo."
+        assert setup["sessionResumption"]["handle"] == "h-1"
+
+    talk(phased().instruction_route("reconnect"), scenario)
+
+
+def test_an_instruction_set_by_the_program_is_not_lost_to_the_next_turn() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.server.frames.clear()
+        t.handle.update_instruction("Be long.")
+        await t.rests()
+        await t.turn()
+        assert t.wire == [("instruction", "Be long.\n\nOne.")]
+
+    talk(phased(), scenario)
+
+
+def test_steering_that_cannot_be_sent_is_sent_when_it_can() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.server.closes(1011, "try later")
+        await t.writes(go=True)
+        setup = await t.connects_again()
+        assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nTwo."
+
+    talk(phased(), scenario)
+
+
+def test_a_greeting_lets_the_model_speak_first_and_only_once() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        assert t.wire == [("user context", "[Context] Greet the caller."), ("prompt",)]
+        await t.says("Hello!")
+        await t.ends()
+        await t.server.closes(1011)
+        await t.connects_again()
+        assert "prompt" not in [told[0] for told in t.wire]
+
+    talk(agent().greeting("Greet the caller."), scenario)
+
+
+def test_between_context_and_the_prompt_it_is_for_nothing_is_sent() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.server.frames.clear()
+        await t.writes(go=True)
+        await t.turn()
+        kinds = [told[0] for told in t.wire]
+        assert kinds[kinds.index("prompt") - 1] == "model context"
+
+    talk(phased(prompt_on_enter="Say it now."), scenario)
+
+
+def test_context_waits_in_one_place_and_its_writer_is_the_programs_too() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        mind = t.stage.mind
+        assert isinstance(mind.pending, PendingContext)
+        writer = t.handle.writer()
+        assert isinstance(writer, DeferredWriter)
+        await t.writes(go=True)
+        assert mind.pending.has_context
+        writer.send_text("hello")
+        await t.rests()
+        assert t.wire[-2:] == [("model context", "Two."), ("text", "hello")]
+
+    talk(phased().steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED), scenario)
+
+
+def test_the_end_of_a_turn_is_worked_through_in_its_order() -> None:
+    order: list[str] = []
+
+    def boundary(state: State, writer: DeferredWriter) -> None:
+        order.append(f"on_turn_boundary, turns counted: {state.get('session:turn_count', 0)}")
+
+    of = (
+        agent()
+        .extract(FunctionExtractor(function=lambda window: {"mood": "glad"}, name="mood"))
+        .watch(Watcher(key("app:mood").changed(), lambda: order.append("watcher"), name="mood", blocking=True))
+        .pattern(TemporalPattern("each", TurnCountDetector(True, 1), lambda: order.append("pattern"), blocking=True))
+        .phase(
+            Phase("first", "One.", transitions=Transition("second", key("app:mood") == "glad")),
+            Phase("second", "Two.", terminal=True, on_enter=lambda: order.append("on_enter"), prompt_on_enter=True),
+        )
+        .on("output_transcript", lambda text, final: order.append("final words") if final else None)
+        .on("extracted", lambda name, value: order.append("on_extracted"))
+        .on("turn_boundary", boundary)
+        .on("turn_complete", lambda turn: order.append("on_turn_complete"))
+        .persistence(MemoryPersistence())
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+
+    t = talk(of, scenario)
+    assert order == [
+        "final words",
+        "watcher",
+        "pattern",
+        "on_enter",
+        "on_turn_boundary, turns counted: 0",
+        "on_turn_complete",
+        "on_extracted",
+    ]
+    begun = t.events.index("turn.completed")
+    told = [kind for kind in t.events[begun:] if kind not in ("state.changed", "session.state", "playback.drained")]
+    assert told[: told.index("snapshot.saved") + 1] == [
+        "turn.completed",
+        "extraction.finished",
+        "promotion.decided",
+        "watcher.fired",
+        "pattern.fired",
+        "phase.entered",
+        "instruction.updated",
+        "prompt.changed",
+        "prompt.changed",
+        "turn.measured",
+        "snapshot.saved",
+    ]
+
+
+def test_the_wire_sees_instruction_then_context_then_the_prompt() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.server.frames.clear()
+        await t.writes(go=True)
+        await t.turn()
+        assert t.wire == [
+            ("instruction", "Be brief.\n\nTwo."),
+            ("model context", "[Tools] No tool may be used now."),
+            ("model context", "They want it."),
+            ("prompt",),
+        ]
+
+    talk(phased(tools=(), on_enter_context="They want it.", prompt_on_enter=True), scenario)

@@ -1,0 +1,400 @@
+"""Tools in a session: every call id gets exactly one answer, and what a tool did counts before it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import (
+    BackgroundAgentDispatcher,
+    BackgroundToolTracker,
+    DefaultResultFormatter,
+    Phase,
+    ResultFormatter,
+    State,
+    Tool,
+    ToolCallSummary,
+    ToolContext,
+    ToolExecutionMode,
+    tool,
+)
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
+
+
+@tool
+async def slow(seconds: float = 5.0) -> dict[str, str]:
+    """Take a while.
+
+    Args:
+        seconds: How long.
+    """
+    await asyncio.sleep(seconds)
+    return {"it": "is done"}
+
+
+@tool
+def ping() -> str:
+    """Ping."""
+    return "pong"
+
+
+@tool(background=True)
+async def search(words: str = "") -> dict[str, str]:
+    """Search for a while.
+
+    Args:
+        words: What for.
+    """
+    await asyncio.sleep(5)
+    return {"found": words}
+
+
+def test_a_result_that_is_no_object_is_sent_as_one() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("ping")
+        assert t.sent("answer") == [("answer", "c1", {"output": "pong"})]
+
+    talk(agent().tools(ping), scenario)
+
+
+def test_calls_of_one_message_run_at_the_same_time() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("slow", "slow", "slow")
+        await t.passes(5.1)
+        assert [told[1] for told in t.sent("answer")] == ["c1", "c2", "c3"]
+
+    talk(agent().tools(slow), scenario)
+
+
+def test_a_tool_that_takes_too_long_is_answered_with_that() -> None:
+    @tool(timeout_s=2)
+    async def never() -> None:
+        """Never end."""
+        await asyncio.sleep(1000)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("never")
+        await t.passes(2.1)
+        assert "error" in t.sent("answer")[0][2]
+
+    t = talk(agent().tools(never), scenario)
+    assert t.all(ev.ToolFinished)[0].status == "timeout"
+
+
+def test_arguments_that_do_not_fit_are_answered_without_running_the_tool() -> None:
+    ran: list[int] = []
+
+    def book(people: int) -> None:
+        """Book.
+
+        Args:
+            people: How many.
+        """
+        ran.append(people)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("book", people="many")
+        assert "people" in t.sent("answer")[0][2]["error"]
+
+    talk(agent().tools(book), scenario)
+    assert ran == []
+
+
+def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("fly")
+        assert "ping" in t.sent("answer")[0][2]["error"]
+
+    talk(agent().tools(ping), scenario)
+
+
+def test_a_cancellation_by_the_server_reaches_the_tool_and_nothing_is_answered() -> None:
+    told: list[str] = []
+
+    @tool
+    async def long(ctx: ToolContext) -> None:
+        """Take long."""
+        try:
+            await asyncio.sleep(100)
+        except asyncio.CancelledError:
+            told.append(f"cancelled: {ctx.cancelled.is_set()}")
+            raise
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("long")
+        await t.server.says(toolCallCancellation={"ids": ["c1"]})
+        await t.rests()
+        assert t.sent("answer") == []
+
+    t = talk(agent().tools(long), scenario)
+    assert told == ["cancelled: True"]
+    assert [finished.status for finished in t.all(ev.ToolFinished)] == ["cancelled"]
+
+
+def test_a_call_that_arrives_twice_runs_once() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        for _ in range(2):
+            await t.server.says(toolCall={"functionCalls": [{"id": "same", "name": "ping", "args": {}}]})
+            await t.rests()
+        assert len(t.sent("answer")) == 1
+
+    talk(agent().tools(ping), scenario)
+
+
+def test_what_a_tool_has_written_is_in_the_turn_scope_until_the_next_turn_begins() -> None:
+    seen: list[Any] = []
+
+    def write(state: State) -> None:
+        """Write."""
+        state.set("turn:chosen", "red")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("red")
+        await t.calls("write")
+        await t.says("Red it is.")
+        await t.ends()
+        seen.append(t.state.get("turn:chosen"))
+        await t.hears("next")
+        seen.append(t.state.get("turn:chosen"))
+
+    of = agent().tools(write).on("turn_complete", lambda turn: seen.append("turn complete"))
+    talk(of, scenario)
+    assert seen == ["turn complete", "red", None]
+
+
+def test_a_listener_may_answer_a_call_in_its_tools_place() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("ping", "slow")
+        assert t.sent("answer") == [("answer", "c1", {"by": "listener"})]
+        await t.passes(5)
+        assert len(t.sent("answer")) == 2
+
+    def override(calls: Any, state: State) -> dict[str, Any]:
+        return {call.id: {"by": "listener"} for call in calls if call.name == "ping"}
+
+    talk(agent().tools(ping, slow).on("tool_call", override), scenario)
+
+
+def test_with_one_call_refused_and_a_listener_that_leaves_it_be_both_are_answered() -> None:
+    asked: list[str] = []
+
+    def listens(calls: Any, state: State) -> None:
+        asked.extend(call.name for call in calls)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("ping", "slow", seconds=0.0)
+        answers = {told[1]: told[2] for told in t.sent("answer")}
+        assert set(answers) == {"c1", "c2"}
+        assert "error" in answers["c2"]
+
+    of = agent().tools(ping, slow)
+    talk(of.phase(Phase("only", "One.", tools=("ping",))).on("tool_call", listens), scenario)
+    assert asked == ["ping"]
+
+
+def test_before_tool_response_may_change_an_answer_but_not_drop_it() -> None:
+    def change(responses: Any, state: State) -> Any:
+        if state.get("app:drop"):
+            return []
+        responses[0].response = {"changed": True}
+        return responses
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("ping")
+        t.state.set("app:drop", True)
+        await t.calls("ping")
+        assert [told[2] for told in t.sent("answer")] == [{"changed": True}, {"output": "pong"}]
+
+    t = talk(agent().tools(ping).on("before_tool_response", change), scenario)
+    assert [failure.where for failure in t.failures()] == ["tool ping"]
+
+
+def test_a_background_call_is_acknowledged_at_once_and_its_result_carries_the_scheduling() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("search", words="x")
+        (ack,) = t.server.frames[-1]["toolResponse"]["functionResponses"]
+        assert ack["response"] == {"status": "running", "tool": "search"}
+        assert ("scheduling" in ack, ack["willContinue"]) == (False, True)
+        await t.passes(5.1)
+        (result,) = t.server.frames[-1]["toolResponse"]["functionResponses"]
+        assert result["response"]["result"] == {"found": "x"}
+        assert (result["scheduling"], result["willContinue"]) == ("WHEN_IDLE", False)
+
+    t = talk(agent().tools(search), scenario)
+    assert [acknowledged.call_id for acknowledged in t.all(ev.ToolAcknowledged)] == ["c1"]
+
+
+def test_the_conversation_goes_on_while_a_background_tool_runs() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("search", words="x")
+        assert isinstance(t.stage.mind.tools.background, BackgroundToolTracker)
+        assert t.stage.mind.tools.background.active_ids == ["c1"]
+        await t.turn()
+        assert len(t.all(ev.TurnCompleted)) == 1
+        await t.passes(5.1)
+
+    t = talk(agent().tools(search), scenario)
+    assert [finished.result for finished in t.all(ev.ToolFinished)] == [{"found": "x"}]
+
+
+def test_a_background_result_is_in_the_transcript() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("search it")
+        await t.calls("search", words="x")
+        await t.says("I am searching.")
+        await t.ends()
+        await t.passes(5.1)
+        calls = [call for turn in t.stage.mind.transcript.window_with_current(5).turns for call in turn.tool_calls]
+        assert calls == [ToolCallSummary("c1", "search", '{"words": "x"}', '{"found": "x"}', "ok")]
+
+    talk(agent().tools(search), scenario)
+
+
+def test_a_formatter_words_what_the_model_is_told_of_a_background_call() -> None:
+    class Mine(DefaultResultFormatter):
+        def format_result(self, call: ToolCall, outcome: Outcome) -> dict[str, Any]:
+            return {"news": outcome.result}
+
+    mine: ResultFormatter = Mine()
+    own = search.with_mode(ToolExecutionMode.background(mine, "SILENT"))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("search", words="x")
+        await t.passes(5.1)
+        (result,) = t.server.frames[-1]["toolResponse"]["functionResponses"]
+        assert (result["response"], result["scheduling"]) == ({"news": {"found": "x"}}, "SILENT")
+
+    talk(agent().tools(own), scenario)
+
+
+def test_a_model_without_async_tools_gets_one_answer_without_scheduling() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("search", words="x")
+        await t.passes(5.1)
+        (answer,) = [frame for frame in t.server.frames if "toolResponse" in frame]
+        assert "scheduling" not in answer["toolResponse"]["functionResponses"][0]
+
+    talk(agent().tools(search).model("gemini-3.1-flash-live-preview"), scenario)
+
+
+def test_each_record_keeps_the_arguments_of_its_own_call() -> None:
+    @tool
+    def say(word: str) -> str:
+        """Say a word.
+
+        Args:
+            word: The word.
+        """
+        return word
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.server.says(
+            toolCall={
+                "functionCalls": [
+                    {"id": "a", "name": "say", "args": {"word": "one"}},
+                    {"id": "b", "name": "say", "args": {"word": "two"}},
+                ]
+            }
+        )
+        await t.rests()
+        (turn,) = t.stage.mind.transcript.window_with_current(1).turns
+        assert [(call.call_id, call.args) for call in turn.tool_calls] == [
+            ("a", '{"word": "one"}'),
+            ("b", '{"word": "two"}'),
+        ]
+
+    talk(agent().tools(say), scenario)
+
+
+def test_a_tool_with_an_explicit_schema_is_declared_and_called() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    double = Tool.from_schema("double", "Double a number.", schema, lambda args: {"n": args["n"] * 2})
+
+    async def scenario(t: Talk) -> None:
+        setup = await t.begins()
+        assert setup["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"]["required"] == ["n"]
+        await t.calls("double", n=4)
+        assert t.sent("answer") == [("answer", "c1", {"n": 8})]
+
+    talk(agent().tools(double), scenario)
+
+
+def test_failures_and_successes_are_counted_in_the_state() -> None:
+    @tool
+    def pay(ok: bool) -> None:
+        """Pay.
+
+        Args:
+            ok: Whether it works.
+        """
+        if not ok:
+            raise RuntimeError("declined")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("pay", ok=False)
+        assert t.state["bg:pay_failed"] is True
+        await t.calls("pay", ok=True)
+        assert (t.state["bg:pay_failed"], t.state["session:called_ok:pay"]) == (False, 1)
+
+    talk(agent().tools(pay), scenario)
+
+
+def test_the_program_may_answer_a_call_that_runs() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("slow")
+        assert t.handle.answer_tool("c1", {"by": "hand"})
+        await t.rests()
+        assert t.sent("answer") == [("answer", "c1", {"by": "hand"})]
+        await t.passes(6)
+        assert len(t.sent("answer")) == 1
+
+    talk(agent().tools(slow), scenario)
+
+
+def test_every_call_has_its_end_when_the_session_is_hung_up() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("slow", "search")
+
+    t = talk(agent().tools(slow, search), scenario)
+    assert sorted(finished.call_id for finished in t.all(ev.ToolFinished)) == ["c1", "c2"]
+
+
+def test_a_background_agent_leaves_its_result_in_the_state() -> None:
+    class Reader:
+        async def run(self, state: State) -> str:
+            await asyncio.sleep(2)
+            return f"read {state.get('app:book')}"
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        assert isinstance(t.handle.agents, BackgroundAgentDispatcher)
+        await t.writes(book="Emma")
+        t.handle.agents.dispatch("reader", Reader(), t.state)
+        await t.passes(2.1)
+        assert t.state["bg:reader:result"] == "read Emma"
+
+    t = talk(agent(), scenario)
+    assert [(ended.name, ended.ok) for ended in t.all(ev.AgentFinished)] == [("reader", True)]
