@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Awaitable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -26,12 +27,13 @@ from gemini_live_runtime.session.effects import RunTool
 from gemini_live_runtime.session.executor import EffectFault, LiveEffectExecutor
 from gemini_live_runtime.session.fast_lane import FastLane
 from gemini_live_runtime.session.keeping import Keeper
-from gemini_live_runtime.session.live_effects import SendContext, TransitionPhase, UpdateInstruction
+from gemini_live_runtime.session.live_effects import PromptModel, SendContext, TransitionPhase, UpdateInstruction
 from gemini_live_runtime.session.pending import ContextNotSent, DeferredWriter, PendingContext
 from gemini_live_runtime.session.phase_director import PhaseDirector
 from gemini_live_runtime.session.pipeline import Pipeline
 from gemini_live_runtime.session.plan import SessionPlan
 from gemini_live_runtime.session.reactor import (
+    Live,
     LiveReactor,
     PromptArmed,
     ReactorEvent,
@@ -63,7 +65,15 @@ RECALLED = 20
 """Turns that a fresh server session is told about after a loss."""
 
 ENDING_S = 1.0
-"""Seconds that the control lane has to finish when the session ends."""
+"""Seconds that each part of the mind has to finish when the session ends."""
+
+TEARDOWN_S = 2.0
+"""Seconds that `on_teardown` listeners, and then the last snapshot, may take."""
+
+MAX_REACTIONS = 8
+"""Reactions inside of reactions after which the rules are not asked any more about what they have set off."""
+
+RULE = "reactor rule"
 
 
 MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
@@ -169,6 +179,11 @@ class Conductor:
         self.keeper = Keeper(plan, self)
         self.subscriptions: list[Subscription] = []
         self.closed = False
+        self.over = False
+        self._baffled = False
+        self._reacting = 0
+        self._runaway = False
+        self._rule_faults: Counter[str] = Counter()
         self._undecided: dict[str, Outcome] = {}
         """How calls ended whose answer is not given yet, by id."""
         self._settling = False
@@ -211,6 +226,9 @@ class Conductor:
             await self.steersman.steer("connected", started)
         finally:
             self.body.release()
+        if self.pending.has_prompt:
+            # It was armed while there was nobody to ask.
+            self.react(PromptArmed())
         if first and not resumed and self.plan.definition.greeting:
             self.pending.push(ContextNote(self.plan.definition.greeting, "user", "greeting"))
             self.steersman.arm_prompt("greeting")
@@ -222,24 +240,38 @@ class Conductor:
         """Finish what is under way, keep the session, cancel the rest."""
         self.closed = True
         self.fast.close()
-        await self.extraction.close()
-        await self.lane.close(ENDING_S)
+        await self._part(self.extraction.close())
+        await self._part(self.lane.close(ENDING_S), 2 * ENDING_S)
         for outcome in list(self._undecided.values()):
             # Its step was not reached, or held up by an author's code.
             self.answer(outcome, ToolAnswer(outcome.result))
-        await self.agents.close()
-        await self.callbacks.control("on_teardown")
+        await self._part(self.agents.close())
+        if not await self._part(self.callbacks.control("on_teardown"), TEARDOWN_S):
+            error = f"it took longer than {TEARDOWN_S:g} s; the session ended without it"
+            self._emit(ev.CodeFailed(where="on_teardown", name="on_teardown", error=error))
         self.publish_state()
-        await self.keeper.close()
-        await self.callbacks.close(ENDING_S)
-        await self.executor.close()
-        await self.code.close()
+        await self._part(self.keeper.close(), TEARDOWN_S)
+        rest = (self.callbacks.close(ENDING_S / 2), self.executor.close(), self.code.close())
+        await self._part(asyncio.gather(*rest, return_exceptions=True))
         self.publish_state()
+
+    async def _part(self, part: Awaitable[Any], within_s: float = ENDING_S) -> bool:
+        """Each part of the end has its own time: one that hangs or fails must not cost the others theirs."""
+        try:
+            async with asyncio.timeout(within_s):
+                await part
+        except TimeoutError:
+            return False
+        except Exception as error:
+            self.code.failed("end of the session", "", error)
+        return True
 
     def end_subscriptions(self) -> None:
         """No more events will come."""
+        self.over = True
         for subscription in self.subscriptions:
             subscription.end()
+        self.subscriptions.clear()
 
     @property
     def activity_is_ours(self) -> bool:
@@ -255,25 +287,41 @@ class Conductor:
             and not self.extraction.running
             and not self.agents.active_count
             and not self.code.active
-            and not self.pending.has_prompt
+            # Without a connection there is nobody to prompt.
+            and not (self.pending.has_prompt and self.writer.live)
         )
 
     # -- what is heard -----------------------------------------------------------------------------------------------
 
     def subscribe(self, name: str = "subscriber") -> Subscription:
         """Every event from now on, for a reader that may be slow."""
-        subscription = Subscription(name, self.plan.definition.delivery)
-        self.subscriptions.append(subscription)
+        subscription = Subscription(name, self.plan.definition.delivery, self.unsubscribe)
+        if self.over:
+            subscription.end()
+        else:
+            self.subscriptions.append(subscription)
         return subscription
 
     def unsubscribe(self, subscription: Subscription) -> None:
         """No more events for this reader."""
         if subscription in self.subscriptions:
-            self.subscriptions.remove(subscription)
+            self.subscriptions = [other for other in self.subscriptions if other is not subscription]
             subscription.end()
 
     def observe(self, event: ev.Event) -> None:
-        """Something happened: take note, and put what it calls for on the control lane."""
+        """Something happened: take note, and put what it calls for on the control lane. Never raises."""
+        try:
+            self._observe(event)
+        except Exception as error:
+            # Whoever made the event has to go on: the reader of the wire, the sound, a timer.
+            if not self._baffled:
+                self._baffled = True
+                try:
+                    self.code.failed(f"taking note of {event.type}", "", error)
+                finally:
+                    self._baffled = False
+
+    def _observe(self, event: ev.Event) -> None:
         payload = event.payload
         for subscription in self.subscriptions:
             subscription.push(event)
@@ -304,7 +352,30 @@ class Conductor:
 
     def react(self, event: ReactorEvent) -> None:
         """Let the rules answer something, at once."""
+        if isinstance(event, Live) and isinstance(event.event, ev.CodeFailed) and event.event.where == RULE:
+            # A rule that fails at everything would fail at its own failure, for ever.
+            return
+        if self._reacting >= MAX_REACTIONS:
+            self._run_away()
+            return
+        self._reacting += 1
+        try:
+            self._react(event)
+        finally:
+            self._reacting -= 1
+            self._runaway = self._runaway and self._reacting > 0
+
+    def _run_away(self) -> None:
+        if not self._runaway:
+            self._runaway = True
+            text = f"Reactor rules set each other off {MAX_REACTIONS} times in a row; they are not asked further"
+            self._emit(ev.Notice(level="warning", code="reactor", text=text, remedy="Let one of them answer less"))
+
+    def _react(self, event: ReactorEvent) -> None:
         reactions = self.reactor.react(event, now=self.clock.now(), state=self.state)
+        if not self.writer.live:
+            # A prompt waits for the connection to be there again.
+            reactions = [reaction for reaction in reactions if not isinstance(reaction.effect, PromptModel)]
         if reactions:
             self.executor.perform_reactions(reactions)
             for reaction in reactions:
@@ -432,7 +503,12 @@ class Conductor:
             self._emit(ev.Log(source="engine", level="debug", text=redactor.text(report.trace)))
 
     def _rule_report(self, fault: RuleFault) -> None:
-        self._emit(ev.CodeFailed(where="reactor rule", name=fault.rule, error=redactor.text(fault.error)))
+        self._rule_faults[fault.rule] += 1
+        times = self._rule_faults[fault.rule]
+        if times & (times - 1):
+            # A rule that fails at everything fails at what its failure causes, too: the 1st, 2nd, 4th, ... are told.
+            return
+        self._emit(ev.CodeFailed(where=RULE, name=fault.rule, error=redactor.text(fault.error)))
 
     def _effect_report(self, fault: EffectFault | ContextNotSent) -> None:
         if isinstance(fault, ContextNotSent):

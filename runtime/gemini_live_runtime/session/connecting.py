@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.errors import GeminiLiveError, ProtocolError, SetupRejectedError
+from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError, SetupRejectedError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.effects import Effect
-from gemini_live_runtime.session.reconnecting import Reconnecting
+from gemini_live_runtime.session.reconnecting import Reconnecting, keeps_handle, retryable
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
 from gemini_live_runtime.wire.messages import AudioFrame
@@ -28,6 +28,11 @@ LEAVE_EARLY_S = 2.0
 
 LEAVE_QUIET_S = 0.5
 """Seconds of quiet that are taken as a pause in which to leave."""
+
+RENEW_WITHIN_S = 10.0
+"""Seconds in which a pause is looked for when a new instruction needs a new connection."""
+
+MOVING = "Moving to another connection"
 
 
 PING_EVERY_S = 30.0
@@ -79,6 +84,9 @@ class WireLife:
         self._pause = pause
         self._reconnecting = Reconnecting()
         self._leaving: asyncio.Task[None] | None = None
+        self._leaves_at = 0.0
+        self._announced = False
+        self._moved = False
 
     async def run(self, opening_audio: asyncio.Task[None]) -> None:
         """Connect, read to the end, and again as long as that may help."""
@@ -97,8 +105,13 @@ class WireLife:
             was_connected = self._conductor.ever_connected
             ended, unresumable = await self._one(opening, opening_audio, began)
             delay = None
-            if was_connected or self._conductor.ever_connected or unresumable:
-                delay = self._reconnecting.delay(ended, unresumable=unresumable)
+            if self._moved:
+                ended = ConnectionClosedError(MOVING, close_code=1001)
+                delay = self._reconnecting.move_delay()
+            elif was_connected or self._conductor.ever_connected or unresumable:
+                delay = self._reconnecting.delay(ended, unresumable=unresumable, announced=self._announced)
+                if not keeps_handle(ended):
+                    self._core.resumption_handle = ""
             self._perform(self._core.disconnected(self._clock.now(), ended, retrying=delay is not None))
             if self._writer.connection is not None:
                 await self._writer.connection.close()
@@ -111,6 +124,7 @@ class WireLife:
         self, opening: Opening, opening_audio: asyncio.Task[None], began: float
     ) -> tuple[GeminiLiveError, bool]:
         """Connect and read to the end; what ended it, and whether it was refused while resuming."""
+        self._announced = self._moved = False
         handle = self._core.resumption_handle if self._reconnecting.resumes else ""
         self._perform(self._core.connecting(self._clock.now(), opening.url, resuming=bool(handle)))
         instruction = self._conductor.instruction_for_setup()
@@ -118,12 +132,17 @@ class WireLife:
             connection = await opening.connect(self._recorder, instruction, handle)
         except GeminiLiveError as error:
             await opening_audio
-            refused = bool(handle) and isinstance(error, SetupRejectedError)
+            # A server that is only busy, or slow, says nothing about the handle.
+            busy = retryable(error) and keeps_handle(error)
+            refused = bool(handle) and isinstance(error, SetupRejectedError) and not busy
             if refused:
                 # Some contexts are beyond resuming; the handle would fail for ever.
                 self._core.resumption_handle = ""
             return error, refused
         self._writer.connection = connection
+        if not handle:
+            # A handle that there may still be is of the session before this one.
+            self._core.resumption_handle = ""
         await opening_audio
         now = self._clock.now()
         session = _session_id(connection)
@@ -150,25 +169,25 @@ class WireLife:
         """Hear the server until the connection ends; how it ended."""
         core, clock = self._core, self._clock
         unreadable = 0
-        try:
-            while True:
-                try:
-                    message = await connection.receive()
-                except ProtocolError as error:
-                    unreadable += 1
-                    if unreadable >= MAX_UNREADABLE:
-                        text = f"The server sent {unreadable} unreadable frames in a row: {error.message}"
-                        raise ProtocolError(text, remedy="Check that the address is a Live API server") from None
-                    self._unreadable(error)
-                    continue
-                unreadable = 0
-                if isinstance(message, AudioFrame):
-                    self._perform(core.audio_frame(clock.now(), message))
-                else:
-                    self._perform(core.server_message(clock.now(), message))
-        except GeminiLiveError as error:
-            self._recorder.flush()
-            return error
+        while True:
+            try:
+                message = await connection.receive()
+            except ProtocolError as error:
+                unreadable += 1
+                if unreadable >= MAX_UNREADABLE:
+                    self._recorder.flush()
+                    text = f"The server sent {unreadable} unreadable frames in a row: {error.message}"
+                    return ProtocolError(text, remedy="Check that the address is a Live API server")
+                self._unreadable(error)
+                continue
+            except GeminiLiveError as error:
+                self._recorder.flush()
+                return error
+            unreadable = 0
+            if isinstance(message, AudioFrame):
+                self._perform(core.audio_frame(clock.now(), message))
+            else:
+                self._perform(core.server_message(clock.now(), message))
 
     def _unreadable(self, error: ProtocolError) -> None:
         text = redactor.text(f"The server sent a frame that cannot be read: {error.message}")
@@ -179,16 +198,41 @@ class WireLife:
 
         Without a handle there is nothing to move to; the loss is then dealt with when it comes.
         """
-        if self._leaving is None and within_s is not None:
-            self._leaving = asyncio.create_task(self._move(within_s), name="move to another connection")
+        self._announced = True
+        if within_s is not None:
+            self._depart(within_s - LEAVE_EARLY_S, LEAVE_QUIET_S, fresh=False)
 
-    async def _move(self, within_s: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, within_s - LEAVE_EARLY_S)):
-                await self._pause(LEAVE_QUIET_S)
+    def renew(self) -> None:
+        """A new connection is needed, in the next pause or soon: the instruction cannot change on this one.
+
+        Without a handle the session that it begins is a fresh one, which is told what was said.
+        """
+        self._depart(RENEW_WITHIN_S, 0.0, fresh=True)
+
+    def _depart(self, within_s: float, quiet_s: float, *, fresh: bool) -> None:
         connection = self._writer.connection
-        if connection is not None and self._core.resumption_handle:
+        if connection is None or connection.closed:
+            return
+        at = self._clock.now() + max(0.0, within_s)
+        if self._leaving is not None and not self._leaving.done():
+            if at >= self._leaves_at:
+                return
+            self._leaving.cancel()
+        self._leaves_at = at
+        self._leaving = asyncio.create_task(
+            self._move(connection, at, quiet_s, fresh), name="move to another connection"
+        )
+
+    async def _move(self, connection: Connection, at: float, quiet_s: float, fresh: bool) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, at - self._clock.now())):
+                await self._pause(quiet_s)
+        if not (fresh or self._core.resumption_handle):
+            # One may still come: a server gives none while a tool runs.
+            await self._clock.sleep(at - self._clock.now())
+        if (fresh or self._core.resumption_handle) and not connection.closed:
             self._recorder.flush()
+            self._moved = True
             await connection.close(1001, "moving to another connection")
 
     async def hang_up(self) -> None:

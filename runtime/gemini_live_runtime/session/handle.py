@@ -102,15 +102,18 @@ class LiveHandle:
     # -- listening ---------------------------------------------------------------------------------------------------
 
     def events(self, name: str = "subscriber") -> Subscription:
-        """Every event from now on, as an asynchronous iterator; a slow reader loses the oldest, counted."""
+        """Every event from now on, as an asynchronous iterator; a slow reader loses the oldest, counted.
+
+        It ends with the session. To stop earlier, `close` it or use it in an `async with` block.
+        """
         return self._mind.subscribe(name)
 
     stream = events
 
     @property
     def done(self) -> asyncio.Future[int]:
-        """The session's exit code, once it has ended."""
-        return self._session.done
+        """The session's exit code, once it has ended. To cancel it, as a timeout does, means nothing to the session."""
+        return asyncio.shield(self._session.done)
 
     async def until_quiet(self, seconds: float = 0.2) -> None:
         """Return once nothing has gone on and nothing was owed for so many seconds."""
@@ -168,4 +171,4 @@ class LiveHandle:
     async def disconnect(self, reason: str = "hung up") -> int:
         """End the session in an orderly way; its exit code. A second call waits for the same end."""
         self._session.hang_up(reason)
-        return await asyncio.shield(self.done)
+        return await self.done

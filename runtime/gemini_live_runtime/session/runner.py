@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, assert_never
 
@@ -53,7 +52,10 @@ TIMER_GRAIN_S = 0.001
 """Seconds by which a timer may be late."""
 
 ENDING_S = 2.0
-"""How long closing may take before what is left is abandoned, in seconds."""
+"""How long closing a part may take before what is left of it is abandoned, in seconds."""
+
+MIND_ENDING_S = 8.0
+"""The same for the mind, which gives each of its own parts less."""
 
 
 class LiveSession:
@@ -141,13 +143,23 @@ class LiveSession:
         self._tasks = [asyncio.create_task(self._supervised(lambda: self._wire.run(opening)), name="converse")]
         try:
             end = await self._end
-        finally:
             await self._wind_up(opening)
-        self._emit(ev.SessionState(word="offline", reason=end.reason))
-        self._emit(ev.SessionEnded(reason=end.reason, exit_code=end.exit_code))
+            self._emit(ev.SessionState(word="offline", reason=end.reason))
+            self._emit(ev.SessionEnded(reason=end.reason, exit_code=end.exit_code))
+            return self._over(end.exit_code)
+        except BaseException:
+            # Cancelled, or broken: devices and socket are closed all the same, and nobody waits in vain.
+            try:
+                await self._wind_up(opening)
+            finally:
+                self._over(1)
+            raise
+
+    def _over(self, exit_code: int) -> int:
         self.conductor.end_subscriptions()
-        self.done.set_result(end.exit_code)
-        return end.exit_code
+        if not self.done.done():
+            self.done.set_result(exit_code)
+        return exit_code
 
     async def command(self, command: Command) -> None:
         """Carry out or refuse a command."""
@@ -245,12 +257,24 @@ class LiveSession:
         opening.cancel()
         for task in self._tasks:
             task.cancel()
-        mind, tools = self.conductor.close(), self.conductor.tools.close()
-        for part in (self._end_tasks(opening), tools, mind, self._wire.hang_up(), self._close_audio()):
+        # The mind bounds its parts itself, so that one of them cannot cost it the last snapshot.
+        parts: tuple[tuple[Callable[[], Awaitable[None]], float], ...] = (
+            (lambda: self._end_tasks(opening), ENDING_S),
+            (self.conductor.tools.close, ENDING_S),
+            (self.conductor.close, MIND_ENDING_S),
+            (self._wire.hang_up, ENDING_S),
+            (self._close_audio, ENDING_S),
+        )
+        for part, within_s in parts:
             # Each has its own time: a tool that will not be cancelled must not keep the socket or the devices open.
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(ENDING_S):
-                    await part
+            try:
+                async with asyncio.timeout(within_s):
+                    await part()
+            except TimeoutError:
+                pass
+            except Exception as error:
+                for line in traceback_lines(error):
+                    self._emit(ev.Log(source="engine", level="error", text=redactor.text(line)))
         self._perform(self._core.calls_abandoned(self._now()))
         await self._closing()
         self._recorder.flush()
@@ -409,7 +433,7 @@ class LiveSession:
 
     def reconnect(self) -> None:
         """Make a new connection, with the instruction as it is now."""
-        self._wire.leave(0.0)
+        self._wire.renew()
 
     def changed(self) -> None:
         """Something moved that `quiet` depends on."""

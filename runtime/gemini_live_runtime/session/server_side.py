@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Literal
 
 from gemini_live_runtime import events as ev
@@ -366,6 +367,7 @@ class ServerSide(Mind):
 def _seconds(duration: str | None) -> float | None:
     """The seconds of a proto3 JSON duration such as `"49.9s"`; None for none, or one that is not understood."""
     try:
-        return float((duration or "").removesuffix("s"))
+        seconds = float((duration or "").removesuffix("s"))
     except ValueError:
         return None
+    return seconds if isfinite(seconds) else None

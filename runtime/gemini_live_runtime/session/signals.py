@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from math import isfinite
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.state.guards import CALLED_OK
@@ -153,5 +154,5 @@ class SessionSignals:
     def _go_away(self, payload: ev.ConnectionGoAway) -> None:
         left = payload.time_left_s
         self._set(go_away_received=True)
-        if left is not None:
+        if left is not None and isfinite(left):
             self._set(go_away_time_left=f"{left:g}s", go_away_time_left_ms=round(left * 1000))

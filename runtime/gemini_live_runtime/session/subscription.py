@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from types import TracebackType
 from typing import Literal, TypeAlias
 
 from gemini_live_runtime.events import Event
@@ -28,10 +29,18 @@ def class_of(event: Event) -> DeliveryClass:
 
 
 class Subscription:
-    """An asynchronous iterator of events that never holds up the session."""
+    """An asynchronous iterator of events that never holds up the session.
 
-    def __init__(self, name: str, config: DeliveryConfig) -> None:
+    Who stops listening before the session ends should say so with `close`, or use it in an `async with` block. For one
+    reader at a time.
+    """
+
+    def __init__(
+        self, name: str, config: DeliveryConfig, on_closed: Callable[[Subscription], None] | None = None
+    ) -> None:
+        """`on_closed` is told when the reader wants no more."""
         self.name = name
+        self._on_closed = on_closed
         self.dropped: Counter[str] = Counter()
         """Events dropped, by class."""
         self._limits = {
@@ -45,7 +54,9 @@ class Subscription:
         self._told: Counter[str] = Counter()
 
     def push(self, event: Event) -> None:
-        """Offer an event; at the limit of its class the oldest of that class goes."""
+        """Offer an event; at the limit of its class the oldest of that class goes. None is taken after the end."""
+        if self._ended:
+            return
         kind = class_of(event)
         queue = self._queues[kind]
         queue.append(event)
@@ -53,6 +64,23 @@ class Subscription:
             queue.popleft()
             self.dropped[kind] += 1
         self._waiting.set()
+
+    def close(self) -> None:
+        """Want no more events; what waits is forgotten."""
+        for queue in self._queues.values():
+            queue.clear()
+        self.end()
+        on_closed, self._on_closed = self._on_closed, None
+        if on_closed is not None:
+            on_closed(self)
+
+    async def __aenter__(self) -> Subscription:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def end(self) -> None:
         """No more events will come; what waits can still be read."""
