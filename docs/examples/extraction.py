@@ -46,6 +46,6 @@ run_virtual(main())
 # {'app:dish': 'soup', 'app:guests': 4}
 # guests=40 False: lambda (extraction.py:20) says no
 # dish=soup True: it was not known
-# agreed=True False: session:presented:prices is true does not hold
+# agreed=True False: prices was not presented yet
 # guests=4 True: it was not known
 # dish=None False: it is null, which says nothing

@@ -54,7 +54,7 @@ registry.evaluate({"app:anger": (0.2, 0.5)}, State())
 print(registry.status[0].suppressed)
 
 # Prints:
-# turn 1: angry did not: it was null, not a number
+# turn 1: angry did not: 0.4 is 0.3 below 0.7
 # turn 1: doubled did not: it doubled said no
 # turn 2: angry did not: 0.6 is 0.1 below 0.7
 # turn 2: doubled did not: it doubled said no

@@ -27,6 +27,7 @@ from gemini_live_runtime.session.capabilities import capabilities_of
 from gemini_live_runtime.session.core import SessionCore
 from gemini_live_runtime.session.declare import setup_of
 from gemini_live_runtime.session.limits import Limits
+from gemini_live_runtime.session.plan import SessionPlan
 from gemini_live_runtime.session.runner import LiveSession, Opening
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint
@@ -67,6 +68,9 @@ class BenchAudio:
     def cut(self, cut_below: int) -> None:
         return None
 
+    def heard(self, gen: int) -> int:
+        return 0
+
     def set_microphone(self, on: bool) -> None:
         return None
 
@@ -94,8 +98,13 @@ def make_session(
     clock: Clock,
     endpoint: Endpoint,
     transport_factory: Callable[[Endpoint], Awaitable[Transport]],
+    plan: SessionPlan | None = None,
 ) -> tuple[LiveSession, asyncio.Future[Connection]]:
-    """The product's session as `engine.assemble` puts it together; the future is its connection once that is open."""
+    """The product's session as `engine.assemble` puts it together; the future is its connection once that is open.
+
+    `plan` is the agent's; without one it is an agent that only talks.
+    """
+    plan = plan or AGENT.plan()
     opened: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
     capabilities = capabilities_of(AGENT.model)
     core = SessionCore(mode="voice", capabilities=capabilities, limits=Limits(), price=None, started_at=clock.now())
@@ -104,7 +113,7 @@ def make_session(
         async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
             connection = await connect(
                 endpoint,
-                setup_of(AGENT.plan(), AGENT.model, capabilities=capabilities, instruction=instruction, handle=handle),
+                setup_of(plan, AGENT.model, capabilities=capabilities, instruction=instruction, handle=handle),
                 clock=clock,
                 observer=recorder,
                 transport_factory=transport_factory,
@@ -129,7 +138,7 @@ def make_session(
     )
     session = LiveSession(
         started=started,
-        plan=AGENT.plan(),
+        plan=plan,
         core=core,
         capabilities=capabilities,
         sink=hub,

@@ -134,7 +134,7 @@ class TurnExtractor(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FunctionExtractor:
     """A plain or async function of a window that returns an object (or None for nothing).
 
@@ -142,12 +142,12 @@ class FunctionExtractor:
     """
 
     function: Callable[[TranscriptWindow], Any]
-    name: str = ""
-    window: int = DEFAULT_WINDOW
-    trigger: ExtractionTrigger = EVERY_TURN
-    promotions: Sequence[FieldPromotion] = ()
-    deadline_s: float = DEFAULT_DEADLINE_S
-    defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
+    name: str = field(default="", kw_only=True)
+    window: int = field(default=DEFAULT_WINDOW, kw_only=True)
+    trigger: ExtractionTrigger = field(default=EVERY_TURN, kw_only=True)
+    promotions: Sequence[FieldPromotion] = field(default=(), kw_only=True)
+    deadline_s: float = field(default=DEFAULT_DEADLINE_S, kw_only=True)
+    defined_at: str = field(default_factory=caller_place, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or function_name(self.function))

@@ -109,7 +109,9 @@ class FieldPromotion:
 
     def after_presented(self, concept: str) -> FieldPromotion:
         """Write only once `session:presented:<concept>` is true: nobody agrees to what was not presented."""
-        return self.when(key(f"{PRESENTED}{concept}").is_true())
+        presented = key(f"{PRESENTED}{concept}").is_true()
+        condition = _Condition(lambda _, state: presented.holds(state), f"{concept} was not presented yet")
+        return replace(self, conditions=(*self.conditions, condition))
 
 
 @dataclass(frozen=True, slots=True)

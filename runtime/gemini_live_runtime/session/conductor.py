@@ -331,7 +331,7 @@ class Conductor:
         self.signals.observe(payload)
         match payload:
             case ev.TurnStarted():
-                self.lane.put("turn begins", lambda: self.pipeline.turn_began(event.turn))
+                self.lane.put("turn begins", lambda: self.pipeline.turn_began(event.turn, payload.by))
             case ev.TurnCompleted():
                 self.lane.put("turn ends", lambda: self.pipeline.turn_ended(event.turn, payload))
             case ev.TurnInterrupted():
@@ -478,8 +478,8 @@ class Conductor:
         for way in ways:
             if way["outcome"] == "ready":
                 return []
-            reasons += [f"{text} is false" for text in _false_leaves(way["guard"])]
-            reasons += [f"{text} is false" for text in _false_leaves(way.get("target_guard"))]
+            reasons += [_untrue(text) for text in _false_leaves(way["guard"])]
+            reasons += [_untrue(text) for text in _false_leaves(way.get("target_guard"))]
             reasons += [f"{key} is not set" for key in way.get("missing", ())]
         return reasons
 
@@ -527,7 +527,7 @@ class Conductor:
 
     def transcript_now(self) -> tuple[str, str]:
         """What user and model have said in the newest turn so far."""
-        window = self.transcript.window_with_current(0)
+        window = self.transcript.window_with_current(1)
         turn = window.turns[-1] if window.turns else None
         return ("", "") if turn is None else (turn.user, turn.model)
 
@@ -539,6 +539,14 @@ def _false_leaves(tree: dict[str, Any] | None) -> list[str]:
     children = tree.get("children", ())
     leaves = [leaf for child in children for leaf in _false_leaves(child)]
     return leaves or [tree["text"]]
+
+
+def _untrue(text: str) -> str:
+    """`user:name is set` as what is the case instead."""
+    for said in (" is set", " is true"):
+        if text.endswith(said):
+            return f"{text.removesuffix(said)} is not {said.removeprefix(' is ')}"
+    return f"{text} is false"
 
 
 def _around(callback: str, listener: str) -> AbstractContextManager[None]:

@@ -44,8 +44,6 @@ class FastLane:
     def __init__(self, mind: Conductor, definition: Definition) -> None:
         self._mind = mind
         self._fast = mind.callbacks.fast
-        self._on_audio = mind.callbacks.bound("on_audio")
-        self._telemetry = mind.telemetry
         self._soft = None if definition.soft_turn_s is None else SoftTurnDetector(definition.soft_turn_s)
         self._telemetry_s = definition.telemetry_s
         self._ticks = bool(definition.rules)
@@ -60,20 +58,6 @@ class FastLane:
         """What the output device says it takes from a consumed sample to the sound."""
         self.handle: LiveHandle | None = None
         """What `on_connected` listeners are given; the session sets it."""
-
-    # -- sound, the hottest path -------------------------------------------------------------------------------------
-
-    def model_audio(self, pcm: bytes) -> None:
-        """A chunk of the model's audio is on its way to the speaker."""
-        telemetry = self._telemetry
-        if telemetry.sounding:
-            # As `model_audio` counts it, without a call and a look at the clock.
-            telemetry.chunks += 1
-            telemetry.bytes += len(pcm)
-        else:
-            telemetry.model_audio(self._mind.clock.now(), len(pcm))
-        if self._on_audio is not None:
-            self._on_audio(pcm)
 
     # -- events ------------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure, ExtractionResult
-from gemini_live_runtime.conversation.transcript import ToolCallSummary
+from gemini_live_runtime.conversation.transcript import ToolCallSummary, TranscriptTurn
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.store import Origin, writing_as
@@ -33,11 +33,14 @@ class Pipeline:
     def __init__(self, mind: Conductor) -> None:
         self._mind = mind
         self._reading = False
+        self._by = "model"
+        self._asked_in: dict[str, int] = {}
 
     # -- turns -------------------------------------------------------------------------------------------------------
 
-    async def turn_began(self, number: int) -> None:
+    async def turn_began(self, number: int, by: str) -> None:
         """What held for the last turn only is cleared, now that everything its end set off is done."""
+        self._by = by
         state = self._mind.state
         with writing_as(Origin("signal", "", "a turn begins")):
             state.clear_scope("turn")
@@ -50,10 +53,14 @@ class Pipeline:
         self._final_transcripts()
         await self._read("turn")
         await mind.settler.settle()
-        await mind.settler.observe(TemporalEvent("turn"))
-        await mind.settler.settle()
+        # A turn in which only the model spoke is nobody's chance to get further.
+        turn = self._turn_just_ended()
+        users = self._by != "model" or (turn is not None and turn.user != "")
+        if users:
+            await mind.settler.observe(TemporalEvent("turn"))
+            await mind.settler.settle()
         result = await self._advance(number)
-        nudge = "" if result is not None else self._repair()
+        nudge = self._repair() if users and result is None else ""
         await mind.settler.settle()
         if completed.reason != SOFT_TURN:
             self._flush()
@@ -71,13 +78,17 @@ class Pipeline:
 
     def _final_transcripts(self) -> None:
         mind = self._mind
-        window = mind.transcript.window(1)
-        turn = window.turns[-1] if window.turns else None
-        if turn is not None and turn.number == mind.state.turn_number:
+        turn = self._turn_just_ended()
+        if turn is not None:
             if turn.model:
                 mind.callbacks.fast("on_output_transcript", turn.model, True)
             if turn.user and turn.by != "typed":
                 mind.callbacks.fast("on_input_transcript", turn.user, True)
+
+    def _turn_just_ended(self) -> TranscriptTurn | None:
+        """What was said in it; None when nobody said anything."""
+        turns = self._mind.transcript.window(1).turns
+        return turns[-1] if turns and turns[-1].number == self._mind.state.turn_number else None
 
     def _flush(self) -> None:
         mind = self._mind
@@ -126,6 +137,7 @@ class Pipeline:
         asked = mind.extraction.trigger(
             event, mind.turn_count, mind.transcript.window_with_current, tool=tool, phase=phase
         )
+        self._asked_in.update(dict.fromkeys(asked, mind.body.turn))
         if asked and grace_s > 0:
             self._reading = True
             try:
@@ -141,7 +153,7 @@ class Pipeline:
             ev.ExtractionFinished(
                 extractor=result.extractor,
                 trigger=result.event,
-                of_turn=result.turn,
+                of_turn=self._asked_in.get(result.extractor, mind.body.turn),
                 value=result.fields,
                 refused={refusal.field: refusal.reason for refusal in result.refused},
                 ms=round(result.duration_s * 1000, 1),
@@ -171,7 +183,10 @@ class Pipeline:
         mind = self._mind
         mind.body.emit(
             ev.ExtractionFailed(
-                extractor=failure.extractor, trigger=failure.event, of_turn=failure.turn, reason=failure.text
+                extractor=failure.extractor,
+                trigger=failure.event,
+                of_turn=self._asked_in.get(failure.extractor, mind.body.turn),
+                reason=failure.text,
             )
         )
         mind.lane.put("extraction failed", lambda: self._told_failure(failure))

@@ -101,7 +101,8 @@ class LiveSession:
             ),
         )
         self.handle = self.conductor.fast.handle = LiveHandle(self)
-        self._model_audio = self.conductor.fast.model_audio
+        self._telemetry = self.conductor.telemetry
+        self._on_audio = self.conductor.callbacks.bound("on_audio")
         self._wire = WireLife(
             core,
             self.conductor,
@@ -347,7 +348,15 @@ class LiveSession:
         if effect.rate != MODEL_RATE:
             pcm = self._converter(effect.rate).convert(pcm)
         self._audio.play(effect.gen, pcm)
-        self._model_audio(pcm)
+        # The hottest path of the mind, so it is written out here: a call or a look at the clock would double it.
+        telemetry = self._telemetry
+        if telemetry.sounding:
+            telemetry.chunks += 1
+            telemetry.bytes += len(pcm)
+        else:
+            telemetry.model_audio(self._now(), len(pcm))
+        if self._on_audio is not None:
+            self._on_audio(pcm)
 
     def _converter(self, rate: int) -> PcmConverter:
         if self._conversion is None or self._conversion.source != rate:

@@ -104,12 +104,12 @@ class WatchPredicate:
 
     @classmethod
     def crossed_above(cls, key: str | Term, threshold: float) -> WatchPredicate:
-        """From below `threshold` to at least it; both values have to be numbers, and true and false are none."""
+        """To at least `threshold` from below it, or from no value at all. True and false are no numbers."""
         return cls._crossed(key, threshold, "above", lambda value: value >= threshold)
 
     @classmethod
     def crossed_below(cls, key: str | Term, threshold: float) -> WatchPredicate:
-        """From at least `threshold` to below it; both values have to be numbers, and true and false are none."""
+        """To below `threshold` from at least it, or from no value at all. True and false are no numbers."""
         return cls._crossed(key, threshold, "below", lambda value: value < threshold)
 
     @classmethod
@@ -125,16 +125,16 @@ class WatchPredicate:
 
         def missing(old: Any, new: Any) -> str:
             for when, value in (("was", old), ("is", new)):
-                if not is_number(value):
+                if not (is_number(value) or (when == "was" and _absent(value))):
                     return f"it {when} {shown(value)}, not a number"
-            if beyond(new):
+            if beyond(new) and not _absent(old):
                 return f"it was {old:g} before, which is past {threshold:g} already"
             return _distance(new, threshold)
 
         return cls(
             f"{name} crossed {way} {threshold:g}",
             frozenset((name,)),
-            lambda old, new: is_number(old) and is_number(new) and not beyond(old) and beyond(new),
+            lambda old, new: is_number(new) and beyond(new) and (_absent(old) or (is_number(old) and not beyond(old))),
             missing,
         )
 
@@ -210,6 +210,10 @@ class WatchPredicate:
             return Explanation(self.text, value, children=(self.guard.explain(reader),))
         read = Read(key, copied(new), reader.get_raw(key) is not MISSING, reader.written_by(key))
         return Explanation(self.text, value, (read,), (Explanation("before", copied(old)),))
+
+
+def _absent(value: Any) -> bool:
+    return value is None or value is MISSING
 
 
 def _name(key: str | Term) -> str:

@@ -89,7 +89,7 @@ def test_a_yes_before_anything_was_offered_is_no_consent() -> None:
     assert "app:agreed" not in after.state
     (decision,) = [e.payload for e in after.events if isinstance(e.payload, PromotionDecided)]
     assert (decision.field, decision.accepted) == ("agrees", False)
-    assert decision.reason == "session:presented:appointment is true does not hold"
+    assert decision.reason == "appointment was not presented yet"
 
 
 @pytest.mark.parametrize("missing", ["app:agreed", "app:booking"])

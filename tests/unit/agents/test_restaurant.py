@@ -89,7 +89,7 @@ def test_one_can_talk_while_the_kitchen_cooks_and_hears_when_it_is_ready() -> No
             for text in (*REVIEWED, "yes that is right", "by card please"):
                 await session.send_text(text)
                 await session.until_quiet()
-            assert session.why_blocked("ordered") == ["app:pick_up is set is false"]
+            assert session.why_blocked("ordered") == ["app:pick_up is not set"]
             await session.send_text("yes please")
             await asyncio.sleep(3)
             await session.send_text("is it ready")

@@ -80,7 +80,7 @@ def test_non_empty_takes_a_text_with_words(value: object, accepted: bool) -> Non
 def test_consent_counts_only_after_the_terms_were_presented() -> None:
     rule = FieldPromotion.true_only("agreed").after_presented("terms")
     before = only({"agreed": True}, rule)
-    assert (before.accepted, before.reason) == (False, "session:presented:terms is true does not hold")
+    assert (before.accepted, before.reason) == (False, "terms was not presented yet")
     assert only({"agreed": True}, rule, session__presented__terms=True).accepted
 
 

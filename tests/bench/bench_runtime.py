@@ -1,0 +1,322 @@
+"""What the session's mind costs: for each piece of the model's sound, and at the end of each turn.
+
+    .venv/bin/python tests/bench/bench_runtime.py
+
+Sound: what `LiveSession._play` does with a listener to `on_audio`, less what it takes to play, beside a guarded direct
+call of that listener in the same place. Turns: the steps `turn_began` and `turn_ended` of an agent with 20 phases, 100
+watchers and 50 computed values, from the first line to the last: settling, guards, steering, listeners, signals,
+measuring, and every event of it made, redacted, encoded and folded by the engine's own hub, nobody attached. What an
+extractor does to write its ten keys, their ten events included, is not part of it. The floor is the bare evaluation of
+what had to be decided: the guards of the current phase's transitions, and, of what the changed keys concern, the
+watchers' predicates and the computed values. Cases run in turns; ratios are medians over the rounds.
+
+Exit status: 0 when the targets are met, 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
+
+from tests.bench.live import BenchAudio, make_hub, make_session  # noqa: E402
+
+from gemini_live_runtime import events as ev  # noqa: E402
+from gemini_live_runtime.audio.interface import MODEL_RATE  # noqa: E402
+from gemini_live_runtime.clock import LoopClock  # noqa: E402
+from gemini_live_runtime.conversation.phases import Phase, Transition  # noqa: E402
+from gemini_live_runtime.session.effects import Play  # noqa: E402
+from gemini_live_runtime.session.interface import EventSink  # noqa: E402
+from gemini_live_runtime.session.live import Live  # noqa: E402
+from gemini_live_runtime.session.plan import SessionPlan  # noqa: E402
+from gemini_live_runtime.session.runner import LiveSession  # noqa: E402
+from gemini_live_runtime.state.computed import ComputedVar  # noqa: E402
+from gemini_live_runtime.state.guards import Guard, key  # noqa: E402
+from gemini_live_runtime.state.store import Origin, writing_as  # noqa: E402
+from gemini_live_runtime.state.watchers import Watcher  # noqa: E402
+from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint  # noqa: E402
+from gemini_live_runtime.wire.transport import Transport  # noqa: E402
+
+ROUNDS = 101
+FRAMES = 500
+PHASES, WATCHERS, COMPUTED, KEYS = 20, 100, 50, 300
+WAYS = 4
+"""Transitions out of each phase."""
+CHANGED = 10
+
+AT_MOST_A_FRAME = 4.0
+AT_MOST_A_TURN = 20.0
+
+EXTRACTOR = Origin("extractor", "bench")
+
+
+class Stamps:
+    """A sink that does no more than the protocol asks for, to tell what of a turn is the hub's."""
+
+    wall = 0.0
+
+    def __init__(self) -> None:
+        self._seq = 0
+
+    def emit(self, payload: ev.Payload, *, turn: int, gen: int) -> ev.Event:
+        self._seq += 1
+        return ev.Event(self._seq, 0.0, turn, gen, payload)
+
+    def audio(self, track: ev.Side, pcm: bytes) -> None:
+        return None
+
+
+class Least:
+    """The least a session could do with a piece of sound: play it, and call the listener so that it cannot harm."""
+
+    def __init__(self, audio: BenchAudio, listener: Callable[[bytes], None]) -> None:
+        self._audio = audio
+        self._listener = listener
+        self.faults: list[Exception] = []
+
+    def play(self, effect: Play) -> None:
+        pcm = effect.pcm
+        if effect.rate != MODEL_RATE:
+            raise ValueError(effect.rate)
+        self._audio.play(effect.gen, pcm)
+
+    def play_and_call(self, effect: Play) -> None:
+        pcm = effect.pcm
+        if effect.rate != MODEL_RATE:
+            raise ValueError(effect.rate)
+        self._audio.play(effect.gen, pcm)
+        try:
+            self._listener(pcm)
+        except Exception as error:
+            self.faults.append(error)
+
+
+def nothing() -> None:
+    """A watcher's action."""
+
+
+def listener(pcm: bytes) -> None:
+    """A listener to the sound."""
+
+
+async def no_transport(_: Endpoint) -> Transport:
+    raise NotImplementedError
+
+
+def session_of(plan: SessionPlan, sink: EventSink | None = None) -> LiveSession:
+    """The product's session, never connected; with the engine's hub when no sink is given."""
+    clock = LoopClock()
+    hub = make_hub(clock, None)
+    session, _ = make_session(hub, BenchAudio(), clock, local_endpoint("ws://localhost"), no_transport, plan)
+    if sink is not None:
+        session._sink = sink
+    return session
+
+
+# -- a piece of sound -----------------------------------------------------------------------------------------------
+
+
+async def sound() -> bool:
+    """Measure, print, judge."""
+    session = session_of(Live.builder("bench").instruction("You are a bench.").on("audio", listener).plan())
+    mind = session.conductor
+    mind.telemetry.turn_started(mind.clock.now(), 1, "typed")
+    audio = session._audio
+    assert isinstance(audio, BenchAudio)
+    least = Least(audio, listener)
+    cases: dict[str, Callable[[Play], None]] = {
+        "play": least.play,
+        "guarded": least.play_and_call,
+        "session": session._play,
+    }
+    effects = [Play(1, bytes(1920), MODEL_RATE)] * FRAMES
+    samples: dict[str, list[float]] = {name: [] for name in cases}
+    for _ in range(4 * ROUNDS):
+        for name, play in cases.items():
+            began = time.perf_counter()
+            for effect in effects:
+                play(effect)
+            samples[name].append((time.perf_counter() - began) / FRAMES * 1e9)
+    assert mind.telemetry.chunks == 4 * ROUNDS * FRAMES
+    rounds = zip(samples["play"], samples["guarded"], samples["session"], strict=True)
+    alone, guarded, ours = (statistics.median(values) for values in samples.values())
+    ratio = statistics.median((c - a) / (b - a) for a, b, c in rounds)
+    print(f"playing a piece of sound {alone:.0f} ns, and calling its listener guarded {guarded - alone:.0f} ns")
+    return told("the session's part for a piece of sound", f"{ours - alone:.0f} ns", ratio, AT_MOST_A_FRAME)
+
+
+# -- a turn ---------------------------------------------------------------------------------------------------------
+
+
+def agent() -> SessionPlan:
+    """20 phases in a ring, each with four ways on; watchers of four kinds on 100 keys; computed values of two each."""
+    kinds = (
+        lambda term: term.changed(),
+        lambda term: term.crossed_above(1e9),
+        lambda term: (term > 1e9).became_true(),
+        lambda term: term.changed_to("never"),
+    )
+    return (
+        Live.builder("bench")
+        .instruction("You are a bench.")
+        .phase(
+            *(
+                Phase(
+                    f"phase{number}",
+                    f"Talk about subject {number}.",
+                    needs=f"user:need{number}",
+                    transitions=[
+                        Transition(f"phase{(number + way) % PHASES}", way_on(way), because=f"way {way} is open")
+                        for way in range(1, WAYS + 1)
+                    ],
+                )
+                for number in range(PHASES)
+            )
+        )
+        .watch(*(Watcher(kinds[number % 4](key(f"app:key{number}")), nothing) for number in range(WATCHERS)))
+        .computed(
+            *(
+                ComputedVar(f"both{number}", (key(f"app:key{2 * number}") > 5) & (key(f"app:key{2 * number + 1}") < 7))
+                for number in range(COMPUTED)
+            )
+        )
+        .state(values={f"app:key{number}": number % 5 for number in range(KEYS)})
+        .state(values={f"user:need{number}": None for number in range(PHASES)})
+        .plan()
+    )
+
+
+def way_on(way: int) -> Guard:
+    return (key(f"app:key{way}") < 1e9) & key("user:ready").is_true()
+
+
+class Turns:
+    """One session's turns, and the floor of each."""
+
+    def __init__(self, sink: EventSink | None = None) -> None:
+        self.session = session_of(agent(), sink)
+        self.mind = self.session.conductor
+        self._number = 0
+        self._value = 0
+        machine = self.mind.director.machine if self.mind.director is not None else None
+        assert machine is not None
+        self._ways = [way.when for way in machine.current_phase.transitions]
+        changed = {f"app:key{number}" for number in range(CHANGED)}
+        watchers = self.mind.settler.watchers._watchers
+        self._predicates = [item.predicate for item in watchers if item.predicate.keys & changed]
+        self._computed = [item.compute for item in self.mind.settler.computed.variables if changed & set(item.inputs)]
+        assert (len(self._predicates), len(self._computed)) == (CHANGED, CHANGED // 2)
+
+    async def turn(self, changed: bool) -> float:
+        """Microseconds of the steps of one turn."""
+        mind, now = self.mind, self.mind.clock.now()
+        self._number += 1
+        began = time.perf_counter()
+        await mind.pipeline.turn_began(self._number)
+        took = time.perf_counter() - began
+        mind.transcript.begin_turn(self._number, "voice", now)
+        mind.telemetry.turn_started(now, self._number, "voice")
+        mind.transcript.add_input("What do you think?")
+        mind.transcript.add_output("Nothing much.")
+        mind.telemetry.model_audio(now, 1920)
+        mind.transcript.end_turn()
+        mind.telemetry.turn_completed(now)
+        if changed:
+            self._value += 1
+            with writing_as(EXTRACTOR):
+                for number in range(CHANGED):
+                    mind.state.set(f"app:key{number}", self._value % 100)
+            mind.publish_state()
+        began = time.perf_counter()
+        await mind.pipeline.turn_ended(self._number, ev.TurnCompleted(outcome="complete", latency_ms=1.0))
+        took += time.perf_counter() - began
+        await asyncio.sleep(0)  # what was spawned may end
+        return took * 1e6
+
+    def floor(self, changed: bool) -> float:
+        """Microseconds of the bare evaluation."""
+        state, ways = self.mind.state, self._ways
+        began = time.perf_counter()
+        for _ in range(20):
+            for guard in ways:
+                guard.holds(state)
+            if changed:
+                for predicate in self._predicates:
+                    if predicate.guard is not None:
+                        predicate.guard.holds(state)
+                    else:
+                        predicate.matches(1, 2)
+                for compute in self._computed:
+                    compute.holds(state)  # type: ignore[union-attr]
+        return (time.perf_counter() - began) / 20 * 1e6
+
+    def all_guards(self) -> float:
+        """Microseconds of asking everything there is, as a session that knows no changes would."""
+        mind, state = self.mind, self.mind.state
+        began = time.perf_counter()
+        for guard in self._ways:
+            guard.holds(state)
+        for watcher in mind.settler.watchers._watchers:
+            predicate = watcher.predicate
+            if predicate.guard is not None:
+                predicate.guard.holds(state)
+            else:
+                predicate.matches(1, state.get_raw(predicate.key))
+        for item in mind.settler.computed.variables:
+            item.compute.holds(state)  # type: ignore[union-attr]
+        return (time.perf_counter() - began) * 1e6
+
+
+async def turns() -> bool:
+    """Measure, print, judge."""
+    whole, stamped = Turns(), Turns(Stamps())
+    for one in (whole, stamped):
+        await one.mind.begin()
+    names = [(changed, what) for changed in (False, True) for what in ("floor", "whole", "stamped", "everything")]
+    samples: dict[tuple[bool, str], list[float]] = {name: [] for name in names}
+    for _ in range(2 * ROUNDS):
+        for changed in (False, True):
+            samples[changed, "whole"].append(await whole.turn(changed))
+            samples[changed, "stamped"].append(await stamped.turn(changed))
+            samples[changed, "floor"].append(whole.floor(changed))
+            samples[changed, "everything"].append(whole.all_guards())
+    met = True
+    for changed, title in ((False, "a quiet turn"), (True, f"a turn with {CHANGED} changed keys")):
+        floor, ours, rest, everything = (samples[changed, what] for what in ("floor", "whole", "stamped", "everything"))
+        ratio = statistics.median(a / b for a, b in zip(ours, floor, strict=True))
+        without = statistics.median(a / b for a, b in zip(rest, floor, strict=True))
+        against_all = statistics.median(a / b for a, b in zip(ours, everything, strict=True))
+        print(
+            f"\n{title}: what has to be decided {statistics.median(floor):.1f} us; asking all {WATCHERS} watchers and "
+            f"{COMPUTED} computed values {statistics.median(everything):.0f} us"
+        )
+        met &= told(title, f"{statistics.median(ours):.0f} us", ratio, AT_MOST_A_TURN)
+        told("  without encoding and folding its events", f"{statistics.median(rest):.0f} us", without)
+        told("  beside asking everything", f"{statistics.median(ours):.0f} us", against_all)
+    return met
+
+
+def told(name: str, measured: str, ratio: float, at_most: float = 0.0) -> bool:
+    """Print a line; whether its target is met."""
+    met = not at_most or ratio <= at_most
+    target = f"<= {at_most:g}x" if at_most else "-"
+    print(f"{name:44} | {target:>8} | {ratio:6.2f}x  {measured}{'' if met else '  MISSED'}")
+    return met
+
+
+async def main() -> int:
+    """Measure, print, judge."""
+    print(f"CPython {sys.version.split()[0]}, {PHASES} phases, {WATCHERS} watchers, {COMPUTED} computed values\n")
+    met = await sound()
+    met &= await turns()
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(asyncio.run(main()))

@@ -1,0 +1,93 @@
+"""The call screener puts through whom Sam knows when it is urgent, and has a kind word for the others."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.agents.conversation import Talked, talked
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.call_screening import call_screening
+from gemini_live_runtime.clock import run_virtual
+
+
+def call(*said: str) -> Talked:
+    return talked(call_screening(), *said)
+
+
+def test_the_screener_speaks_first_and_asks_who_it_is() -> None:
+    assert call().phases == ["screen"]
+    first = call_screening().plan().definition.phases[0]
+    assert first.prompt_on_enter
+
+
+def test_somebody_sam_knows_is_put_through_when_it_is_urgent() -> None:
+    happened = call("this is Anna Miller", "it is about the house", "it is urgent")
+    assert happened.phases == ["screen", "decide", "connected"]
+    assert happened.state["app:contact"] == "his sister"
+    assert happened.origin("app:contact") == ("phase", "connected")
+    assert happened.origin("user:caller") == ("extractor", "Call")
+
+
+def test_the_model_hears_who_it_is_when_it_puts_somebody_through() -> None:
+    happened = call("this is Anna Miller", "it is about the house", "it is urgent")
+    assert "[Caller] Name: Anna Miller. To Sam: his sister. About: the house." in happened.told
+
+
+def test_a_stranger_leaves_a_message_however_urgent_it_is() -> None:
+    happened = call("this is Peter Brown it is about the car", "it is urgent", "tell him I will be late")
+    assert happened.phases == ["screen", "decide", "message", "message_taken"]
+    blocked = [event.payload for event in happened.events if isinstance(event.payload, ev.PhaseBlocked)]
+    assert [(item.target, item.missing, item.preparing) for item in blocked] == [
+        ("connected", ("app:contact",), ("look up the caller",))
+    ]
+    assert happened.state["app:message"] == "I will be late"
+
+
+def test_what_can_wait_becomes_a_message_even_from_his_sister() -> None:
+    happened = call("this is Anna Miller it is about the dog", "it can wait")
+    assert happened.phases[-1] == "message"
+    assert "app:contact" not in happened.state
+
+
+def test_sam_sees_a_message_at_once() -> None:
+    happened = call("this is John Smith it is about the car", "it can wait", "tell him to call me back")
+    notices = [event.payload.text for event in happened.events if isinstance(event.payload, ev.Notice)]
+    assert "A message from John Smith: to call me back" in notices
+
+
+def test_selling_ends_the_call_at_any_time() -> None:
+    assert call("I have a special offer for you").phases == ["screen", "rejected"]
+    late = call("this is Peter Brown it is about the house", "I would like to sell you something")
+    assert late.phases == ["screen", "decide", "rejected"]
+
+
+def test_a_second_name_does_not_make_another_caller() -> None:
+    happened = call("this is Peter Brown", "my name is Anna Miller")
+    assert happened.state["user:caller"] == "Peter Brown"
+    decided = [event.payload for event in happened.events if isinstance(event.payload, ev.PromotionDecided)]
+    assert decided[-1].reason == "user:caller is known already"
+
+
+def test_silence_is_asked_into_once_and_then_the_call_ends() -> None:
+    async def main() -> list[str]:
+        phases = []
+        async with call_screening().connect(backend="local", fast=True) as session:
+            for seconds in (18, 10, 40):
+                await asyncio.sleep(seconds)
+                phases.append(session.phase)
+        return phases
+
+    assert run_virtual(main()) == ["screen", "ask_again", "rejected"]
+
+
+def test_who_answers_when_asked_again_is_screened_like_anybody() -> None:
+    async def main() -> tuple[str, str]:
+        async with call_screening().connect(backend="local", fast=True) as session:
+            await asyncio.sleep(28)
+            asked = session.phase
+            await session.send_text("this is Anna Miller it is about the party")
+            await session.until_quiet()
+            return asked, session.phase
+
+    assert run_virtual(main()) == ("ask_again", "decide")

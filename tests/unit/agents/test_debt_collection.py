@@ -1,0 +1,130 @@
+"""The debt collector keeps to the rules: what is said leads where it should, and nothing of money comes too early."""
+
+from __future__ import annotations
+
+import pytest
+from tests.agents.conversation import Talked, talked
+from tests.unit.session.runner_support import Stage, stage
+
+from gemini_live_runtime import State, TemporalEvent, TemporalRegistry
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.debt_collection import debt_collection, take_payment, verify_identity
+from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.slot_extractor import SlotExtractor
+
+KNOWN = ("yes I understand", "my name is Maria Lopez", "forty two")
+
+
+def call(*said: str) -> Talked:
+    return talked(debt_collection(), *said)
+
+
+def test_a_model_that_takes_money_before_the_notice_is_understood_is_refused() -> None:
+    async def scenario(s: Stage) -> None:
+        await s.server.accepts()
+        await s.server.says(toolCall={"functionCalls": [{"id": "1", "name": "take_payment", "args": {"amount": 50}}]})
+        await s.sink.until(ev.ToolFinished)
+        await s.settled()
+
+    model = SlotExtractor(bundled_script("debt_collection"))
+    at_the_end, _ = stage(scenario, agent=debt_collection(), mode="text", text_model=model)
+    (ended,) = at_the_end.sink.all(ev.ToolFinished)
+    assert ended.status == "refused"
+    assert "not available in the phase notice" in ended.result["error"]
+    assert "app:paid" not in at_the_end.state
+
+
+def test_the_model_does_not_know_the_amount_before_the_person_is_verified() -> None:
+    happened = call(*KNOWN)
+    phase = ""
+    for event in happened.events:
+        if isinstance(event.payload, ev.PhaseEntered):
+            phase = event.payload.phase
+        if phase != "negotiate" and event.type in ("instruction.updated", "context.sent", "tool.finished"):
+            assert "300" not in str(event.to_json()["data"]), event
+    told = [event.payload.text for event in happened.events if isinstance(event.payload, ev.InstructionUpdated)]
+    assert "300 dollars" in told[-1]
+
+
+def test_who_does_not_know_the_digits_gets_no_further() -> None:
+    happened = call("yes I understand", "my name is Maria Lopez", "seventeen")
+    assert happened.phases == ["notice", "verify"]
+    assert "user:name" not in happened.state
+    assert "session:called_ok:verify_identity" not in happened.state
+
+
+@pytest.mark.parametrize("said", [(), ("yes I understand",), KNOWN, (*KNOWN, "I can pay fifty dollars a month")])
+def test_a_dispute_stops_everything_at_any_time(said: tuple[str, ...]) -> None:
+    happened = call(*said, "this is not my debt")
+    assert happened.phases[-1] == "disputed"
+    assert happened.origin("app:disputed") == ("extractor", "Said")
+
+
+def test_a_part_payment_leaves_the_rest_to_be_arranged() -> None:
+    happened = call(*KNOWN, "I will pay one hundred dollars", "I can pay fifty dollars a month", "I agree to the plan")
+    assert happened.phases == ["notice", "verify", "negotiate", "plan", "arranged"]
+    assert happened.state["derived:left"] == 200
+    assert happened.origin("app:paid") == ("tool", "take_payment")
+
+
+def test_more_than_what_is_left_is_not_taken() -> None:
+    state = State()
+    state.set_derived("left", 120)
+    with pytest.raises(ValueError, match="120 dollars are left"):
+        take_payment.function(amount=200, state=state)
+    assert "app:paid" not in state
+
+
+def test_a_stranger_is_not_verified() -> None:
+    with pytest.raises(ValueError, match="do not belong together"):
+        verify_identity.function(name="Nobody", digits=42, state=State())
+
+
+def test_nobody_agrees_to_a_plan_that_was_not_presented() -> None:
+    happened = call(*KNOWN, "I agree to the plan")
+    assert happened.phases[-1] == "negotiate"
+    decided = [e.payload for e in happened.events if isinstance(e.payload, ev.PromotionDecided)]
+    refused = [decision for decision in decided if decision.field == "agreed"][-1]
+    assert (refused.accepted, refused.reason) == (False, "plan was not presented yet")
+
+
+def test_a_plan_that_does_not_suit_is_forgotten_and_another_one_is_found() -> None:
+    happened = call(
+        *KNOWN,
+        "I can pay one hundred dollars a month",
+        "that is too much for me",
+        "I can pay twenty dollars a month",
+        "I agree to the plan",
+    )
+    assert happened.phases[2:] == ["negotiate", "plan", "negotiate", "plan", "arranged"]
+    assert happened.state["app:monthly"] == 20
+
+
+def test_anger_makes_the_model_gentle() -> None:
+    happened = call("this is ridiculous")
+    assert happened.origin("app:gentle")[0] == "watcher"
+    told = [event.payload.text for event in happened.events if isinstance(event.payload, ev.InstructionUpdated)]
+    assert told[-1].endswith("They are upset: apologise, slow down, listen.")
+
+
+def test_three_refusals_in_a_row_are_enough_to_offer_another_day() -> None:
+    twice = call(*KNOWN, "I have no money", "I cannot pay that")
+    assert "app:tired" not in twice.state
+    thrice = call(*KNOWN, "I have no money", "I cannot pay that", "I have no money")
+    assert thrice.origin("app:tired") == ("watcher", "noes")
+    assert thrice.phases[-1] == "negotiate"
+    told = [event.payload.text for event in thrice.events if isinstance(event.payload, ev.InstructionUpdated)]
+    assert told[-1].endswith("Stop asking for money. Offer to call another day.")
+
+
+def test_a_word_that_is_no_refusal_begins_the_count_anew() -> None:
+    happened = call(*KNOWN, "I have no money", "I cannot pay that", "say that again", "I have no money")
+    assert "app:tired" not in happened.state
+
+
+def test_somebody_who_cuts_in_three_times_a_minute_is_treated_gently() -> None:
+    patterns = TemporalRegistry(debt_collection().plan().definition.patterns)
+    cut = TemporalEvent("event", type=ev.TurnInterrupted.type)
+    fired = [patterns.observe(cut, State(), now).fired for now in (0.0, 30.0, 59.0)]
+    assert [len(found) for found in fired] == [0, 0, 1]
+    assert fired[-1][0].pattern.name == "cuts"

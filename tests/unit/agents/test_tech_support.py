@@ -1,0 +1,117 @@
+"""Technical support tries what can help, believes what was tried, and hands over when nothing does."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.agents.conversation import Talked, talked
+
+from gemini_live_runtime import State
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.tech_support import tech_support, ticket
+from gemini_live_runtime.clock import run_virtual
+
+
+def call(*said: str) -> Talked:
+    return talked(tech_support(), *said)
+
+
+def entered(happened: Talked, phase: str) -> ev.PhaseEntered:
+    """The event of entering a phase last."""
+    return [e.payload for e in happened.events if isinstance(e.payload, ev.PhaseEntered) and e.payload.phase == phase][
+        -1
+    ]
+
+
+def test_a_restart_that_helps_solves_it() -> None:
+    happened = call("my internet is slow", "restart the router", "it works again")
+    assert happened.phases == ["describe", "diagnose", "solved"]
+    assert happened.origin("session:called_ok:restart_router")[0] == "signal"
+
+
+def test_that_it_works_is_believed_only_once_something_was_done() -> None:
+    happened = call("my internet is slow", "it works again")
+    assert happened.phases[-1] == "diagnose"
+    decided = [event.payload for event in happened.events if isinstance(event.payload, ev.PromotionDecided)]
+    assert [(item.field, item.accepted) for item in decided][-1] == ("works", False)
+
+
+def test_a_broken_line_goes_to_a_technician_without_a_restart() -> None:
+    happened = call("the telephone does not work", "test the line")
+    assert happened.phases[-1] == "escalate"
+    assert entered(happened, "escalate").because == "the line is broken, which no restart will mend"
+    assert happened.origin("bg:line") == ("tool", "check_line")
+
+
+def test_the_conversation_goes_on_while_the_line_is_tested() -> None:
+    async def main() -> tuple[list[str], str]:
+        answered = []
+        async with tech_support().connect(backend="local", fast=True) as session:
+            await session.until_quiet()
+            await session.send_text("the telephone does not work")
+            await session.until_quiet()
+            await session.send_text("test the line")
+            await asyncio.sleep(2.5)
+            answered.append(session.state.get("session:last_output_transcription"))
+            assert "bg:line" not in session.state
+            assert session.phase == "diagnose"
+            await session.until_quiet()
+            answered.append(session.state.get("session:last_output_transcription"))
+            return answered, session.phase
+
+    answered, phase = run_virtual(main())
+    assert phase == "escalate"
+    assert "The line is broken" in answered[-1]
+
+
+def test_a_router_that_cannot_be_reached_twice_is_given_up() -> None:
+    once = call("I have no internet", "restart the router")
+    assert once.phases[-1] == "diagnose"
+    twice = call("I have no internet", "restart the router", "try it again")
+    assert twice.phases[-1] == "escalate"
+    assert twice.origin("app:hopeless") == ("watcher", "no router")
+
+
+def test_who_asks_for_a_person_gets_one() -> None:
+    happened = call("I want to talk to a person", "ask for Maria Lopez")
+    assert happened.phases == ["describe", "escalate", "handed_over"]
+    assert happened.state["user:name"] == "Maria Lopez"
+
+
+def test_who_is_not_understood_for_long_is_handed_over() -> None:
+    happened = call(*["the fridge hums"] * 6)
+    assert happened.phases[-1] == "escalate"
+    assert entered(happened, "escalate").because == "we do not understand each other"
+    acted = [event.payload.action for event in happened.events if isinstance(event.payload, ev.RepairActed)]
+    assert acted[0] == "nudge"
+    assert "escalate" in acted
+
+
+def test_the_test_of_the_line_does_not_count_for_another_problem() -> None:
+    happened = call("my internet is slow", "test the line", "now I have no internet")
+    assert "bg:line" not in happened.state
+    fired = [event.payload.watcher for event in happened.events if isinstance(event.payload, ev.WatcherFired)]
+    assert fired == ["another problem", "another problem"]
+
+
+def test_the_model_is_told_what_was_found_so_far() -> None:
+    happened = call("my internet is slow", "test the line")
+    assert '[So far: problem="slow internet", line="good"]' in happened.told
+
+
+@pytest.mark.parametrize(
+    ("problem", "line", "expected"),
+    [
+        (None, None, "unclear"),
+        ("no internet", None, "internet-untested"),
+        ("no telephone", "broken", "telephone-broken"),
+    ],
+)
+def test_the_ticket_says_what_is_known(problem: str | None, line: str | None, expected: str) -> None:
+    state = State()
+    if problem:
+        state["app:problem"] = problem
+    if line:
+        state["bg:line"] = line
+    assert ticket(state) == expected
