@@ -27,7 +27,14 @@ from gemini_live_runtime.session.effects import RunTool
 from gemini_live_runtime.session.executor import EffectFault, LiveEffectExecutor
 from gemini_live_runtime.session.fast_lane import FastLane
 from gemini_live_runtime.session.keeping import Keeper
-from gemini_live_runtime.session.live_effects import PromptModel, SendContext, TransitionPhase, UpdateInstruction
+from gemini_live_runtime.session.live_effects import (
+    PromptModel,
+    SendContext,
+    SignalUserActivityEnd,
+    SignalUserActivityStart,
+    TransitionPhase,
+    UpdateInstruction,
+)
 from gemini_live_runtime.session.pending import ContextNotSent, DeferredWriter, PendingContext
 from gemini_live_runtime.session.phase_director import PhaseDirector
 from gemini_live_runtime.session.pipeline import Pipeline
@@ -81,6 +88,9 @@ MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
 
 OWN_MOMENT = frozenset(("tool", "extractor", "phase", "computed", "restored"))
 """Writers whose steps let state settle by themselves."""
+
+AT_ONCE = (PromptModel, SignalUserActivityStart, SignalUserActivityEnd)
+"""Effects that mean nothing while there is no connection."""
 
 TOLD = (SendContext, UpdateInstruction, TransitionPhase)
 """Effects of rules that are told as reactions; the others tell of themselves, or happen all the time."""
@@ -374,8 +384,8 @@ class Conductor:
     def _react(self, event: ReactorEvent) -> None:
         reactions = self.reactor.react(event, now=self.clock.now(), state=self.state)
         if not self.writer.live:
-            # A prompt waits for the connection to be there again.
-            reactions = [reaction for reaction in reactions if not isinstance(reaction.effect, PromptModel)]
+            # A prompt waits for the connection to be there again; what was being said ended with the old one.
+            reactions = [reaction for reaction in reactions if not isinstance(reaction.effect, AT_ONCE)]
         if reactions:
             self.executor.perform_reactions(reactions)
             for reaction in reactions:

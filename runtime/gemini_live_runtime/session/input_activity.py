@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from gemini_live_runtime.session.input_vad import InputVad, InputVadSnapshot
@@ -17,9 +17,12 @@ PRE_ROLL_S = 0.3
 LONGEST_WAIT_S = 2.5
 """Seconds of speech over the model that are kept until it is an interruption."""
 
+SLICE = 640
+"""Bytes that are decided on at once: 20 ms."""
+
 
 class InputActivity:
-    """Marks the user's speech; `begins` and `ends` are called before the audio that they are about goes out."""
+    """Marks the user's speech. `begins` is called before the first audio of it goes out, `ends` after the last."""
 
     def __init__(
         self,
@@ -40,11 +43,18 @@ class InputActivity:
         """The detector as it stands."""
         return self._vad.snapshot()
 
-    def heard(self, pcm: bytes, *, model_speaking: bool) -> bytes:
-        """Microphone audio (s16le mono at 16 kHz): what to send of it now.
+    def heard(self, pcm: bytes, *, model_speaking: bool) -> Iterator[bytes]:
+        """Microphone audio (s16le mono at 16 kHz, any length): what to send of it now, piece by piece.
 
-        Nothing is sent while nobody speaks. A turn begins with what was said before it was noticed.
+        `begins` and `ends` are called between the pieces, so each has to be sent before the next is asked for. Nothing
+        is sent while nobody speaks. A turn begins with what was said before it was noticed.
         """
+        for at in range(0, len(pcm), SLICE):
+            out = self._slice(pcm[at : at + SLICE], model_speaking)
+            if out:
+                yield out
+
+    def _slice(self, pcm: bytes, model_speaking: bool) -> bytes:
         decisions = self._commit.model_speaking(model_speaking, self._vad.audio_s)
         for edge in self._vad.add(pcm):
             speech = self._commit.speech_started if edge.kind == "start" else self._commit.speech_ended
@@ -54,11 +64,11 @@ class InputActivity:
         if self._active:
             before, self._kept = bytes(self._kept), bytearray()
             return before + pcm
+        # What comes after the end of a turn may be the beginning of the next.
         self._kept += pcm
         # Speech over the model waits to be taken seriously: all of it is kept until then.
         keep = LONGEST_WAIT_S if self._commit.due_at is not None else PRE_ROLL_S
         del self._kept[: max(0, len(self._kept) - int(keep * BYTES_PER_S))]
-        # The piece in which the end was decided is silence, and may yet be what the next turn begins with.
         return b""
 
     def finish(self) -> None:

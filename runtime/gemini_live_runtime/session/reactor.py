@@ -134,6 +134,10 @@ class VoiceRuntimeState:
                 return replace(self, prompt_pending=True)
             case Live(ev.TextSent()):
                 return replace(self, prompt_pending=False)
+            case Live(ev.AudioLost(direction="output")):
+                return replace(self, playback_active=False)
+            case Live(ev.AudioLost()):
+                return replace(self, user_speaking=False)
             case _:
                 return self
 
@@ -220,7 +224,11 @@ def voice_defaults(activity: Literal["client", "server"] = "server") -> tuple[Re
     marks = activity == "client"
 
     def release_prompt(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[LiveEffect]:
-        if isinstance(event, PlaybackDrained | PromptArmed) and voice.prompt_pending and voice.floor_is_free:
+        # A device that is lost ends what was heard through it, without a word about that.
+        freed = isinstance(event, PlaybackDrained | PromptArmed) or (
+            isinstance(event, Live) and isinstance(event.event, ev.AudioLost)
+        )
+        if freed and voice.prompt_pending and voice.floor_is_free:
             yield PromptModel("playback drained" if isinstance(event, PlaybackDrained) else "nobody is speaking")
 
     def user_speech(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[LiveEffect]:

@@ -474,16 +474,14 @@ class LiveSession:
         connection = self._writer.connection
         if connection is None or not self._core.taking_audio:
             return
-        if self._activity is not None:
-            pcm = self._activity.heard(pcm, model_speaking=self._audio.playing)
-            if not pcm:
-                return
-        before = self._core.audio_flows()
-        if before:
-            self._perform(before)
-        if self.conductor.pending.has_context:
-            self.conductor.user_writer.flush()
-        connection.send_audio(pcm)
+        pieces = (pcm,) if self._activity is None else self._activity.heard(pcm, model_speaking=self._audio.playing)
+        for piece in pieces:
+            before = self._core.audio_flows()
+            if before:
+                self._perform(before)
+            if self.conductor.pending.has_context:
+                self.conductor.user_writer.flush()
+            connection.send_audio(piece)
 
     def playback_started(self, gen: int) -> None:
         """The first sample of `gen` was played."""

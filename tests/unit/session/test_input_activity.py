@@ -1,0 +1,136 @@
+"""Deciding on our own when the user speaks: marks and audio in the order of the wire, nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_live_runtime.session.input_activity import LONGEST_WAIT_S, PRE_ROLL_S, InputActivity
+from gemini_live_runtime.session.input_vad import InputVad
+
+FRAME = 640
+"""Bytes of 20 ms."""
+
+
+class Wire:
+    """What would go to the server: marks, and the audio between them as one piece."""
+
+    def __init__(self, preset: Literal["immediate", "responsive", "conversational"] = "immediate") -> None:
+        self.sent: list[str | bytes] = []
+        self.activity = InputActivity(
+            preset,
+            begins=lambda: self.sent.append("begins"),
+            ends=lambda: self.sent.append("ends"),
+            vad=InputVad(detector=any, min_speech_frames=2, hangover_frames=3),
+        )
+
+    def hears(self, pcm: bytes, *, model_speaking: bool = False) -> None:
+        for piece in self.activity.heard(pcm, model_speaking=model_speaking):
+            if self.sent and isinstance(self.sent[-1], bytes):
+                piece = self.sent.pop() + piece  # type: ignore[operator]
+            self.sent.append(piece)
+
+    @property
+    def marks(self) -> list[str]:
+        return [item for item in self.sent if isinstance(item, str)]
+
+    @property
+    def audio(self) -> bytes:
+        return b"".join(item for item in self.sent if isinstance(item, bytes))
+
+
+def sound(pattern: str) -> bytes:
+    """`#` is 20 ms of voice, `.` of silence; each frame is marked by its place."""
+    return b"".join(bytes([at % 250 + 1]) * FRAME if sign == "#" else bytes(FRAME) for at, sign in enumerate(pattern))
+
+
+def test_nothing_is_sent_while_nobody_speaks() -> None:
+    wire = Wire()
+    wire.hears(sound("." * 100))
+    assert wire.sent == []
+
+
+def test_a_turn_begins_before_its_audio_and_ends_after_it() -> None:
+    wire = Wire()
+    wire.hears(sound("....#####.........."))
+    assert [item if isinstance(item, str) else "audio" for item in wire.sent] == ["begins", "audio", "ends"]
+    assert sound("....#####") in sound("....") + wire.audio
+
+
+def test_an_utterance_in_one_piece_is_sent_whole() -> None:
+    pieces, whole = Wire(), Wire()
+    pcm = sound("." * 30 + "#" * 100 + "." * 60)
+    whole.hears(pcm)
+    for at in range(0, len(pcm), FRAME):
+        pieces.hears(pcm[at : at + FRAME])
+    assert whole.sent == pieces.sent
+    assert whole.audio.count(b"\x1f" * FRAME) == 1
+    assert len(whole.audio) >= 100 * FRAME
+
+
+def test_what_was_sent_is_not_sent_again_with_the_next_turn() -> None:
+    wire = Wire()
+    pcm = sound("...####....####......")
+    wire.hears(pcm)
+    assert wire.marks == ["begins", "ends", "begins", "ends"]
+    assert pcm.startswith(wire.audio)
+
+
+def test_a_turn_begins_with_what_was_said_before_it_was_noticed() -> None:
+    wire = Wire()
+    wire.hears(sound("." * 200))
+    wire.hears(b"\x07" * FRAME * 2)
+    assert wire.sent[0] == "begins"
+    assert len(wire.audio) == pytest.approx(PRE_ROLL_S * 32_000 + FRAME, abs=FRAME)
+    assert wire.audio.endswith(b"\x07" * FRAME * 2)
+
+
+def test_a_short_sound_over_the_model_is_no_turn() -> None:
+    wire = Wire("conversational")
+    wire.hears(sound("...###...................."), model_speaking=True)
+    assert wire.sent == []
+
+
+def test_an_interruption_begins_with_all_that_was_said_over_the_model() -> None:
+    wire = Wire("conversational")
+    speech = sound("#" * 200)
+    wire.hears(speech, model_speaking=True)
+    assert wire.marks == ["begins"]
+    assert wire.audio == speech
+    assert len(speech) / 32_000 > LONGEST_WAIT_S
+
+
+def test_closing_the_microphone_ends_the_turn_and_forgets_what_was_kept() -> None:
+    wire = Wire()
+    wire.hears(sound("###"))
+    wire.activity.finish()
+    wire.activity.finish()
+    assert wire.marks == ["begins", "ends"]
+    wire.sent.clear()
+    wire.hears(b"\x07" * FRAME * 3)
+    assert wire.audio == b"\x07" * FRAME * 3
+
+
+@given(st.text("#.", max_size=120), st.lists(st.booleans(), min_size=1, max_size=8), st.integers(1, 5000))
+def test_marks_alternate_and_audio_goes_out_at_most_once_and_in_order(
+    pattern: str, speaking: list[bool], step: int
+) -> None:
+    wire = Wire("responsive")
+    step *= 2
+    pcm = sound(pattern)
+    for count, at in enumerate(range(0, len(pcm), step)):
+        wire.hears(pcm[at : at + step], model_speaking=speaking[count % len(speaking)])
+    assert wire.marks == (["begins", "ends"] * len(pattern))[: len(wire.marks)]
+    opened = False
+    at = 0
+    for item in wire.sent:
+        if isinstance(item, str):
+            opened = item == "begins"
+            continue
+        assert opened
+        found = pcm.find(item, at)
+        assert found >= 0
+        at = found + len(item)
