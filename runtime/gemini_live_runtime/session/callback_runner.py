@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import time
 import traceback
 from collections import Counter
@@ -12,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import CoroutineType
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from gemini_live_runtime.clock import Clock, LoopClock, VirtualTimeLoop
 from gemini_live_runtime.session.callbacks import CALLBACKS, CallbackMode, EventCallbacks, Listener
@@ -21,10 +20,6 @@ R = TypeVar("R")
 
 FAST_S = 0.001
 """Seconds that a listener may take on the fast lane before it is named."""
-
-GAPS = (7, 13, 11, 5)
-"""Calls of an incessant callback between two that are timed, in turns: at 25 a second one is timed at least every half
-second. Of different lengths, so that work which a listener does now and then is met sooner or later."""
 
 CONTROL_S = 0.1
 """Seconds that a listener may hold the control lane before it is named."""
@@ -66,6 +61,16 @@ class SlowCallback:
 
 
 Report = Callable[[CallbackFault | SlowCallback], None]
+
+
+class Watched(NamedTuple):
+    """A listener of a fast callback, for who calls it itself."""
+
+    function: Callable[..., Any]
+    timed: Callable[..., bool]
+    """Calls it, isolated and timed; whether it was slow, which has been reported then."""
+    failed: Callable[[BaseException], None]
+    """Reports what it raised."""
 
 
 class HasId(Protocol):
@@ -114,9 +119,16 @@ class CallbackRunner:
 
     # -- the fast lane -----------------------------------------------------------------------------------------------
 
-    def bound(self, callback: str) -> Callable[..., object] | None:
-        """What `fast(callback, ...)` calls, for a hot path to keep; None when nobody listens."""
-        return self._fast.get(callback)
+    def watched(self, callback: str) -> tuple[Watched, ...]:
+        """The listeners of a fast callback, for a path that is too hot for `fast`."""
+        return tuple(
+            Watched(
+                listener.function,
+                self._inline_one(callback, listener),
+                lambda error, listener=listener: self._fault(callback, listener, *_told(error)),  # type: ignore[misc]
+            )
+            for listener in self._callbacks.of(callback)
+        )
 
     def fast(self, callback: str, *args: Any) -> None:
         """Call the listeners of a fast callback. Never raises."""
@@ -125,9 +137,7 @@ class CallbackRunner:
             call(*args)
 
     def _inline(self, callback: str, listeners: tuple[Listener, ...]) -> Callable[..., object]:
-        watched: Callable[[str, Listener], Callable[..., object]]
-        watched = self._now_and_then if CALLBACKS[callback].incessant else self._inline_one
-        calls = tuple(watched(callback, listener) for listener in listeners)
+        calls = tuple(self._inline_one(callback, listener) for listener in listeners)
         if len(calls) == 1:
             return calls[0]
 
@@ -146,35 +156,13 @@ class CallbackRunner:
             try:
                 result = function(*args)
                 if result is not None:
-                    _refuse_coroutine(result)
+                    refuse_coroutine(result)
             except (Exception, SystemExit) as error:
                 self._fault(callback, listener, *_told(error))
             took = now() - began
             if took > FAST_S:
                 self._slow(callback, listener, took)
             return took > FAST_S
-
-        return call
-
-    def _now_and_then(self, callback: str, listener: Listener) -> Callable[[Any], None]:
-        """Calls the listener, timed now and then, and every time while it is slow: two looks at the clock would cost
-        more than all the rest."""
-        timed, function = self._inline_one(callback, listener), listener.function
-        gaps = itertools.cycle(GAPS)
-        untimed = 0
-
-        def call(arg: Any) -> None:
-            nonlocal untimed
-            if not untimed:
-                untimed = 0 if timed(arg) else next(gaps)
-                return
-            untimed -= 1
-            try:
-                result = function(arg)
-                if result is not None:
-                    _refuse_coroutine(result)
-            except (Exception, SystemExit) as error:
-                self._fault(callback, listener, *_told(error))
 
         return call
 
@@ -362,7 +350,8 @@ def _stopwatch(clock: Clock) -> Callable[[], float]:
     return time.perf_counter if real else clock.now
 
 
-def _refuse_coroutine(result: object) -> None:
+def refuse_coroutine(result: object) -> None:
+    """Raise `TypeError` for what an async function returned where it is called inline."""
     if isinstance(result, CoroutineType):
         result.close()
         raise TypeError("it returned a coroutine, but is called inline")

@@ -23,20 +23,16 @@ class CallbackMode(StrEnum):
 
 
 class CallbackSpec(NamedTuple):
-    """One callback. `fast` ones are called inline as things arrive; `answers`: the session uses what they return.
-
-    `incessant`: it comes with every piece of sound, so its listeners are not timed at every call.
-    """
+    """One callback. `fast` ones are called inline as things arrive; `answers`: the session uses what they return."""
 
     lane: Literal["fast", "control"]
     arguments: tuple[str, ...]
     answers: bool = False
-    incessant: bool = False
 
 
 CALLBACKS: Mapping[str, CallbackSpec] = MappingProxyType(
     {
-        "on_audio": CallbackSpec("fast", ("pcm",), incessant=True),
+        "on_audio": CallbackSpec("fast", ("pcm",)),
         "on_text": CallbackSpec("fast", ("text",)),
         "on_text_complete": CallbackSpec("fast", ("text",)),
         "on_input_transcript": CallbackSpec("fast", ("text", "is_final")),

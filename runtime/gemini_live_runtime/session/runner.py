@@ -36,6 +36,7 @@ from gemini_live_runtime.session.input_activity import InputActivity
 from gemini_live_runtime.session.interface import EventSink
 from gemini_live_runtime.session.pipeline import SOFT_TURN
 from gemini_live_runtime.session.plan import SessionPlan
+from gemini_live_runtime.session.sound_tap import sound_tap
 from gemini_live_runtime.session.wire_writer import WireWriter
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.tools.background import ToolAnswer
@@ -101,8 +102,7 @@ class LiveSession:
             ),
         )
         self.handle = self.conductor.fast.handle = LiveHandle(self)
-        self._telemetry = self.conductor.telemetry
-        self._on_audio = self.conductor.callbacks.bound("on_audio")
+        self._model_sound = sound_tap(self.conductor.telemetry, self.conductor.callbacks.watched("on_audio"), clock.now)
         self._wire = WireLife(
             core,
             self.conductor,
@@ -348,15 +348,7 @@ class LiveSession:
         if effect.rate != MODEL_RATE:
             pcm = self._converter(effect.rate).convert(pcm)
         self._audio.play(effect.gen, pcm)
-        # The hottest path of the mind, so it is written out here: a call or a look at the clock would double it.
-        telemetry = self._telemetry
-        if telemetry.sounding:
-            telemetry.chunks += 1
-            telemetry.bytes += len(pcm)
-        else:
-            telemetry.model_audio(self._now(), len(pcm))
-        if self._on_audio is not None:
-            self._on_audio(pcm)
+        self._model_sound(pcm)
 
     def _converter(self, rate: int) -> PcmConverter:
         if self._conversion is None or self._conversion.source != rate:

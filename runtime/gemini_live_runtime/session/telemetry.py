@@ -5,7 +5,7 @@ All times are seconds of one monotonic clock, passed in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -65,8 +65,8 @@ class SessionTelemetry:
 
     def __init__(self, started_at: float) -> None:
         self._started_at = started_at
-        self.chunks = self.bytes = 0
-        """Pieces of the model's sound, and their bytes."""
+        self._chunks = self._bytes = 0
+        self._counted_elsewhere: Callable[[], tuple[int, int]] = lambda: (0, 0)
         self.sounding = False
         """An answer sounds: of its further chunks, only the count and the bytes are wanted."""
         self._interruptions = self._turn_count = 0
@@ -164,8 +164,8 @@ class SessionTelemetry:
 
     def model_audio(self, now: float, byte_count: int, *, cut: bool = False) -> None:
         """A chunk of the model's audio arrived (s16le bytes as received). `cut`: of an answer that is over."""
-        self.chunks += 1
-        self.bytes += byte_count
+        self._chunks += 1
+        self._bytes += byte_count
         turn = self._open
         if turn is None:
             return
@@ -177,6 +177,16 @@ class SessionTelemetry:
         if turn.answer.first_audio is None:
             turn.answer.first_audio = now
             self._measure(turn.answer)
+
+    def count_also(self, counts: Callable[[], tuple[int, int]]) -> None:
+        """`counts` gives the chunks and bytes so far that were not told here, but counted while an answer sounded."""
+        self._counted_elsewhere = counts
+
+    @property
+    def _sound(self) -> tuple[int, int]:
+        """Chunks and bytes of the model's audio so far."""
+        chunks, size = self._counted_elsewhere()
+        return self._chunks + chunks, self._bytes + size
 
     def playback_started(self, now: float, *, turn: int | None = None, device_latency_ms: float | None = None) -> None:
         """The device consumed the first sample of an answer of `turn` (None: the newest that has sound).
@@ -214,7 +224,7 @@ class SessionTelemetry:
             since = min(now, self._voice_since) if recent else now
         if by == "voice" or self._voice_until is not None:
             self._voice_since = self._voice_until = None
-        self._open = _Turn(number, by, since, bytes_before=self.bytes)
+        self._open = _Turn(number, by, since, bytes_before=self._sound[1])
         self.sounding = False
 
     def turn_completed(self, now: float) -> None:
@@ -224,7 +234,7 @@ class SessionTelemetry:
         if turn is None:
             return
         self._turn_count += 1
-        turn.audio_bytes = self.bytes - turn.bytes_before
+        turn.audio_bytes = self._sound[1] - turn.bytes_before
         turn.ended_at = now
         self._durations.add((now - turn.since) * 1000)
         self._measure(turn.answer)
@@ -290,11 +300,12 @@ class SessionTelemetry:
         """Every figure as JSON values. The flat latencies are 0 before the first; the objects say None."""
         elapsed = now - self._started_at
         response = self._response
+        chunks, size = self._sound
         return {
             "uptime_secs": max(0, int(elapsed)),
-            "audio_chunks_out": self.chunks,
-            "audio_kbytes_out": self.bytes // 1024,
-            "audio_throughput_kbps": round(self.bytes / 1024 / elapsed, 1) if elapsed > 0 else 0.0,
+            "audio_chunks_out": chunks,
+            "audio_kbytes_out": size // 1024,
+            "audio_throughput_kbps": round(size / 1024 / elapsed, 1) if elapsed > 0 else 0.0,
             "interruptions": self._interruptions,
             "last_response_latency_ms": round(response.last or 0),
             "avg_response_latency_ms": round(response.mean or 0),

@@ -1,0 +1,76 @@
+"""What the mind does with each piece of the model's sound: count it, and call who listens.
+
+Nothing is called so often, and no other call costs so little to serve: a look at the clock, or one more function in
+between, would double it. So all of it is one function, the counts are its own variables, and listeners are timed now
+and then.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from gemini_live_runtime.session.callback_runner import Watched, refuse_coroutine
+from gemini_live_runtime.session.telemetry import SessionTelemetry
+
+GAPS = (36, 48, 30, 49)
+"""Pieces between two whose listeners are timed, in turns: at 25 a second, within two seconds. With those that are timed
+they make 167, a prime: what a listener does once in so many pieces is met sooner or later."""
+
+
+def sound_tap(
+    telemetry: SessionTelemetry, listeners: tuple[Watched, ...], now: Callable[[], float]
+) -> Callable[[bytes], None]:
+    """The function to call with each piece of the model's sound on its way to the speaker; it never raises.
+
+    While a listener is slow, it is timed every time. `telemetry` learns how to read the counts.
+    """
+    chunks = size = untimed = 0
+    gaps = itertools.cycle(GAPS)
+    function: Callable[[bytes], object] = _all(listeners)
+    failed: Callable[[BaseException], None] = _nothing
+    if len(listeners) == 1:
+        function, _, failed = listeners[0]
+
+    def take(pcm: bytes) -> None:
+        nonlocal chunks, size, untimed
+        if telemetry.sounding:
+            chunks += 1
+            size += len(pcm)
+        else:
+            telemetry.model_audio(now(), len(pcm))
+        if not untimed:
+            untimed = next(gaps)
+            for listener in listeners:
+                if listener.timed(pcm):
+                    untimed = 0
+            return
+        untimed -= 1
+        try:
+            result = function(pcm)
+            if result is not None:
+                refuse_coroutine(result)
+        except (Exception, SystemExit) as error:
+            failed(error)
+
+    telemetry.count_also(lambda: (chunks, size))
+    return take
+
+
+def _nothing(error: BaseException) -> None:
+    return None
+
+
+def _all(listeners: tuple[Watched, ...]) -> Callable[[bytes], None]:
+    """Calls none or several, each guarded from the others."""
+
+    def call(pcm: bytes) -> None:
+        for listener in listeners:
+            try:
+                result: object = listener.function(pcm)
+                if result is not None:
+                    refuse_coroutine(result)
+            except (Exception, SystemExit) as error:
+                listener.failed(error)
+
+    return call
