@@ -1,7 +1,8 @@
-"""The tables of docs/agents.md, from the code they describe: `python -m tests.docs.tables` writes them."""
+"""The tables of docs/agents.md and the list of examples, from the code: `python -m tests.docs.tables` writes them."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,9 @@ from gemini_live_runtime.session.turn_commit import PRESETS
 from gemini_live_runtime.state.keys import SCOPES
 from gemini_live_runtime.tools import declaration
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "agents.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = DOCS / "agents.md"
+EXAMPLES = DOCS / "examples"
 _MARK = re.compile(r"<!-- table: (\w+) -->\n(?:\n(?:\|.*\n)+)?")
 
 SCOPE_MEANINGS = {
@@ -172,5 +175,25 @@ def with_tables(page: str) -> str:
     return _MARK.sub(table, page)
 
 
+def list_of_examples() -> str:
+    """The page that lists the examples, each with its first sentence."""
+    ideas = {path.name: ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in sorted(EXAMPLES.glob("*.py"))}
+    lines = [f"- [{name}]({name}): {idea}" for name, idea in ideas.items()]
+    return "\n".join([_EXAMPLES, *lines, ""])
+
+
+_EXAMPLES = """\
+# Examples
+
+Small programs, one idea each. They need no key and no network, and take no time: they run on a virtual clock. What each
+prints stands below it, and a test compares it.
+
+```sh
+python docs/examples/guards.py
+```
+"""
+
+
 if __name__ == "__main__":
     PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")
+    (EXAMPLES / "README.md").write_text(list_of_examples(), "utf-8")

@@ -44,6 +44,11 @@ def test_the_tables_are_current() -> None:
     assert page == tables.with_tables(page), "run: python -m tests.docs.tables"
 
 
+def test_the_list_of_examples_is_current() -> None:
+    page = (tables.EXAMPLES / "README.md").read_text("utf-8")
+    assert page == tables.list_of_examples(), "run: python -m tests.docs.tables"
+
+
 def test_a_table_that_the_page_lacks_is_noticed() -> None:
     assert set(re.findall(r"<!-- table: (\w+) -->", PAGE.read_text("utf-8"))) == set(tables.TABLES)
 
