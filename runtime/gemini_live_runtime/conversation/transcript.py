@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Literal
 
 from gemini_live_runtime.conversation.transcript_turn import (
@@ -188,6 +189,11 @@ class TranscriptBuffer:
         """Ended turns that are kept."""
         return len(self._ended)
 
+    def ended_turn(self, number: int) -> TranscriptTurn | None:
+        """Turn `number` of this process; None when it is open, was empty, or is no longer kept."""
+        own = islice(reversed(self._ended), len(self._ended) - self._restored)
+        return next((turn for turn in own if turn.number == number), None)
+
     def window(self, n: int) -> TranscriptWindow:
         """The last `n` ended turns, or as many as there are."""
         return TranscriptWindow(tuple(self._ended)[-n:] if n > 0 else ())
@@ -238,7 +244,10 @@ class TranscriptBuffer:
     def _find(self, number: int | None) -> TranscriptTurn | None:
         if self._blank is not None and number in (None, self._blank.number):
             return self._blank
-        return next((turn for turn in reversed(self._ended) if number in (None, turn.number)), None)
+        if number is None:
+            return self._ended[-1] if self._ended else None
+        # Numbers begin anew in each process: what is said now does not belong to an old turn of the same number.
+        return self.ended_turn(number)
 
     def _store(self, old: TranscriptTurn, new: TranscriptTurn) -> None:
         if old is self._blank:

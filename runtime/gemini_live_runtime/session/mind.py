@@ -22,6 +22,7 @@ from gemini_live_runtime.session.state_word import Facts
 from gemini_live_runtime.session.turns import OpenedBy, TurnLedger
 from gemini_live_runtime.session.turns import Outcome as TurnOutcome
 from gemini_live_runtime.session.usage import UsageTotals
+from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.wire import compose
 
 
@@ -66,6 +67,10 @@ class Mind:
         self._playing: set[int] = set()
         self._calls = CallLedger()
         self._queued_texts: list[tuple[str, str]] = []
+        self._unsent_answers: list[tuple[str, str, ToolAnswer]] = []
+        """Answers of background calls that ended between two connections."""
+        self._stranded: set[str] = set()
+        """Calls that the server's present session has never heard of."""
         self._streaming_audio = False
         self._ended = False
         self._input_problem = ""

@@ -87,8 +87,8 @@ class Pipeline:
 
     def _turn_just_ended(self) -> TranscriptTurn | None:
         """What was said in it; None when nobody said anything."""
-        turns = self._mind.transcript.window(1).turns
-        return turns[-1] if turns and turns[-1].number == self._mind.state.turn_number else None
+        # By its number: another turn may have ended while this one waited for its steps.
+        return self._mind.transcript.ended_turn(self._mind.state.turn_number)
 
     def _flush(self) -> None:
         mind = self._mind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from math import isfinite
 from typing import Literal
 
@@ -17,6 +18,7 @@ from gemini_live_runtime.session.effects import (
 )
 from gemini_live_runtime.session.generation import Generation
 from gemini_live_runtime.session.mind import Mind
+from gemini_live_runtime.session.writing import context_message
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome
 from gemini_live_runtime.wire import compose
@@ -63,13 +65,21 @@ class ServerSide(Mind):
         self._facts.why = "" if self.input_open or self.mode == "text" else self._input_problem
         self._emit(ev.ConnectionReady(ms=ms, server_session=server_session, resumed=resumed))
         self._apply_microphone(now)
+        if not resumed:
+            self._stranded = {call_id for call_id in self._calls.open_ids if self._calls.is_background(call_id)}
+            self._stranded |= {call_id for call_id, _, _ in self._unsent_answers}
         self._holding = hold
         return self._flush(now) if hold else self.release(now)
 
     def release(self, now: float) -> list[Effect]:
-        """Typed texts may go out."""
+        """What has waited for the connection may go out: answers of tools, then typed texts."""
         self._holding = False
         if self._facts.status == "ready":
+            answers, self._unsent_answers = self._unsent_answers, []
+            for call_id, name, answer in answers:
+                self._answer(call_id, name, answer)
+                if answer.scheduling != "SILENT":
+                    self._owe(now)
             queued, self._queued_texts = self._queued_texts, []
             for command_id, text in queued:
                 self._send_text(command_id, text, now)
@@ -99,6 +109,7 @@ class ServerSide(Mind):
         self._apply_microphone(now)
         if not retrying:
             self._refuse_queued("Not sent, the connection ended")
+            self._unsent_answers.clear()
         for call_id in self._calls.open_ids:
             # Nobody waits for a background call: it may still be answered on the next connection.
             if not (retrying and self._calls.is_background(call_id)):
@@ -314,6 +325,10 @@ class ServerSide(Mind):
             status = "error"
         self._facts.calls_open = self._calls.in_foreground
         deliver = not cancelled and self._facts.status == "ready"
+        if background and not cancelled and self._facts.status == "connecting" and not self._ended:
+            self._unsent_answers.append((outcome.call_id, outcome.name, answer))
+            text = f"The answer of {outcome.name} goes out with the next connection"
+            self._emit(ev.Log(source="engine", level="info", text=text))
         if deliver:
             self._answer(outcome.call_id, outcome.name, answer)
             if (self.turns.is_open and not self._facts.speaking and not background) or (
@@ -345,6 +360,13 @@ class ServerSide(Mind):
         return self._flush(now)
 
     def _answer(self, call_id: str, name: str, answer: ToolAnswer) -> None:
+        if call_id in self._stranded:
+            # A server refuses the answer of a call that it has not made; the model can still be told.
+            self._stranded.discard(call_id)
+            text = f"[Result of {name}] {json.dumps(answer.response, ensure_ascii=False)}"
+            asked = answer.scheduling != "SILENT" and not self.turns.is_open
+            self._out.append(Send(context_message((text,), prompt=asked)))
+            return
         response = compose.function_response(
             call_id, name, answer.response, scheduling=answer.scheduling, will_continue=answer.will_continue
         )
