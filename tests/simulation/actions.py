@@ -66,14 +66,15 @@ async def connect(world: World, chance: random.Random) -> None:
 async def refuse(world: World, chance: random.Random) -> None:
     """The server closes in place of accepting the setup."""
     assert world.line is not None
-    world.line.drop(*chance.choice(((1011, "busy"), (1008, "no such session"), (1007, "bad handle"))))
+    ends = ((1011, "busy"), (1008, "no such session"), (1007, "bad handle"))
+    world.line.drop(*(ends[0] if world.directed else chance.choice(ends)))
 
 
 @_action("open", "pending", pending=0.7)
 async def drop(world: World, chance: random.Random) -> None:
     """The connection is lost, perhaps with what was under way, and perhaps for longer."""
     assert world.line is not None
-    world.unreachable = chance.choice((0, 0, 0, 1, 2))
+    world.unreachable = 0 if world.directed else chance.choice((0, 0, 0, 1, 2))
     world.line.drop(chance.choice((1001, 1006, 1011)), lose=chance.random() < 0.4)
 
 
@@ -87,14 +88,14 @@ async def close_for_good(world: World, chance: random.Random) -> None:
 @_action(*OPEN)
 async def go_away(world: World, chance: random.Random) -> None:
     """The server will close soon."""
-    left = chance.choice(("0.5s", "3s", "10s", None))
+    left = "0.5s" if world.directed else chance.choice(("0.5s", "3s", "10s", None))
     world.push(goAway={} if left is None else {"timeLeft": left})
 
 
 @_action(*OPEN)
 async def offer_handle(world: World, chance: random.Random) -> None:
     """The server can, or can no longer, take the session up again."""
-    if chance.random() < 0.8:
+    if world.directed or chance.random() < 0.8:
         world.push(sessionResumptionUpdate={"newHandle": f"handle-{world.seed}", "resumable": True})
     else:
         world.push(sessionResumptionUpdate={"resumable": False})
@@ -307,7 +308,7 @@ async def transition(world: World, chance: random.Random) -> None:
 async def steer(world: World, chance: random.Random) -> None:
     """The program tells the model something, has it speak, gives it a new instruction, or answers a tool's call."""
     handle = world.handle
-    match chance.randrange(4):
+    match 2 if world.directed else chance.randrange(4):
         case 0:
             try:
                 handle.send_context("By the way.")

@@ -430,11 +430,11 @@ def plan_of(
     return live.plan()
 
 
-def choose_plan(chance: random.Random) -> SessionPlan:
-    """A variant of the agent, with or without a memory."""
+def choose_plan(chance: random.Random, *, reconnects: bool) -> SessionPlan:
+    """A variant of the agent, with or without a memory; `reconnects` for a model that is instructed by reconnecting."""
     plan = plan_of(
-        chance.choice(MODELS),
-        chance.choice(list(SteeringMode)),
+        MODELS[-1] if reconnects else chance.choice(MODELS),
+        SteeringMode.INSTRUCTION_UPDATE if reconnects else chance.choice(list(SteeringMode)),
         chance.random() < 0.3,
         chance.random() < 0.3,
         chance.random() < 0.3,

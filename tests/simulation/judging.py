@@ -1,10 +1,16 @@
-"""Putting a simulated session before the reference model."""
+"""Putting simulated sessions before the reference model, one or two thousand."""
 
 from __future__ import annotations
 
+from functools import cache
+
+from tests.simulation.coverage import Coverage
 from tests.simulation.reference import Reference
 from tests.simulation.rules import Broken
-from tests.simulation.world import Run
+from tests.simulation.world import Run, run
+
+SEEDS = 2000
+SHARDS = 8
 
 
 def judged(found: Run) -> str:
@@ -16,3 +22,30 @@ def judged(found: Run) -> str:
     except Broken as broken:
         return str(broken)
     return ""
+
+
+@cache
+def shard(number: int) -> tuple[Coverage, list[str]]:
+    """The coverage of a part of the seeds, and what was broken in it."""
+    coverage, broken = Coverage(), []
+    size = SEEDS // SHARDS
+    for seed in range(number * size, (number + 1) * size):
+        found = run(seed)
+        names = [step.name for step in found.steps]
+        coverage.add(names, (entry.data["type"] for entry in found.timeline.entries if entry.kind == "event"))
+        fault = judged(found)
+        if fault:
+            broken.append(
+                f"seed {seed}: {fault}\n  after {', '.join(names)}\n"
+                f"  run again: .venv/bin/python -m tests.simulation --seed {seed} --brief --shrink"
+            )
+    return coverage, broken
+
+
+@cache
+def covered() -> Coverage:
+    """The coverage of all seeds."""
+    whole = Coverage()
+    for number in range(SHARDS):
+        whole.merge(shard(number)[0])
+    return whole

@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.simulation import agent
 from tests.simulation.actions import ACTIONS, Action, possible
+from tests.simulation.coverage import POSSIBLE, Director, Step
 from tests.simulation.device import ScriptedDevice
 from tests.simulation.server import Line
 from tests.simulation.timeline import Timeline
@@ -37,14 +38,6 @@ LONGEST_S = 3600.0
 """Virtual seconds after which a session that does not end is a finding."""
 
 WATCHED = ("ready", "error")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An action with the seed of its own choices."""
-
-    name: str
-    seed: int
 
 
 @dataclass(slots=True)
@@ -107,7 +100,9 @@ class World:
         agent.Current.timeline = self.timeline
         agent.Current.chance = random.Random(seed + 1)
         agent.Current.faulty = chance.choice((0.0, 0.1, 0.5))
-        self.plan = agent.choose_plan(chance)
+        self.director = Director(POSSIBLE[seed % len(POSSIBLE)], chance.randint(0, 6))
+        self.directed = False
+        self.plan = agent.choose_plan(chance, reconnects=self.director.reconnects)
         self.device = ScriptedDevice(self.timeline, microphone=self.microphone)
 
     # -- the session -------------------------------------------------------------------------------------------------
@@ -248,8 +243,9 @@ class World:
             self.steps.append(step)
             self.timeline.note("action", name=step.name, seed=step.seed, wire=self.wire)
             choices = random.Random(step.seed)
+            self.directed = step.directed
             await action.perform(self, choices)
-            await self._settle(choices)
+            await self._settle(step.pause, choices)
 
     def _next(self) -> Step | None:
         if self.script is not None:
@@ -257,11 +253,22 @@ class World:
         if len(self.steps) >= self.length:
             return None
         chance = self.chance
+        step = self.director.next(self.wire, len(self.steps), chance.getrandbits(48))
+        if step is not None:
+            return step
         choices: list[Action] = possible(self.wire)
         chosen = chance.choices(choices, [action.weight(self.wire) for action in choices])[0]
         return Step(chosen.name, chance.getrandbits(48))
 
-    async def _settle(self, choices: random.Random) -> None:
+    async def _settle(self, pause: str, choices: random.Random) -> None:
+        if pause == "none":
+            return
+        if pause == "pending":
+            for _ in range(100):
+                if self.wire == "pending" or self.given_up:
+                    return
+                await asyncio.sleep(0.2)
+            return
         dice = choices.random()
         if dice < self.hurry:
             return

@@ -1,0 +1,27 @@
+"""Two thousand sessions before the reference model. One that breaks a promise is run again by the command it prints."""
+
+from __future__ import annotations
+
+import pytest
+from tests.simulation.actions import ACTIONS
+from tests.simulation.judging import SHARDS, covered, shard
+from tests.simulation.world import run
+
+@pytest.mark.parametrize("number", range(SHARDS))
+def test_sessions_keep_every_promise_whatever_happens_in_whatever_order(number: int) -> None:
+    _, broken = shard(number)
+    assert not broken, f"{len(broken)} sessions broke a promise\n" + "\n".join(broken[:10])
+
+
+def test_every_action_and_every_possible_pair_of_actions_occurred() -> None:
+    whole = covered()
+    assert set(whole.actions) == set(ACTIONS)
+    assert not whole.missing
+    assert not whole.surprising
+
+
+def test_a_seed_is_a_session() -> None:
+    for seed in (3, 77, 512):
+        first, second = run(seed), run(seed)
+        assert [str(entry) for entry in first.timeline.entries] == [str(entry) for entry in second.timeline.entries]
+        assert first.facts["state"] == second.facts["state"]
