@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.text import REDACTED, Redactor, sanitise, sanitise_line
+from gemini_live_runtime.text import _SECRETS, REDACTED, Redactor, sanitise, sanitise_line
 
 HOSTILE = [
     "\x1b[2J",
@@ -197,3 +197,27 @@ def test_short_secrets_do_not_blank_ordinary_words():
     redactor = Redactor()
     redactor.add("the")
     assert redactor.text("the cat") == "the cat"
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["AIza", "auth_tokens/", "ya29.", "AQ.", "://", "bearer ", "BEARER%20", "Token ", "?key=", "&access_token="]
+            + [
+                "?token=",
+                "api_key=",
+                "apikey=",
+                "api-key: ",
+                'apikey": "',
+                "api_key':'",
+                "user:secret@",
+                "a1" * 15,
+                " ",
+            ]
+        )
+        | st.text(max_size=5),
+        max_size=6,
+    ).map("".join)
+)
+def test_what_the_quick_look_lets_pass_holds_no_secret(text: str) -> None:
+    assert Redactor().text(text) == _SECRETS.sub(REDACTED, text)

@@ -87,6 +87,10 @@ PAYLOADS: dict[str, type[Payload]] = {
 _FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in PAYLOADS.values()}  # type: ignore[arg-type]
 
 
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+"""As `json.dumps` with these options, which would make an encoder for every event."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """A stamped payload.
@@ -124,4 +128,4 @@ class Event:
 
     def to_line(self) -> str:
         """The wire form without the newline; never contains one. Lone surrogates stay escaped."""
-        return json.dumps(self.to_json(), ensure_ascii=True, separators=(",", ":"))
+        return _encode(self.to_json())

@@ -46,9 +46,11 @@ def _on(cls: type[ev.Payload]) -> Callable[[_Handler], _Handler]:
 def apply(view: SessionView, event: ev.Event) -> Dirty:
     """Fold one event into `view` and say what changed. Events must come in order, each once."""
     view.seq, view.t, view.turn, view.gen = event.seq, event.t, event.turn, event.gen
-    name = sanitise_line(event.type, 80)
-    if name not in view.events_by_type and len(view.events_by_type) >= MAX_EVENT_TYPES:
-        name = "other"
+    name = event.type
+    if name not in view.events_by_type:
+        name = sanitise_line(name, 80)
+        if name not in view.events_by_type and len(view.events_by_type) >= MAX_EVENT_TYPES:
+            name = "other"
     view.events_by_type[name] = view.events_by_type.get(name, 0) + 1
     handler = _handlers.get(type(event.payload))
     return handler(view, event, event.payload) if handler is not None else Dirty.NONE

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import Any
 
 from gemini_live_runtime import events as ev
@@ -152,10 +154,19 @@ def _dispose(work: Awaitable[Any]) -> None:
 def takes(function: Callable[..., Any], most: int) -> int:
     """How many positional arguments, up to `most`, `function` asks for; parameters with a default are left alone."""
     try:
+        asked = _asked(function)
+    except TypeError:  # an object that cannot be remembered by
+        asked = _asked.__wrapped__(function)
+    return min(most, asked)
+
+
+@lru_cache(maxsize=512)
+def _asked(function: Callable[..., Any]) -> int:
+    try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return most
+        return sys.maxsize
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return most
+        return sys.maxsize
     asked = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
-    return min(most, len(asked))
+    return len(asked)
