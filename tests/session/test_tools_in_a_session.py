@@ -285,6 +285,22 @@ def test_a_formatter_words_what_the_model_is_told_of_a_background_call() -> None
     talk(agent().tools(own), scenario)
 
 
+def test_a_formatter_words_that_a_background_call_was_given_up() -> None:
+    @tool(background=True)
+    async def gives_up() -> None:
+        """Give up."""
+        await asyncio.sleep(1)
+        raise asyncio.CancelledError
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("gives_up")
+        await t.passes(1.1)
+        assert t.sent("answer")[-1] == ("answer", "c1", {"status": "cancelled", "call_id": "c1"})
+
+    talk(agent().tools(gives_up), scenario)
+
+
 def test_a_model_without_async_tools_gets_one_answer_without_scheduling() -> None:
     async def scenario(t: Talk) -> None:
         await t.begins()

@@ -1,0 +1,211 @@
+"""Which session-level test covers each public name, and which shows that a known fault does not exist here.
+
+Tests are given as `file::test`, the file without `test_` and `.py`.
+"""
+
+from __future__ import annotations
+
+ASKED_FOR = """
+State, StateKey, ComputedVar, ComputedRegistry, Watcher, WatcherRegistry, WatchPredicate, TemporalPattern,
+TemporalRegistry, PatternDetector, SustainedDetector, RateDetector, TurnCountDetector, ConsecutiveFailureDetector,
+Phase, PhaseMachine, PhaseInstruction, InstructionModifier, PhasePreparation, PhaseTransition, Transition,
+TransitionEvaluation, TransitionResult, TransitionTrigger, SteeringMode, ContextDelivery, PendingContext,
+DeferredWriter, ContextBuilder, NeedsFulfillment, RepairConfig, RepairAction, TurnExtractor, LlmExtractor,
+ExtractionTrigger, FieldPromotion, MergePolicy, LiveReactor, ReactorRule, Reaction, ReactorEvent, LiveEffect,
+EffectPolicy, EffectMode, VoiceRuntimeState, LiveEffectExecutor, LiveEvent, InputVad, InputVadSnapshot,
+SoftTurnDetector, TranscriptBuffer, TranscriptTurn, TranscriptWindow, ToolCallSummary, ToolExecutionMode,
+ResultFormatter, DefaultResultFormatter, BackgroundToolTracker, BackgroundAgentDispatcher, EventCallbacks,
+CallbackMode, Live, LiveHandle, SessionSignals, SessionType, SessionTelemetry, SessionPersistence, SessionSnapshot,
+FsPersistence, MemoryPersistence
+"""
+"""The names of the issue, as it lists them."""
+
+PHASES = "phases_in_a_session"
+WATCHERS = "watchers_in_a_session"
+PATTERNS = "patterns_in_a_session"
+STEERING = "steering_on_the_wire"
+TOOLS = "tools_in_a_session"
+EXTRACTION = "extraction_in_a_session"
+REACTOR = "reactor_in_a_session"
+REPAIR = "repair_in_a_session"
+KEPT = "persistence_in_a_session"
+RECONNECTING = "reconnecting_in_a_session"
+SOFT = "soft_turns_in_a_session"
+CLIENT = "client_turn_taking_in_a_session"
+CALLBACKS = "callbacks_in_a_session"
+FIGURES = "telemetry_in_a_session"
+TRANSCRIPT = "transcript_in_a_session"
+HANDLE = "handle_in_a_session"
+PLAN = "plan_faults"
+
+COVERED: dict[str, str] = {
+    "State": f"{HANDLE}::test_every_mutation_is_an_event_in_order",
+    "StateKey": f"{HANDLE}::test_a_declared_key_refuses_what_is_not_of_its_type",
+    "ComputedVar": f"{WATCHERS}::test_a_computed_value_follows_what_a_tool_has_written",
+    "ComputedRegistry": f"{WATCHERS}::test_the_registries_of_a_session_tell_what_they_watch_and_compute",
+    "Watcher": f"{WATCHERS}::test_a_watcher_fires_when_a_tool_has_written",
+    "WatcherRegistry": f"{WATCHERS}::test_the_registries_of_a_session_tell_what_they_watch_and_compute",
+    "WatchPredicate": f"{WATCHERS}::test_every_kind_of_change_is_watched",
+    "TemporalPattern": f"{PATTERNS}::test_what_a_sustained_pattern_does_moves_the_conversation",
+    "TemporalRegistry": f"{PATTERNS}::test_a_pattern_says_how_far_it_has_come",
+    "PatternDetector": f"{PATTERNS}::test_a_detector_of_ones_own_sees_everything_that_can_be_counted",
+    "SustainedDetector": f"{PATTERNS}::"
+    "test_a_guard_that_has_held_long_enough_is_noticed_to_the_moment_without_anything_happening",
+    "RateDetector": f"{PATTERNS}::test_events_of_the_session_are_counted_within_a_time",
+    "TurnCountDetector": f"{PATTERNS}::test_turns_are_counted_in_turns_and_not_in_time",
+    "ConsecutiveFailureDetector": f"{PATTERNS}::test_failures_in_a_row_of_one_tool_are_counted",
+    "Phase": f"{PHASES}::test_a_guard_that_holds_at_the_end_of_a_turn_moves_the_conversation",
+    "PhaseMachine": f"{PHASES}::test_the_machine_of_a_session_keeps_its_path_and_its_last_decision",
+    "PhaseInstruction": f"{PHASES}::test_a_dynamic_instruction_reads_the_state_as_it_is_on_entering",
+    "InstructionModifier": f"{PHASES}::test_modifiers_are_part_of_the_instruction_while_they_apply",
+    "PhasePreparation": f"{PHASES}::test_a_preparation_fills_what_a_phase_requires_and_the_phase_is_entered_at_once",
+    "PhaseTransition": f"{PHASES}::test_the_machine_of_a_session_keeps_its_path_and_its_last_decision",
+    "Transition": f"{PHASES}::test_the_first_transition_whose_guard_holds_is_taken",
+    "TransitionEvaluation": f"{PHASES}::test_the_machine_of_a_session_keeps_its_path_and_its_last_decision",
+    "TransitionResult": f"{PHASES}::test_the_machine_of_a_session_keeps_its_path_and_its_last_decision",
+    "TransitionTrigger": f"{PHASES}::test_the_machine_of_a_session_keeps_its_path_and_its_last_decision",
+    "SteeringMode": f"{STEERING}::test_in_the_context_mode_the_instruction_is_never_touched",
+    "ContextDelivery": f"{STEERING}::test_deferred_context_goes_out_just_before_the_users_next_input",
+    "PendingContext": f"{STEERING}::test_context_waits_in_one_place_and_its_writer_is_the_programs_too",
+    "DeferredWriter": f"{STEERING}::test_context_waits_in_one_place_and_its_writer_is_the_programs_too",
+    "ContextBuilder": f"{STEERING}::test_context_that_did_not_change_is_not_sent_again",
+    "NeedsFulfillment": f"{REPAIR}::test_entering_a_phase_begins_the_count_anew",
+    "RepairConfig": f"{REPAIR}::test_entering_a_phase_begins_the_count_anew",
+    "RepairAction": f"{REPAIR}::test_entering_a_phase_begins_the_count_anew",
+    "TurnExtractor": f"{EXTRACTION}::test_an_extractor_of_ones_own_is_asked",
+    "LlmExtractor": f"{EXTRACTION}::test_what_a_text_model_finds_in_a_turn_becomes_state",
+    "ExtractionTrigger": f"{EXTRACTION}::test_an_interval_counts_turns",
+    "FieldPromotion": f"{EXTRACTION}::test_a_field_is_promoted_by_its_rule_and_the_others_are_not",
+    "MergePolicy": f"{EXTRACTION}::test_the_policy_of_a_rule_decides_whether_what_is_known_stays",
+    "LiveReactor": f"{REACTOR}::test_one_reactor_and_one_executor_serve_a_session",
+    "ReactorRule": f"{REACTOR}::test_context_that_a_rule_wants_is_sent",
+    "Reaction": f"{REACTOR}::test_a_reaction_tells_how_it_is_waited_for",
+    "ReactorEvent": f"{REACTOR}::test_rules_hear_events_state_ticks_speech_and_prompts",
+    "LiveEffect": f"{REACTOR}::test_an_instruction_that_a_rule_wants_is_sent",
+    "EffectPolicy": f"{REACTOR}::test_a_reaction_tells_how_it_is_waited_for",
+    "EffectMode": f"{REACTOR}::test_a_reaction_tells_how_it_is_waited_for",
+    "VoiceRuntimeState": f"{REACTOR}::test_rules_hear_when_the_model_is_heard_and_when_all_of_it_was",
+    "LiveEffectExecutor": f"{REACTOR}::test_one_reactor_and_one_executor_serve_a_session",
+    "LiveEvent": f"{HANDLE}::test_a_subscriber_gets_every_event_from_then_on_until_the_end",
+    "InputVad": f"{CLIENT}::test_a_detector_finds_the_same_edges_in_any_chunking",
+    "InputVadSnapshot": f"{CLIENT}::test_the_detector_can_be_looked_at_and_there_is_none_while_the_server_decides",
+    "SoftTurnDetector": f"{SOFT}::test_the_wait_is_the_one_that_was_asked_for",
+    "TranscriptBuffer": f"{TRANSCRIPT}::test_pieces_of_a_transcription_are_put_together",
+    "TranscriptTurn": f"{TRANSCRIPT}::test_pieces_of_a_transcription_are_put_together",
+    "TranscriptWindow": f"{PHASES}::test_context_on_entering_sees_the_turn_that_is_going_on_with_its_tool_calls",
+    "ToolCallSummary": f"{TOOLS}::test_a_background_result_is_in_the_transcript",
+    "ToolExecutionMode": f"{TOOLS}::test_a_formatter_words_what_the_model_is_told_of_a_background_call",
+    "ResultFormatter": f"{TOOLS}::test_a_formatter_words_what_the_model_is_told_of_a_background_call",
+    "DefaultResultFormatter": f"{TOOLS}::test_a_formatter_words_what_the_model_is_told_of_a_background_call",
+    "BackgroundToolTracker": f"{TOOLS}::test_the_conversation_goes_on_while_a_background_tool_runs",
+    "BackgroundAgentDispatcher": f"{TOOLS}::test_a_background_agent_leaves_its_result_in_the_state",
+    "EventCallbacks": f"{CALLBACKS}::test_a_builder_keeps_its_listeners_by_callback_and_mode",
+    "CallbackMode": f"{CALLBACKS}::test_a_builder_keeps_its_listeners_by_callback_and_mode",
+    "Live": f"{HANDLE}::test_an_agent_runs_inside_a_program_of_its_own",
+    "LiveHandle": f"{HANDLE}::test_the_program_types_for_the_user",
+    "SessionSignals": f"{FIGURES}::test_the_signals_of_a_new_connection_are_at_their_beginning",
+    "SessionType": f"{FIGURES}::test_a_picture_makes_the_budget_that_of_video",
+    "SessionTelemetry": f"{FIGURES}::test_answers_turns_sound_and_tokens_are_counted",
+    "SessionPersistence": f"{KEPT}::test_a_session_is_kept_after_every_turn_and_at_its_end",
+    "SessionSnapshot": f"{KEPT}::test_snapshots_are_written_in_order_and_keep_nobody_waiting",
+    "FsPersistence": f"{KEPT}::test_a_session_kept_in_a_file_is_private_versioned_and_taken_up",
+    "MemoryPersistence": f"{KEPT}::test_a_session_that_was_kept_goes_on_where_it_stood",
+}
+"""The public names of the issue, each with a test that uses it in a session and fails without it."""
+
+ABSENT_FAULTS: dict[int, tuple[str, ...]] = {
+    1: (
+        f"{TRANSCRIPT}::test_pieces_of_a_transcription_are_put_together",
+        f"{TRANSCRIPT}::test_a_turn_without_the_users_words_does_not_repeat_the_last_ones",
+        f"{FIGURES}::test_the_whole_of_what_was_said_in_a_turn_is_in_the_state_and_not_its_last_piece",
+    ),
+    2: (f"{TRANSCRIPT}::test_what_was_heard_of_an_answer_that_was_cut_stays_and_the_rest_is_kept_apart",),
+    3: (
+        f"{TRANSCRIPT}::test_words_of_an_answer_that_was_cut_do_not_come_into_the_next_turn",
+        f"{CALLBACKS}::test_sound_of_the_next_answer_is_not_dropped_while_a_listener_is_busy",
+    ),
+    4: (
+        f"{EXTRACTION}::test_a_slow_extractor_does_not_delay_the_conversation_and_counts_when_it_comes",
+        f"{TOOLS}::test_calls_of_one_message_run_at_the_same_time",
+        f"{TOOLS}::test_a_tool_that_takes_too_long_is_answered_with_that",
+    ),
+    5: (f"{TOOLS}::test_with_one_call_refused_and_a_listener_that_leaves_it_be_both_are_answered",),
+    6: (
+        f"{PHASES}::test_what_a_tool_writes_moves_the_conversation_before_its_answer_goes_out",
+        f"{WATCHERS}::test_a_watcher_fires_when_a_tool_has_written",
+        f"{TOOLS}::test_what_a_tool_has_written_is_in_the_turn_scope_until_the_next_turn_begins",
+    ),
+    7: (
+        f"{RECONNECTING}::test_a_lost_connection_is_made_again_with_the_handle_and_the_instruction_of_now",
+        f"{RECONNECTING}::test_after_a_fresh_start_the_model_is_told_everything_again",
+        f"{RECONNECTING}::test_a_connection_is_left_in_a_pause_once_the_server_says_that_it_will_close",
+    ),
+    8: (
+        f"{PHASES}::test_the_conversations_phase_and_the_wires_are_two_keys",
+        f"{FIGURES}::test_a_tool_call_is_a_phase_of_the_wire_that_ends",
+    ),
+    9: (f"{PHASES}::test_the_initial_phase_is_entered_like_any_other",),
+    10: (
+        f"{SOFT}::test_a_turn_that_the_model_lets_pass_counts_after_the_silence",
+        f"{CALLBACKS}::test_a_callback_is_called_at_its_moment_with_its_arguments",
+        f"{FIGURES}::test_a_picture_makes_the_budget_that_of_video",
+        f"{TOOLS}::test_failures_and_successes_are_counted_in_the_state",
+        f"{REPAIR}::test_entering_a_phase_begins_the_count_anew",
+        f"{TOOLS}::test_a_formatter_words_that_a_background_call_was_given_up",
+        f"{KEPT}::test_a_session_that_was_kept_goes_on_where_it_stood",
+        f"{PATTERNS}::test_a_detector_of_ones_own_sees_everything_that_can_be_counted",
+        f"{REACTOR}::test_rules_hear_when_the_model_is_heard_and_when_all_of_it_was",
+    ),
+    11: (
+        f"{FIGURES}::test_every_turn_is_measured_as_a_waterfall",
+        f"{FIGURES}::test_figures_are_reported_at_intervals_without_anybody_listening",
+        f"{PATTERNS}::test_turns_are_counted_in_turns_and_not_in_time",
+        f"{PATTERNS}::test_events_of_the_session_are_counted_within_a_time",
+    ),
+    12: (
+        f"{STEERING}::test_in_the_hybrid_mode_a_modifier_is_told_once_and_not_in_the_instruction_too",
+        f"{STEERING}::test_context_that_did_not_change_is_not_sent_again",
+        f"{STEERING}::test_an_amendment_is_added_and_taken_back_when_it_ends",
+        f"{STEERING}::test_a_prompt_takes_the_context_that_waits_with_it",
+        f"{STEERING}::test_steering_that_cannot_be_sent_is_sent_when_it_can",
+        f"{PHASES}::test_the_description_of_the_navigation_is_that_of_the_phase_just_entered",
+        f"{PHASES}::test_modifiers_are_part_of_the_instruction_while_they_apply",
+    ),
+    13: (
+        f"{TOOLS}::test_a_background_call_is_acknowledged_at_once_and_its_result_carries_the_scheduling",
+        f"{TOOLS}::test_a_background_result_is_in_the_transcript",
+    ),
+    14: (
+        f"{EXTRACTION}::test_after_a_tool_call_the_call_and_its_result_are_read_in_the_first_turn_too",
+        f"{EXTRACTION}::test_a_phase_change_is_read_after_the_phase_was_entered",
+    ),
+    15: (
+        f"{KEPT}::test_a_session_that_was_kept_goes_on_where_it_stood",
+        f"{KEPT}::test_snapshots_are_written_in_order_and_keep_nobody_waiting",
+        f"{KEPT}::test_a_session_kept_in_a_file_is_private_versioned_and_taken_up",
+        f"{KEPT}::test_what_holds_for_a_turn_or_a_session_only_is_not_kept",
+    ),
+    16: (
+        f"{HANDLE}::test_a_transaction_that_fails_leaves_no_trace_and_makes_no_event",
+        f"{HANDLE}::test_a_bare_name_reads_what_is_computed_wherever_one_asks",
+        f"{FIGURES}::test_time_since_the_last_word_and_the_budget_are_read_live_and_make_no_events",
+    ),
+    17: (
+        f"{CALLBACKS}::test_a_listener_that_raises_is_an_event_and_the_next_one_is_called",
+        f"{CALLBACKS}::test_a_concurrent_listener_that_raises_is_an_event",
+    ),
+    18: (
+        f"{HANDLE}::test_every_mutation_is_an_event_in_order",
+        f"{WATCHERS}::test_a_firing_is_an_event_that_explains_itself",
+        f"{STEERING}::test_the_end_of_a_turn_is_worked_through_in_its_order",
+        f"{REPAIR}::test_the_model_is_nudged_once_the_needs_got_no_further_for_long_enough",
+        f"{HANDLE}::test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told",
+    ),
+    19: (f"{HANDLE}::test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told",),
+    20: (
+        f"{CLIENT}::test_a_detector_finds_the_same_edges_in_any_chunking",
+        f"{CLIENT}::test_the_audio_that_led_to_the_decision_is_sent_too",
+        f"{CLIENT}::test_closing_the_microphone_ends_what_was_being_said",
+    ),
+}
+"""The faults that the predecessor is known for, by their number in its list, each with tests that show its absence."""

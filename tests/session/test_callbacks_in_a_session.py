@@ -1,0 +1,274 @@
+"""Every callback, called by a session at its moment; each listener isolated and watched."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
+
+from gemini_live_runtime import CallbackMode, EventCallbacks, FunctionExtractor, LiveHandle, State, tool
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.session.callbacks import CALLBACKS
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
+
+
+@tool
+async def slow() -> str:
+    """Take long."""
+    await asyncio.sleep(2)
+    return "done"
+
+
+async def everything(t: Talk) -> None:
+    """A session in which every callback has its moment."""
+    await t.begins()
+    await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
+    await t.voice(True)
+    await t.hears("hello")
+    await t.voice(False)
+    await t.server.says(serverContent={"modelTurn": {"parts": [{"text": "Hm.", "thought": True}]}})
+    await t.server.says(serverContent={"modelTurn": {"parts": [{"text": "Good "}]}})
+    await t.server.says(serverContent={"modelTurn": {"parts": [{"text": "day."}]}})
+    await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH // 10)))
+    await t.says("Good day.")
+    await t.server.says(serverContent={"generationComplete": True}, usageMetadata={"totalTokenCount": 7})
+    await t.server.says(serverContent={"turnComplete": True})
+    await t.passes(1)
+    await t.calls("slow")
+    await t.passes(2.1)
+    await t.calls("slow")
+    await t.server.says(toolCallCancellation={"ids": ["c2"]})
+    await t.rests()
+    await t.says("Well, you see")
+    await t.server.says(serverContent={"interrupted": True})
+    await t.rests()
+    await t.server.says(serverContent={"turnComplete": True})
+    await t.server.says(goAway={"timeLeft": "60s"})
+    await t.passes(1)
+    if not t.all(ev.ConnectionClosed):
+        await t.server.closes(1011)
+    await t.connects_again()
+    await t.turn("again")
+    await t.server.closes(1008, "no more")
+    await t.rests()
+    t.stage.session.emit(ev.Notice(level="error", code="mine", text="Broken."))
+    await t.rests()
+
+
+def heard_of(callback: str, out: Path) -> list[Any]:
+    """What a listener to `callback` is told in the course of `everything`."""
+    told: list[Any] = []
+    count = len(CALLBACKS[callback].arguments)
+    listeners: dict[int, Callable[..., None]] = {
+        0: lambda: told.append(()),
+        1: lambda a: told.append(a),
+        2: lambda a, b: told.append((a, b)),
+    }
+
+    def reads(window: Any) -> dict[str, Any]:
+        if "again" in window.last_user:
+            raise RuntimeError("boom")
+        return {"mood": "glad"}
+
+    of = agent().tools(slow).extract(FunctionExtractor(function=reads, name="mood")).on(callback, listeners[count])
+    talk(of, everything, audio=lambda: FileAudio(None, out))
+    return told
+
+
+EXPECTED: dict[str, Callable[[list[Any]], bool]] = {
+    "on_audio": lambda told: sum(map(len, told)) == SECOND_OF_SPEECH // 10,
+    "on_text": lambda told: told == ["Good ", "day."],
+    "on_text_complete": lambda told: told == ["Good day."],
+    "on_input_transcript": lambda told: told[:2] == [("hello", False), ("hello", True)],
+    "on_output_transcript": lambda told: told[0] == ("Good day.", False) and told[1][1] is True,
+    "on_thought": lambda told: told == ["Hm."],
+    "on_vad_start": lambda told: len(told) == 1,
+    "on_vad_end": lambda told: len(told) == 1,
+    "on_phase": lambda told: {"connecting", "active", "model_speaking", "tool_call_executing"} <= set(told),
+    "on_usage": lambda told: told[0]["total"] == 7,
+    "on_interrupted": lambda told: len(told) == 1,
+    "on_tool_call": lambda told: [[call.name for call in calls] for calls, _ in told] == [["slow"], ["slow"]],
+    "on_tool_cancelled": lambda told: told == [["c2"]],
+    "on_turn_complete": lambda told: told[0] == 1 and told == sorted(told),
+    "on_generation_complete": lambda told: len(told) == 2,
+    "on_go_away": lambda told: told == [60.0],
+    "on_connected": lambda told: len(told) == 1 and isinstance(told[0], LiveHandle),
+    "on_disconnected": lambda told: "no more" in told[-1],
+    "on_resumed": lambda told: len(told) == 1,
+    "on_error": lambda told: told == ["Broken."],
+    "on_extracted": lambda told: told[0] == ("mood", {"mood": "glad"}),
+    "on_extraction_error": lambda told: told == [("mood", "RuntimeError: boom")],
+    "on_teardown": lambda told: len(told) == 1,
+    "before_tool_response": lambda told: [one.name for one in told[0][0]] == ["slow"],
+    "on_turn_boundary": lambda told: isinstance(told[0][0], State),
+    "instruction_template": lambda told: isinstance(told[0], State),
+    "instruction_amendment": lambda told: isinstance(told[0], State),
+}
+
+
+@pytest.mark.parametrize("callback", CALLBACKS)
+def test_a_callback_is_called_at_its_moment_with_its_arguments(callback: str, tmp_path: Path) -> None:
+    told = heard_of(callback, tmp_path / "out.wav")
+    assert told
+    assert EXPECTED[callback](told), told
+
+
+def test_several_listeners_are_called_in_the_order_they_were_added() -> None:
+    order: list[int] = []
+    of = agent().on("turn_complete", lambda turn: order.append(1)).on("turn_complete", lambda turn: order.append(2))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+
+    talk(of, scenario)
+    assert order == [1, 2]
+
+
+@pytest.mark.parametrize("callback", ["turn_complete", "input_transcript", "vad_start", "usage"])
+def test_a_listener_that_raises_is_an_event_and_the_next_one_is_called(callback: str) -> None:
+    called: list[str] = []
+
+    def fails(*args: Any) -> None:
+        raise RuntimeError("boom")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.voice(True)
+        await t.turn()
+        await t.server.says(usageMetadata={"totalTokenCount": 1})
+        await t.rests()
+
+    t = talk(agent().on(callback, fails).on(callback, lambda *args: called.append("next")), scenario)
+    assert called
+    assert {(failure.where, failure.error) for failure in t.failures()} == {
+        (f"on_{callback}", "RuntimeError: boom"),
+    }
+
+
+def test_a_blocking_listener_is_done_before_the_next_step() -> None:
+    order: list[str] = []
+
+    async def waits(turn: int) -> None:
+        await asyncio.sleep(1)
+        order.append(f"turn {turn}")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        await t.turn()
+        await t.passes(3)
+
+    talk(agent().on("turn_complete", waits).on("turn_complete", lambda turn: order.append("next")), scenario)
+    assert order == ["turn 1", "next", "turn 2", "next"]
+
+
+def test_a_concurrent_listener_keeps_nobody_waiting() -> None:
+    order: list[str] = []
+
+    async def waits(turn: int) -> None:
+        await asyncio.sleep(1)
+        order.append(f"turn {turn}")
+
+    of = agent().on("turn_complete", waits, concurrent=True).on("turn_complete", lambda turn: order.append("next"))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        await t.passes(2)
+
+    talk(of, scenario)
+    assert order == ["next", "turn 1"]
+
+
+def test_a_concurrent_listener_that_raises_is_an_event() -> None:
+    async def fails(turn: int) -> None:
+        await asyncio.sleep(1)
+        raise RuntimeError("boom")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        await t.passes(2)
+
+    t = talk(agent().on("turn_complete", fails, concurrent=True), scenario)
+    assert [failure.error for failure in t.failures()] == ["RuntimeError: boom"]
+
+
+def test_a_slow_listener_is_named() -> None:
+    async def waits(turn: int) -> None:
+        await asyncio.sleep(1)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        await t.passes(2)
+
+    t = talk(agent().on("turn_complete", waits), scenario)
+    (slow,) = t.all(ev.CodeSlow)
+    assert (slow.where, round(slow.ms)) == ("on_turn_complete", 1000)
+
+
+def test_a_listener_that_never_ends_does_not_keep_the_conversation() -> None:
+    async def never(turn: int) -> None:
+        await asyncio.sleep(10_000)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        await t.passes(6)
+        assert t.state["session:turn_count"] == 1
+
+    t = talk(agent().on("turn_complete", never), scenario)
+    assert "took longer than 5 s" in t.failures()[0].error
+
+
+def test_what_a_listener_writes_is_watched_and_known_to_be_its_own() -> None:
+    def write(state: State, writer: Any) -> None:
+        state.set("app:x", 1)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+
+    t = talk(agent().on("turn_boundary", write), scenario)
+    (written,) = [change for change in t.all(ev.StateChanged) if change.key == "app:x"]
+    assert (written.origin, written.reason) == ("callback", "on_turn_boundary")
+
+
+def test_a_builder_keeps_its_listeners_by_callback_and_mode() -> None:
+    of = agent().on("turn_complete", lambda turn: None, concurrent=True)
+    callbacks = of.definition.callbacks
+    assert isinstance(callbacks, EventCallbacks)
+    (listener,) = callbacks.of("on_turn_complete")
+    assert listener.mode is CallbackMode.CONCURRENT
+
+
+def test_sound_of_the_next_answer_is_not_dropped_while_a_listener_is_busy(tmp_path: Path) -> None:
+    heard: list[int] = []
+
+    async def busy() -> None:
+        await asyncio.sleep(3)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.passes(0.5)
+        await t.server.says(serverContent={"interrupted": True})
+        await t.server.says(serverContent={"turnComplete": True})
+        await t.hears("go on")
+        heard.clear()
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH // 2)))
+        await t.ends()
+        await t.passes(5)
+
+    of = agent().on("interrupted", busy).on("audio", lambda pcm: heard.append(len(pcm)))
+    t = talk(of, scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
+    assert heard == [SECOND_OF_SPEECH // 2]
+    played = [span for span in t.all(ev.PlaybackHeard) if span.of == t.all(ev.PlaybackDrained)[-1].of]
+    assert sum(span.count for span in played) == SECOND_OF_SPEECH // 4

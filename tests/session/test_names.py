@@ -1,0 +1,48 @@
+"""No public name and no known fault is forgotten: each has a session-level test that exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.session.names import ABSENT_FAULTS, ASKED_FOR, COVERED
+
+import gemini_live_runtime
+
+HERE = Path(__file__).parent
+NAMES = ASKED_FOR.replace("\n", " ").replace(" ", "").split(",")
+
+
+@cache
+def in_file(file: str) -> set[str]:
+    """The names of the tests in a file."""
+    tree = ast.parse((HERE / f"test_{file}.py").read_text())
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+
+
+def test_every_name_that_was_asked_for_has_a_test_and_no_other_is_listed() -> None:
+    assert set(COVERED) == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_is_imported_from_the_package_itself(name: str) -> None:
+    assert getattr(gemini_live_runtime, name) is not None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_test_of_a_name_exists_and_its_file_uses_the_name(name: str) -> None:
+    file, _, test = COVERED[name].partition("::")
+    assert test in in_file(file)
+    uses = re.findall(rf"\b{name}\b", (HERE / f"test_{file}.py").read_text())
+    assert len(uses) >= 2, "it is imported and not used"
+
+
+@pytest.mark.parametrize("number", range(1, 21))
+def test_the_absence_of_a_known_fault_is_shown_by_tests_that_exist(number: int) -> None:
+    assert ABSENT_FAULTS[number]
+    for where in ABSENT_FAULTS[number]:
+        file, _, test = where.partition("::")
+        assert test in in_file(file), where

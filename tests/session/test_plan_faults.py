@@ -1,0 +1,122 @@
+"""An agent is checked as a whole: every fault at once, each with the place it was defined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import (
+    ComputedVar,
+    Live,
+    Phase,
+    ReactorRule,
+    StateKey,
+    TemporalPattern,
+    Transition,
+    TurnCountDetector,
+    Watcher,
+    called_ok,
+    key,
+    tool,
+)
+from gemini_live_runtime.errors import AgentError
+
+
+def ping() -> None:
+    """Ping."""
+
+
+def rule(name: str) -> ReactorRule:
+    """A rule that does nothing."""
+    return ReactorRule(name, lambda event, voice, state: None)
+
+
+END = Phase("end", "End.", terminal=True)
+TO_END = Transition("end", called_ok("ping"))
+
+FAULTS: dict[str, tuple[Live, str]] = {
+    "an unknown target": (
+        agent().phase(Phase("a", "A.", transitions=Transition("b", True))),
+        "leads to b",
+    ),
+    "an unknown initial phase": (agent().phase(END).initial_phase("x"), "initial phase x does not exist"),
+    "an unknown tool in an allow-list": (agent().phase(Phase("a", "A.", tools="fly", transitions=TO_END), END), "fly"),
+    "a cycle of computed values": (
+        agent().computed(ComputedVar("a", lambda s: 1, "derived:b"), ComputedVar("b", lambda s: 1, "derived:a")),
+        "a",
+    ),
+    "a need that nothing can fill": (
+        agent().tools(ping).phase(Phase("a", "A.", needs="user:nothing", transitions=TO_END), END),
+        "user:nothing",
+    ),
+    "a phase that cannot be left": (agent().phase(Phase("a", "A."), END), "a"),
+    "two phases of one name": (agent().phase(END, Phase("end", "Again.", terminal=True)), "Two phases are called end"),
+    "two tools of one name": (agent().tools(ping, tool(name="ping", description="x")(lambda: None)), "Two tools"),
+    "two rules of one name": (agent().rule(rule("r"), rule("r")), "Two rules are named r"),
+    "two watchers of one name": (
+        agent().watch(*(Watcher(key("app:x").changed(), ping, name="w") for _ in range(2))),
+        "named w",
+    ),
+    "two patterns of one name": (
+        agent().pattern(*(TemporalPattern("p", TurnCountDetector(True, 1), ping) for _ in range(2))),
+        "named p",
+    ),
+    "a value that is not of its key's type": (
+        agent().state(StateKey("app:n", int), values={"app:n": "many"}),
+        "app:n",
+    ),
+    "a value that is not JSON": (agent().state(values={"app:x": object()}), "app:x"),
+    "no instruction": (Live.builder("empty"), "no instruction"),
+    "no name": (Live.builder(" ").instruction("x"), "no name"),
+    "what is no tool": (agent().tools(7), "7 is not a tool"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found_before_anything_is_opened(fault: str) -> None:
+    built, said = FAULTS[fault]
+    with pytest.raises(AgentError) as raised:
+        built.plan()
+    assert said in str(raised.value)
+
+
+def test_every_fault_is_told_at_once_with_its_place() -> None:
+    built = agent().phase(Phase("a", "A.", transitions=Transition("b", True))).rule(rule("r"), rule("r")).tools(7)
+    with pytest.raises(AgentError) as raised:
+        built.plan()
+    text = str(raised.value)
+    assert "The agent has" in text
+    assert text.count("test_plan_faults.py:") >= 3
+
+
+def test_a_builder_is_not_changed_by_its_calls() -> None:
+    first = agent()
+    second = first.tools(ping)
+    assert (len(first.definition.tools), len(second.definition.tools)) == (0, 1)
+
+
+def test_one_agent_serves_several_sessions_that_know_nothing_of_each_other() -> None:
+    of = agent().pattern(TemporalPattern("p", TurnCountDetector(True, 2), ping)).state(values={"app:n": 0})
+    seen: list[Any] = []
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        seen.append(t.state["app:n"])
+        await t.writes(n=1)
+        await t.turn()
+        seen.append(len([kind for kind in t.events if kind == "pattern.fired"]))
+
+    talk(of, scenario)
+    talk(of, scenario)
+    assert seen == [0, 0, 0, 0]
+
+
+def test_settings_that_a_model_cannot_follow_are_named() -> None:
+    slow = tool(background=True)(ping)
+    of = agent().tools(slow).repair().soft_turns().turn_taking("push-to-talk")
+    told = "\n".join(of.ignored_settings("gemini-3.1-flash-live-preview"))
+    assert "waits for every tool: ping" in told
+    assert "repair has nothing to do" in told
+    assert "soft_turns has nothing to do" in told

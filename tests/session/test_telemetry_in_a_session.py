@@ -1,0 +1,262 @@
+"""The figures of a session and the signals it keeps in its state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, silence, talk
+
+from gemini_live_runtime import SessionSignals, SessionTelemetry, SessionType
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
+
+
+async def spoken(t: Talk, seconds: float = 0.5) -> None:
+    """A spoken turn with the server's marks: 0.2 s to the answer, which is heard to its end."""
+    await t.voice(True)
+    await t.hears("hello")
+    await t.voice(False)
+    await t.passes(0.2)
+    await t.server.sends(encode_model_audio(bytes(int(seconds * SECOND_OF_SPEECH) // 2 * 2)))
+    await t.says("Good day.")
+    await t.server.says(
+        usageMetadata={
+            "totalTokenCount": 30,
+            "promptTokenCount": 10,
+            "responseTokenCount": 20,
+            "promptTokensDetails": [{"modality": "AUDIO", "tokenCount": 10}],
+            "responseTokensDetails": [{"modality": "AUDIO", "tokenCount": 20}],
+        }
+    )
+    await t.ends()
+    await t.passes(1)
+
+
+def figures(scenario: Any, tmp_path: Path) -> dict[str, Any]:
+    """The session's figures after `scenario`."""
+    kept: list[dict[str, Any]] = []
+
+    async def run(t: Talk) -> None:
+        await t.begins()
+        await scenario(t)
+        assert isinstance(t.stage.mind.telemetry, SessionTelemetry)
+        kept.append(t.handle.telemetry())
+
+    talk(agent(), run, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
+    return kept[0]
+
+
+def test_answers_turns_sound_and_tokens_are_counted(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await spoken(t)
+        await spoken(t)
+
+    told = figures(scenario, tmp_path)
+    assert (told["turn_count"], told["response_count"], told["audio_chunks_out"]) == (2, 2, 2)
+    assert told["audio_kbytes_out"] == SECOND_OF_SPEECH // 1024
+    assert told["tokens_by_modality"] == {"AUDIO": {"prompt": 20, "response": 40}}
+    assert told["total_token_count"] == 30
+
+
+def test_the_latency_is_measured_from_the_end_of_the_users_voice(tmp_path: Path) -> None:
+    told = figures(spoken, tmp_path)
+    assert 200 <= told["last_response_latency_ms"] <= 300
+    assert told["response_latency_source"] == "server_vad"
+    assert {"p50_ms", "p90_ms", "p99_ms"} <= set(told["response_latency"])
+
+
+def test_the_latency_of_a_typed_text_is_one_of_its_own(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.types("hello")
+        await t.passes(0.4)
+        await t.says("Good day.")
+        await t.ends()
+
+    told = figures(scenario, tmp_path)
+    assert (told["text_latency"]["count"], told["response_count"]) == (1, 0)
+
+
+def test_interruptions_are_counted(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.says("Well")
+        await t.server.says(serverContent={"interrupted": True})
+        await t.rests()
+
+    assert figures(scenario, tmp_path)["interruptions"] == 1
+
+
+def test_every_turn_is_measured_as_a_waterfall(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await spoken(t)
+
+    t = talk(agent(), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
+    (measured,) = t.all(ev.TurnMeasured)
+    assert (measured.of_turn, measured.source, measured.prompt_tokens, measured.response_tokens) == (
+        1,
+        "server_vad",
+        10,
+        20,
+    )
+    assert {"hang_over", "uplink", "server", "downlink", "buffer", "speaker"} <= set(measured.stages)
+
+
+def test_figures_are_reported_at_intervals_without_anybody_listening() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        await t.passes(11)
+
+    t = talk(agent().telemetry(5), scenario)
+    assert [report.figures["turn_count"] for report in t.all(ev.TelemetryReported)] == [1, 1]
+
+
+def test_a_session_without_an_interval_reports_nothing() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.passes(60)
+
+    assert talk(agent(), scenario).all(ev.TelemetryReported) == []
+
+
+# -- signals -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_signals_of_a_new_connection_are_at_their_beginning() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        assert isinstance(t.stage.mind.signals, SessionSignals)
+        expected = {
+            "interrupt_count": 0,
+            "error_count": 0,
+            "is_user_speaking": False,
+            "is_model_speaking": False,
+            "disconnected": False,
+            "go_away_received": False,
+            "resumable": False,
+            "session_type": SessionType.AUDIO_ONLY.value,
+        }
+        assert {name: t.state.get(f"session:{name}") for name in expected} == expected
+
+    talk(agent(), scenario)
+
+
+def test_the_whole_of_what_was_said_in_a_turn_is_in_the_state_and_not_its_last_piece() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("my name ")
+        await t.hears("is Ada")
+        await t.says("Hello ")
+        await t.says("Ada.")
+        await t.ends()
+        assert t.state["session:last_input_transcription"] == "my name is Ada"
+        assert t.state["session:last_output_transcription"] == "Hello Ada."
+
+    talk(agent(), scenario)
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"goAway": {"timeLeft": "49.5s"}}, {"go_away_received": True, "go_away_time_left_ms": 49_500}),
+        ({"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}}, {"resumable": True}),
+        ({"voiceActivity": {"voiceActivityType": "ACTIVITY_START"}}, {"is_user_speaking": True}),
+        (
+            {"usageMetadata": {"totalTokenCount": 9, "promptTokenCount": 4, "responseTokenCount": 5}},
+            {"total_token_count": 9, "prompt_token_count": 4, "response_token_count": 5},
+        ),
+        ({"serverContent": {"outputTranscription": {"text": "x"}}}, {"is_model_speaking": True}),
+    ],
+)
+def test_what_the_server_tells_is_a_signal(message: dict[str, Any], expected: dict[str, Any]) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.server.says(**message)
+        await t.rests()
+        assert {name: t.state.get(f"session:{name}") for name in expected} == expected
+
+    talk(agent(), scenario)
+
+
+def test_interruptions_and_errors_are_counted_in_the_state() -> None:
+    def fails() -> None:
+        raise RuntimeError("boom")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.says("Well")
+        await t.server.says(serverContent={"interrupted": True})
+        await t.rests()
+        assert (t.state["session:interrupt_count"], t.state["session:error_count"]) == (1, 1)
+        assert t.state["session:last_error"] == "RuntimeError: boom"
+
+    talk(agent().on("interrupted", fails), scenario)
+
+
+def test_a_lost_connection_is_a_signal() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.server.closes(1008)
+        await t.rests()
+        assert t.state["session:disconnected"] is True
+        assert t.state["session:wire_phase"] == "disconnected"
+
+    talk(agent(), scenario)
+
+
+def test_time_since_the_last_word_and_the_budget_are_read_live_and_make_no_events() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("hello")
+        before = len(t.all(ev.StateChanged))
+        await t.passes(2)
+        assert 2000 <= t.state.get("session:silence_ms") <= 2020
+        assert t.state.get("session:elapsed_ms") >= 2000
+        assert t.state.get("session:remaining_budget_ms") <= 900_000 - 2000
+        assert len(t.all(ev.StateChanged)) == before
+
+    talk(agent(), scenario)
+
+
+def test_a_picture_makes_the_budget_that_of_video() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.handle.send_video(b"\xff\xd8")
+        await t.rests()
+        assert t.state["session:session_type"] == SessionType.AUDIO_VIDEO.value
+        assert t.state.get("session:remaining_budget_ms") <= SessionType.AUDIO_VIDEO.budget_ms
+        assert t.sent("video") == [("video",)]
+
+    talk(agent(), scenario)
+
+
+def test_a_tool_call_is_a_phase_of_the_wire_that_ends() -> None:
+    phases: list[str] = []
+
+    async def slow() -> None:
+        """Take long."""
+        import asyncio
+
+        await asyncio.sleep(1)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("slow")
+        await t.passes(2)
+        await t.says("Done.")
+
+    talk(agent().tools(slow).on("phase", phases.append), scenario)
+    assert phases[-3:] == ["tool_call_executing", "active", "model_speaking"]
+
+
+def test_the_microphone_keeps_the_server_fed_and_the_wire_listening(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.passes(0.5)
+        assert t.handle.wire_phase == "active"
+        assert ("audio",) in t.wire
+
+    talk(agent(), scenario, audio=lambda: FileAudio(silence(tmp_path / "mic.wav"), None))

@@ -1,0 +1,141 @@
+"""The transcript of a session is what was said and heard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
+
+from gemini_live_runtime import TranscriptBuffer, TranscriptTurn, TranscriptWindow
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
+
+
+def turns(t: Talk) -> tuple[TranscriptTurn, ...]:
+    """The ended turns."""
+    buffer = t.stage.mind.transcript
+    assert isinstance(buffer, TranscriptBuffer)
+    window = buffer.window(10)
+    assert isinstance(window, TranscriptWindow)
+    return window.turns
+
+
+def test_pieces_of_a_transcription_are_put_together() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("my name ")
+        await t.hears("is Ada")
+        await t.says("Hello ")
+        await t.says("Ada.")
+        await t.ends()
+
+    (turn,) = turns(talk(agent(), scenario))
+    assert (turn.number, turn.user, turn.model) == (1, "my name is Ada", "Hello Ada.")
+
+
+def test_a_turn_without_the_users_words_does_not_repeat_the_last_ones() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn("my name is Ada")
+        await t.says("Are you there?")
+        await t.ends()
+
+    assert [turn.user for turn in turns(talk(agent(), scenario))] == ["my name is Ada", ""]
+
+
+def test_what_was_heard_of_an_answer_that_was_cut_stays_and_the_rest_is_kept_apart(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("book it")
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH * 4)))
+        await t.says("Your table is booked for tonight at eight.")
+        await t.passes(2)
+        await t.stage.session.command(cmd.Command("i", cmd.Interrupt()))
+        await t.rests()
+        await t.server.says(serverContent={"interrupted": True})
+        await t.server.says(serverContent={"turnComplete": True})
+        await t.rests()
+
+    t = talk(agent(), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
+    (turn,) = turns(t)
+    assert turn.interrupted
+    assert turn.model
+    assert turn.unheard
+    assert turn.model + turn.unheard == "Your table is booked for tonight at eight."
+
+
+def test_words_of_an_answer_that_was_cut_do_not_come_into_the_next_turn(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("one")
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH * 4)))
+        await t.says("First answer")
+        await t.passes(1)
+        await t.types("two")
+        await t.says(" and its end.")
+        await t.server.says(serverContent={"interrupted": True})
+        await t.server.says(serverContent={"turnComplete": True})
+        await t.rests()
+        await t.says("Second answer.")
+        await t.ends()
+
+    t = talk(agent(), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
+    assert [turn.model for turn in turns(t)][1] == "Second answer."
+    assert turns(t)[0].unheard.endswith("and its end.")
+
+
+def test_typed_text_is_the_users_part() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.types("hello")
+        await t.says("Good day.")
+        await t.ends()
+
+    (turn,) = turns(talk(agent(), scenario))
+    assert (turn.by, turn.user, turn.model) == ("typed", "hello", "Good day.")
+
+
+def test_thoughts_are_not_words() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("hello")
+        await t.server.says(serverContent={"modelTurn": {"parts": [{"text": "Hm.", "thought": True}]}})
+        await t.says("Good day.")
+        await t.ends()
+
+    assert [turn.model for turn in turns(talk(agent(), scenario))] == ["Good day."]
+
+
+def test_everything_in_a_message_counts_also_with_an_interruption() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("one")
+        await t.says("Well")
+        await t.server.says(
+            serverContent={"interrupted": True, "turnComplete": True, "inputTranscription": {"text": " more"}},
+            usageMetadata={"totalTokenCount": 3},
+        )
+        await t.rests()
+        assert t.state["session:total_token_count"] == 3
+
+    t = talk(agent(), scenario)
+    assert [turn.user for turn in turns(t)] == ["one more"]
+
+
+def test_typed_turns_run_the_same_pipeline_as_spoken_ones() -> None:
+    def kinds(t: Talk) -> list[str]:
+        own = ("text.sent", "transcript.delta", "control.changed", "audio.opened", "session.state", "state.changed")
+        return [kind for kind in t.events if kind not in own]
+
+    async def typed(t: Talk) -> None:
+        await t.begins()
+        await t.types("hello")
+        await t.says("Good day.")
+        await t.ends()
+
+    async def spoken(t: Talk) -> None:
+        await t.begins()
+        await t.turn("hello", "Good day.")
+
+    assert kinds(talk(agent(), typed, mode="text")) == kinds(talk(agent(), spoken))
