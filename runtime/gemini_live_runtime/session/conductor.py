@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections import Counter
 from collections.abc import Awaitable, Sequence
 from contextlib import AbstractContextManager
@@ -114,6 +115,7 @@ class Conductor:
         self.writer = means.writer
         self._emit = body.emit
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         self.code = UserCode(body.emit, clock, body.changed)
         self.lane = ControlLane(self._step_failed, body.changed)
         self.callbacks = CallbackRunner(definition.callbacks, clock=clock, report=self._callback_report, around=_around)
@@ -433,7 +435,10 @@ class Conductor:
     def _state_waits(self) -> None:
         # Called by whoever wrote, perhaps in a thread, with the state locked.
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self.publish_state)
+            if threading.get_ident() == self._thread:
+                self._loop.call_soon(self.publish_state)
+            else:
+                self._loop.call_soon_threadsafe(self.publish_state)
 
     def publish_state(self) -> None:
         """Make events of the changes that wait. Called before any other event is made, so that order is kept."""
@@ -442,7 +447,8 @@ class Conductor:
             return
         for mutation in mutations:
             self._emit(_changed(mutation))
-        self.react(StateChanged(tuple(mutations)))
+        if self.plan.definition.rules:
+            self.react(StateChanged(tuple(mutations)))
         moving = any(mutation.origin.kind in MOVERS for mutation in mutations)
         observed = any(
             mutation.key in self.settler.observed for mutation in mutations if mutation.origin.kind not in OWN_MOMENT

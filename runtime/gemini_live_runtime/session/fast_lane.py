@@ -12,6 +12,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.definition import Definition
 from gemini_live_runtime.session.pipeline import SOFT_TURN
 from gemini_live_runtime.session.reactor import (
+    VOICE_EVENTS,
     Live,
     PlaybackDrained,
     PlaybackStarted,
@@ -35,6 +36,21 @@ TICK_S = 1.0
 """Seconds between the ticks that an agent's own reactor rules get."""
 
 _NOT_FOR_RULES = frozenset(("wire.message", "wire.audio", "meters", "playback.heard", "telemetry.reported", "log"))
+_HEARD = frozenset(
+    (
+        ev.TranscriptDelta,
+        ev.TextSent,
+        ev.TurnStarted,
+        ev.TurnCompleted,
+        ev.TurnInterrupted,
+        ev.PlaybackStarted,
+        ev.PlaybackDrained,
+        ev.VoiceMarked,
+        ev.SessionState,
+        ev.UsageReported,
+    )
+)
+"""What `_note` has a case for; most events are none of these."""
 _NOT_FOR_PATTERNS = _NOT_FOR_RULES | {"transcript.delta", "session.state"}
 
 
@@ -47,6 +63,7 @@ class FastLane:
         self._soft = None if definition.soft_turn_s is None else SoftTurnDetector(definition.soft_turn_s)
         self._telemetry_s = definition.telemetry_s
         self._ticks = bool(definition.rules)
+        """The agent has rules of its own: they get ticks, and every event."""
         self._patterns = bool(definition.patterns)
         self._timer: asyncio.TimerHandle | None = None
         self._next_report: float | None = None
@@ -64,6 +81,16 @@ class FastLane:
     def hear(self, event: ev.Event) -> None:
         """Take note of an event."""
         mind, payload = self._mind, event.payload
+        if type(payload) in _HEARD:
+            self._note(event, payload)
+        if (self._ticks or type(payload) in VOICE_EVENTS) and event.type not in _NOT_FOR_RULES:
+            mind.react(Live(payload))
+        if self._patterns and event.type not in _NOT_FOR_PATTERNS:
+            data = event.to_json()["data"]
+            mind.lane.put("pattern", lambda: mind.settler.observe(TemporalEvent("event", type=event.type, data=data)))
+
+    def _note(self, event: ev.Event, payload: ev.Payload) -> None:
+        mind = self._mind
         now = mind.clock.now()
         match payload:
             case ev.TranscriptDelta():
@@ -91,11 +118,6 @@ class FastLane:
                 self._phase_of_wire()
             case ev.UsageReported():
                 self._usage(payload)
-        if event.type not in _NOT_FOR_RULES:
-            mind.react(Live(payload))
-        if self._patterns and event.type not in _NOT_FOR_PATTERNS:
-            data = event.to_json()["data"]
-            mind.lane.put("pattern", lambda: mind.settler.observe(TemporalEvent("event", type=event.type, data=data)))
 
     def _words(self, event: ev.Event, delta: ev.TranscriptDelta, now: float) -> None:
         mind = self._mind

@@ -142,6 +142,10 @@ class VoiceRuntimeState:
                 return self
 
 
+VOICE_EVENTS: frozenset[type[ev.Payload]] = frozenset((ev.TurnInterrupted, ev.TextSent))
+"""Events of the session, given as `Live`, that the voice state and `voice_defaults` look at: without rules of an
+agent's own nobody asks for the others."""
+
 Reacts: TypeAlias = "Callable[[ReactorEvent, VoiceRuntimeState, State], Iterable[Reaction | LiveEffect] | None]"
 
 
