@@ -210,11 +210,14 @@ class Call:
         self.ran = 0
         self.cancelled = self.lost = self.hung_up = self.given = False
         self.acknowledged = False
+        self.waits = False
+        """It ended between two connections, so that its answer goes out with the next one."""
+        self.stranded = False
+        """The server's present session has never heard of it: the model is told in words."""
         self.phases: set[str] = set()
         self.finished: dict[str, Any] | None = None
         self.answers: list[dict[str, Any]] = []
-        self.line_at_end = 0
-        self.ready_at_end = False
+        self.answered_on = 0
 
 
 class Calls(Rule):
@@ -230,11 +233,14 @@ class Calls(Rule):
         self.ready = False
         self.gone: set[int] = set()
         self.over = False
+        self.told = 0
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "heard" and "toolResponse" in data["frame"]:
             for answer in data["frame"]["toolResponse"]["functionResponses"]:
                 self._answered(answer)
+        elif kind == "heard" and "[Result of " in str(data["frame"].get("clientContent", data["frame"].get("realtimeInput"))):
+            self.told += 1
         elif kind == "ran":
             self.calls[data["call"]].ran += 1
             self.check(self.calls[data["call"]].ran == 1, f"{data['call']} was run twice")
@@ -268,6 +274,13 @@ class Calls(Rule):
             case "connection.ready":
                 self.line += 1
                 self.ready = True
+                for call in self.order:
+                    if call.acknowledged and (call.finished is None or call.waits):
+                        call.stranded = call.stranded or not data["resumed"]
+                        # Nobody waited for it, so it was not lost with the connection.
+                        call.lost = False
+                    if call.waits:
+                        call.waits, call.answered_on = False, self.line
             case "connection.closed":
                 self.ready = False
                 for call in self.order:
@@ -291,7 +304,10 @@ class Calls(Rule):
         call = self.calls[data["call_id"]]
         self.check(call.finished is None, f"{call.id} ended twice")
         call.finished = data
-        call.line_at_end, call.ready_at_end = self.line, self.ready
+        if data["delivered"]:
+            call.answered_on = self.line
+        else:
+            call.waits = call.acknowledged and not self.ready and not call.cancelled and not self.over
         expected = set(ENDS[call.name])
         if any((allowed := TOOLS[phase]) is not None and call.name not in allowed for phase in call.phases if phase):
             expected.add("refused")
@@ -327,10 +343,13 @@ class Calls(Rule):
         for call in self.order:
             self.check(call.finished is not None, f"{call.id} ({call.name}) never ended")
             assert call.finished is not None
-            delivered = call.finished["delivered"]
-            self.check(delivered or not call.answers, f"{call.id} was answered, and nobody knows")
-            if delivered and call.line_at_end not in self.lines_gone:
+            self.check(call.answered_on > 0 or not call.answers, f"{call.id} was answered, and nobody knows")
+            self.check(not (call.stranded and call.answers), f"{call.id} was answered to a server that never asked")
+            if call.answered_on and call.answered_on not in self.lines_gone and not call.stranded:
                 self.check(len(call.answers) == 1, f"the answer to {call.id} never arrived")
+        told = [call for call in self.order if call.stranded and call.answered_on]
+        sure = [call for call in told if call.answered_on not in self.lines_gone]
+        self.check(len(sure) <= self.told <= len(told), f"{self.told} results were told in words, {len(told)} are owed")
 
     @property
     def lines_gone(self) -> set[int]:

@@ -274,7 +274,9 @@ def _side(side: Literal["user", "model", "unheard"], interrupted: bool) -> Liter
 
 def _cut_turn(turn: TranscriptTurn, heard: str, unheard: str) -> TranscriptTurn:
     answer = heard + unheard
-    earlier = turn.model[: len(turn.model) - len(answer)] if turn.model.endswith(answer) else ""
+    at = turn.model.rfind(answer)
+    # A turn may hold several answers, and the one that was cut need not be the last: what follows it was not heard.
+    earlier, later = ("", "") if at < 0 else (turn.model[:at], turn.model[at + len(answer) :])
     return replace(
-        turn, model=(earlier + heard)[:MAX_TEXT], unheard=(turn.unheard + unheard)[:MAX_TEXT], interrupted=True
+        turn, model=(earlier + heard)[:MAX_TEXT], unheard=(turn.unheard + unheard + later)[:MAX_TEXT], interrupted=True
     )

@@ -375,3 +375,14 @@ def test_words_that_come_after_all_their_sound_was_heard_are_heard_words() -> No
     assert buffer.add_output(" two", turn=1, cut=True)
     turn = buffer.window(1).turns[0]
     assert (turn.model, turn.unheard, turn.interrupted) == ("one two", "", False)
+
+
+def test_of_two_answers_in_a_turn_the_first_may_be_cut_and_no_word_is_lost() -> None:
+    buffer = TranscriptBuffer()
+    buffer.begin_turn(1, "model", 0.0)
+    buffer.add_output("one two")
+    buffer.add_output(" three")
+    buffer.end_turn()
+    buffer.interrupted("one", " two", 1)
+    turn = buffer.window(1).turns[0]
+    assert (turn.model, turn.unheard, turn.interrupted) == ("one", " two three", True)
