@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -90,6 +91,7 @@ _SECRET_FIELDS = frozenset(
 
 MAX_PASSING = 16
 _SHORTEST = 6
+_LONGEST_FIELD = 60
 
 
 class Redactor:
@@ -140,22 +142,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """`text` without any known or recognisable secret."""
-        for secret in self._known:
-            if secret in text:
-                text = text.replace(secret, REDACTED)
-        # Every shape has one of these in it or before it; asking for them first costs a fraction of a search.
-        low = text.lower()
-        if (
-            "key" in low
-            or "token" in low
-            or "bearer" in low
-            or "://" in text
-            or "AIza" in text
-            or "ya29." in text
-            or "AQ." in text
-        ):
-            return _SECRETS.sub(REDACTED, text)
-        return text
+        return _without_patterns(self._without_known(text) if self._known else text)
 
     def value(self, value: Any) -> Any:
         """A copy of a JSON-like value with secrets replaced, keys and nesting kept."""
@@ -163,20 +150,57 @@ class Redactor:
             return value
         if isinstance(value, str):
             return self.text(value)
-        if isinstance(value, Mapping):
-            return {
-                (self.text(key) if isinstance(key, str) else key): (
-                    _blank(item) if _is_secret_field(key) else self.value(item)
-                )
-                for key, item in value.items()
-            }
-        if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        if isinstance(value, dict | Mapping):
+            clean = {}
+            for name, item in value.items():
+                secret = False
+                if isinstance(name, str):
+                    name, secret = self._field(name)
+                clean[name] = _blank(item) if secret else self.value(item)
+            return clean
+        if isinstance(value, list | Sequence) and not isinstance(value, bytes | bytearray):
             return [self.value(item) for item in value]
         return value
 
+    def _field(self, name: str) -> tuple[str, bool]:
+        clean, secret = (_field if len(name) <= _LONGEST_FIELD else _field.__wrapped__)(name)
+        if self._known:
+            rest = self._without_known(name)
+            clean = clean if rest is name else _without_patterns(rest)
+        return clean, secret
 
-def _is_secret_field(key: object) -> bool:
-    return isinstance(key, str) and key.replace("_", "").replace("-", "").lower() in _SECRET_FIELDS
+    def _without_known(self, text: str) -> str:
+        for secret in self._known:
+            if secret in text:
+                text = text.replace(secret, REDACTED)
+        return text
+
+
+def _without_patterns(text: str) -> str:
+    # Every shape has one of these in it or before it; asking for them first costs a fraction of a search.
+    low = text.lower()
+    if (
+        "key" in low
+        or "token" in low
+        or "bearer" in low
+        or "://" in text
+        or "AIza" in text
+        or "ya29." in text
+        or "AQ." in text
+    ):
+        return _SECRETS.sub(REDACTED, text)
+    return text
+
+
+@lru_cache(maxsize=1024)
+def _field(name: str) -> tuple[str, bool]:
+    """The name of a field without secrets of a known shape, and whether what it holds is one: the same few come again
+    and again."""
+    return _without_patterns(name), _is_secret_field(name)
+
+
+def _is_secret_field(name: str) -> bool:
+    return name.replace("_", "").replace("-", "").lower() in _SECRET_FIELDS
 
 
 def _blank(value: Any) -> Any:

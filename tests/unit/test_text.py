@@ -206,3 +206,14 @@ PIECES += ["?token=", "api_key=", "apikey=", "api-key: ", 'apikey": "', "api_key
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=6).map("".join))
 def test_what_the_quick_look_lets_pass_holds_no_secret(text: str) -> None:
     assert Redactor().text(text) == _SECRETS.sub(REDACTED, text)
+
+
+def test_a_field_is_a_secret_by_its_name_however_long_and_even_when_the_name_is_redacted() -> None:
+    redactor = Redactor()
+    redactor.add("handle")
+
+    assert redactor.value({"handle": "h1", "_" * 100 + "token": "t1", "other": "o1"}) == {
+        REDACTED: REDACTED,
+        "_" * 100 + "token": REDACTED,
+        "other": "o1",
+    }
