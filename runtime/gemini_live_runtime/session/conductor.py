@@ -78,7 +78,7 @@ ENDING_S = 1.0
 TEARDOWN_S = 2.0
 """Seconds that `on_teardown` listeners, and then the last snapshot, may take."""
 
-MAX_REACTIONS = 8
+MAX_REACTIONS = 4
 """Reactions inside of reactions after which the rules are not asked any more about what they have set off."""
 
 RULE = "reactor rule"

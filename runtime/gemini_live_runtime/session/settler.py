@@ -16,6 +16,10 @@ MAX_ROUNDS = 8
 """Rounds in which actions may set each other off before it is called a loop and broken."""
 
 
+MAX_PER_S = 100
+"""Times that one watcher or pattern may fire within a second."""
+
+
 class Settler:
     """Computed values, watchers and temporal patterns of one session. Everything `async` is a control-lane step."""
 
@@ -38,6 +42,7 @@ class Settler:
         self._emit = emit
         self._now = now
         self._changes = state.track()
+        self._lately: dict[str, tuple[float, int]] = {}
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
         """Keys whose change calls for settling."""
 
@@ -86,7 +91,20 @@ class Settler:
         for firing in found.fired:
             await self._pattern(firing)
 
+    def _too_often(self, what: str) -> bool:
+        now = self._now()
+        began, count = self._lately.get(what, (now, 0))
+        if now - began >= 1:
+            began, count = now, 0
+        self._lately[what] = (began, count + 1)
+        if count == MAX_PER_S:
+            text = f"The {what} fired {MAX_PER_S} times in a second, as if it set itself off; it rests until that is over"
+            self._emit(ev.Notice(level="warning", code="watchers", text=text, remedy="Let it write something else"))
+        return count >= MAX_PER_S
+
     async def _fired(self, firing: Firing) -> None:
+        if self._too_often(f"watcher {firing.name}"):
+            return
         self._tell(firing)
         watcher = firing.watcher
         origin = Origin("watcher", firing.name, f"{firing.key} changed")
@@ -98,6 +116,8 @@ class Settler:
 
     async def _pattern(self, firing: TemporalFiring) -> None:
         pattern = firing.pattern
+        if self._too_often(f"pattern {pattern.name}"):
+            return
         self._emit(ev.PatternFired(pattern=pattern.name, text=firing.explanation))
         origin = Origin("watcher", pattern.name, firing.explanation)
         where = f"pattern {pattern.name}"
