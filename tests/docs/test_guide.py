@@ -7,12 +7,14 @@ import re
 import shlex
 import subprocess
 import sys
+import wave
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from tests.support.pseudo_terminal import PseudoTerminal
+from tests.support.synthetic_speech import RATE, say
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "guide.md"
@@ -111,6 +113,21 @@ def test_the_guides_command_for_a_terminal_opens_the_console(newcomer: Path) -> 
         terminal.read_until(b"I see.")
         terminal.type(b"\x11")
         terminal.process.wait(20)
+
+
+def test_the_guides_agent_can_be_spoken_to(newcomer: Path) -> None:
+    for block in blocks(GUIDE):
+        if block.language in ("python", "toml"):
+            write(block, newcomer)
+    said = ("the brakes are broken", "on Monday please", "my name is Ada")
+    pause = b"\0\0" * (6 * RATE)
+    with wave.open(str(newcomer / "call.wav"), "wb") as file:
+        file.setparams((1, 2, RATE, 0, "NONE", ""))
+        file.writeframes(pause + b"".join(say("flite:slt", text) + pause for text in said))
+    command = "gemini-live-tui talk workshop.py:agent --backend local --fast --script workshop.toml --mic call.wav"
+    ended = subprocess.run(command.split(), cwd=newcomer, capture_output=True, text=True, timeout=120, check=True)
+    moved = ["watch: dangerous: …", "phase: intake → booked: we know who comes, and when"]
+    assert not list(in_order(moved, ended.stdout.splitlines())), ended.stdout
 
 
 def test_the_guide_is_of_a_length_that_fits_fifteen_minutes() -> None:
