@@ -45,8 +45,8 @@ class Line:
             self._check()
         message = json.loads(frame)
         self.asked = self.asked or "setup" in message
+        # Nothing is waited for any more: who is told that it was not sent can be sure of it.
         self._timeline.note("heard", line=self.number, frame=message)
-        await asyncio.sleep(0)
 
     async def recv(self) -> str | bytes:
         while not self._inbox:

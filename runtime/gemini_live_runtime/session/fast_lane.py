@@ -155,6 +155,12 @@ class FastLane:
                 mind.body.emit(ev.SoftTurnTaken(silence_s=self._soft.timeout_s))
             mind.react(SoftTurnComplete())
         if mind.pending.has_prompt:
+            # A typed text that has ended this turn is sent right after it, and calls the prompt off.
+            asyncio.get_running_loop().call_soon(self._prompt_again)
+
+    def _prompt_again(self) -> None:
+        mind = self._mind
+        if mind.pending.has_prompt and not mind.closed:
             mind.react(PromptArmed())
 
     def _voice(self, mark: ev.VoiceMarked, now: float) -> None:

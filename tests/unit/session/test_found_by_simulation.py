@@ -14,10 +14,11 @@ from gemini_live_runtime.conversation.phases import Phase, Transition
 from gemini_live_runtime.session.live import Live
 from gemini_live_runtime.session.live_effects import TransitionPhase
 from gemini_live_runtime.session.reactor import Live as LiveEvent
-from gemini_live_runtime.session.reactor import ReactorRule
+from gemini_live_runtime.session.reactor import PlaybackStarted, ReactorRule
 from gemini_live_runtime.state.guards import key
 from gemini_live_runtime.tools.declaration import tool
 
+SILENCE = {"mimeType": "audio/pcm;rate=24000", "data": "AAAAAAAAAAA="}
 THOUGHT = {"parts": [{"text": "Hm.", "thought": True}]}
 
 
@@ -176,3 +177,20 @@ def test_a_transition_wanted_before_the_first_phase_waits_for_it() -> None:
     s, code = stage(scenario, agent=agent)
     assert code == 0
     assert [entered.phase for entered in s.sink.all(ev.PhaseEntered)] == ["one", "two"]
+
+
+def test_a_typed_text_that_ends_a_turn_calls_off_the_prompt_that_waited_for_its_end() -> None:
+    agent = Live.builder("a").instruction("Test.")
+
+    async def scenario(s: Stage) -> None:
+        await s.server.accepts()
+        await s.settled()
+        await s.server.says(serverContent={"modelTurn": {"parts": [{"inlineData": SILENCE}]}})
+        await s.sink.until(ev.TurnStarted)
+        s.mind.react(PlaybackStarted())
+        s.session.handle.prompt("later")
+        await s.types("me first")
+        await s.settled()
+
+    s, _ = stage(scenario, agent=agent, mode="text")
+    assert [changed.state for changed in s.sink.all(ev.PromptChanged)] == ["armed"]
