@@ -246,6 +246,30 @@ def test_a_blocking_pattern_is_done_before_a_guard_of_the_same_turn_is_asked() -
     talk(of, scenario)
 
 
+def test_what_a_blocking_pattern_has_written_is_computed_before_a_guard_of_the_same_turn_is_asked() -> None:
+    phases = (
+        Phase("first", "One.", transitions=Transition("second", key("derived:gone"))),
+        Phase("second", "Two.", terminal=True),
+    )
+
+    def lost(state: State) -> None:
+        state.set("app:lost", True)
+
+    of = agent().phase(*phases).computed(ComputedVar("gone", key("app:lost").is_true()))
+    places: list[str] = []
+
+    def boundary(state: State, writer: object) -> None:
+        places.append(str(state.get("session:phase")))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+
+    pattern = TemporalPattern("lost", TurnCountDetector(True, 1), lost, blocking=True)
+    talk(of.pattern(pattern).on("turn_boundary", boundary), scenario)
+    assert places == ["second"]
+
+
 def test_a_pattern_says_how_far_it_has_come() -> None:
     async def scenario(t: Talk) -> None:
         await t.begins()

@@ -42,6 +42,7 @@ def test_a_soft_turn_is_read_and_moves_the_conversation_and_leaves_the_model_alo
         await heard(t, "hold on")
         await t.passes(2.5)
         assert t.handle.phase == "second"
+        assert t.wire == []
 
     talk(agent().phase(*phases).extract(reads).soft_turns(2.0), scenario)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import Talk, agent, silence, talk
 
 from gemini_live_runtime import (
+    ComputedVar,
     ContextBuilder,
     ContextDelivery,
     DeferredWriter,
@@ -26,6 +28,7 @@ from gemini_live_runtime import (
     key,
 )
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.file_audio import FileAudio
 
 ANGRY = InstructionModifier.when(key("app:angry"), "Stay calm.")
 
@@ -129,6 +132,44 @@ def test_an_amendment_is_added_and_taken_back_when_it_ends() -> None:
         assert t.wire == [("instruction", "Be brief.\n\nBe extra kind."), ("instruction", "Be brief.")]
 
     talk(agent().on("instruction_amendment", amend), scenario)
+
+
+def test_an_amendment_is_part_of_what_a_connection_begins_with() -> None:
+    async def scenario(t: Talk) -> None:
+        setup = await t.begins()
+        assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nBe kind."
+        assert t.wire == []
+
+    talk(agent().on("instruction_amendment", lambda state: "Be kind."), scenario)
+
+
+def test_what_is_done_on_entering_is_computed_before_the_model_is_told() -> None:
+    def entered(state: State) -> None:
+        state.set("app:price", 7)
+
+    price = InstructionModifier.with_state("derived:total", label="Bill")
+    total = ComputedVar("total", lambda state: state.get("app:price", 0) * 2, "app:price")
+    of = agent().computed(total).phase(
+        Phase("first", "One.", transitions=Transition("second", key("app:mood") == "glad")),
+        Phase("second", "Two.", on_enter=entered, modifiers=price, terminal=True),
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        assert t.wire == [("instruction", "Be brief.\n\nTwo.\n\n[Bill: total=14]")]
+
+    talk(of.extract(FunctionExtractor(function=lambda window: {"mood": "glad"}, name="mood")), scenario)
+
+
+def test_context_that_waits_goes_out_ahead_of_the_users_audio(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.passes(0.5)
+        assert [told[0] for told in t.wire[:2]] == ["model context", "audio"]
+
+    of = agent().phase(Phase("only", "One.")).steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)
+    talk(of, scenario, audio=lambda: FileAudio(silence(tmp_path / "mic.wav"), None))
 
 
 def test_a_template_replaces_everything_and_is_sent_once() -> None:

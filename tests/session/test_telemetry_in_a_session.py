@@ -79,6 +79,10 @@ def test_the_latency_of_a_typed_text_is_one_of_its_own(tmp_path: Path) -> None:
     assert (told["text_latency"]["count"], told["response_count"]) == (1, 0)
 
 
+def test_the_way_through_the_buffer_to_the_speaker_is_measured_once_it_is_heard(tmp_path: Path) -> None:
+    assert figures(spoken, tmp_path)["stages"]["buffer"]["count"] == 1
+
+
 def test_interruptions_are_counted(tmp_path: Path) -> None:
     async def scenario(t: Talk) -> None:
         await t.says("Well")
