@@ -115,6 +115,7 @@ def _freeze() -> None:
     # What exists now lives as long as the engine: the collector need not walk it again.
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @contextlib.contextmanager
