@@ -58,7 +58,7 @@ LISTENER = LlmExtractor(
 def take_message(message: str, state: State, context: ToolContext) -> dict[str, str]:
     """Write down what the caller wants Sam to know, in their words."""
     state["app:message"] = message
-    context.notify(f"A message from {state[CALLER]}: {message}")  # Sam sees this on his screen
+    context.notify(f"A message from {state.get(CALLER, 'somebody')}: {message}")  # Sam sees this on his screen
     return {"message": message}
 
 
@@ -79,6 +79,7 @@ ABOUT = ContextBuilder().section("Caller").field(CALLER, "Name").field(CONTACT, 
 
 SPAM = Transition("rejected", key("app:spam"), because="somebody is selling something")
 KNOWN = Transition("decide", CALLER.is_set() & REASON.is_set(), because="we know who it is and why")
+UNCLEAR = Transition("message", key("session:repair:escalation"), because="they do not say who it is or why")
 
 PHASES = [
     Phase(
@@ -87,7 +88,7 @@ PHASES = [
         needs=[CALLER, REASON],
         tools=[],
         prompt_on_enter=True,
-        transitions=[SPAM, KNOWN, Transition("ask_again", key("app:silent"), because="nobody gave a name")],
+        transitions=[SPAM, KNOWN, UNCLEAR, Transition("ask_again", key("app:silent"), because="nobody gave a name")],
     ),
     Phase(
         "ask_again",
@@ -95,7 +96,7 @@ PHASES = [
         needs=[CALLER, REASON],
         tools=[],
         prompt_on_enter=True,
-        transitions=[SPAM, KNOWN, Transition("rejected", key("app:gone"), because="nobody is there")],
+        transitions=[SPAM, KNOWN, UNCLEAR, Transition("rejected", key("app:gone"), because="there is still no name")],
     ),
     Phase(
         "decide",
@@ -142,7 +143,7 @@ def call_screening() -> Live:
         .state(CALLER, REASON, CONTACT)
         .tools(take_message)
         .extract(LISTENER)
-        .pattern(nameless("screen", 20, "app:silent"), nameless("ask_again", 30, "app:gone"))
-        .repair(nudge_after=2, escalate_after=4)
+        .pattern(nameless("screen", 20, "app:silent"), nameless("ask_again", 60, "app:gone"))
+        .repair(nudge_after=2, escalate_after=3)
         .phase(*PHASES)
     )

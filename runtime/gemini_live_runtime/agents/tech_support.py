@@ -65,6 +65,7 @@ class Report(BaseModel):
 
 LISTENER = LlmExtractor(
     Report,
+    window=1,  # that it works again counts only when it is said after something was tried
     promotions=[
         FieldPromotion.overwrite("problem").to(PROBLEM),
         FieldPromotion.true_only("works").when(called_ok("restart_router") | (LINE == "good")),

@@ -69,11 +69,18 @@ def test_a_second_name_does_not_make_another_caller() -> None:
     assert decided[-1].reason == "user:caller is known already"
 
 
+def test_who_does_not_say_who_it_is_may_still_leave_a_message() -> None:
+    happened = call(*["never you mind"] * 6, "tell him I called")
+    assert happened.phases == ["screen", "ask_again", "message", "message_taken"]
+    notices = [event.payload.text for event in happened.events if isinstance(event.payload, ev.Notice)]
+    assert "A message from somebody: I called" in notices
+
+
 def test_silence_is_asked_into_once_and_then_the_call_ends() -> None:
     async def main() -> list[str]:
         phases = []
         async with call_screening().connect(backend="local", fast=True) as session:
-            for seconds in (18, 10, 40):
+            for seconds in (18, 10, 70):
                 await asyncio.sleep(seconds)
                 phases.append(session.phase)
         return phases

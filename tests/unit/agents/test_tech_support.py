@@ -37,6 +37,11 @@ def test_that_it_works_is_believed_only_once_something_was_done() -> None:
     assert [(item.field, item.accepted) for item in decided][-1] == ("works", False)
 
 
+def test_that_it_worked_before_the_restart_does_not_count_after_it() -> None:
+    happened = call("my internet is slow", "it works again", "restart the router", "say that again")
+    assert happened.phases[-1] == "diagnose"
+
+
 def test_a_broken_line_goes_to_a_technician_without_a_restart() -> None:
     happened = call("the telephone does not work", "test the line")
     assert happened.phases[-1] == "escalate"
