@@ -85,11 +85,13 @@ class Steering:
     failed is lost.
     """
 
-    __slots__ = ("_told", "mode")
+    __slots__ = ("_decided", "_told", "mode")
 
     def __init__(self, mode: SteeringMode = SteeringMode.INSTRUCTION_UPDATE) -> None:
         self.mode = mode
         self._told = _Memory()
+        self._decided: tuple[SteeringInput, _Memory, SteeringOutput] | None = None
+        """The last decision, and on what: most turns ask the same again."""
 
     @property
     def instruction(self) -> str | None:
@@ -98,6 +100,11 @@ class Steering:
 
     def decide(self, now: SteeringInput) -> SteeringOutput:
         """What differs from what was sent. After `forget`, and at first, that is everything."""
+        if self._decided is None or self._decided[1] is not self._told or self._decided[0] != now:
+            self._decided = (now, self._told, self._decide(now))
+        return self._decided[2]
+
+    def _decide(self, now: SteeringInput) -> SteeringOutput:
         told = self._told
         reasons: list[str] = []
         instruction = self._instruction(now)
@@ -118,20 +125,21 @@ class Steering:
                 reasons.append(reason)
         if now.prompt:
             reasons.append("model prompted")
+        memory = _Memory(
+            instruction,
+            now.tools,
+            now.nudge,
+            () if self.mode is SteeringMode.INSTRUCTION_UPDATE else now.modifiers,
+            in_context,
+            now.amendment or "",
+            now.template or "",
+        )
         return SteeringOutput(
             to_send or None,
             tuple(context),
             now.prompt,
             tuple(dict.fromkeys(reasons)),
-            _Memory(
-                instruction,
-                now.tools,
-                now.nudge,
-                () if self.mode is SteeringMode.INSTRUCTION_UPDATE else now.modifiers,
-                in_context,
-                now.amendment or "",
-                now.template or "",
-            ),
+            told if memory == told else memory,
         )
 
     def resolved(self, now: SteeringInput) -> str:

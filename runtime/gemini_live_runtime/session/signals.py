@@ -84,10 +84,12 @@ class SessionSignals:
     def settle(self) -> None:
         """Write what both sides have said in this turn so far: called before anything is decided from it."""
         user, model = self._said()
-        if user:
-            self._set(last_input_transcription=user)
-        if model:
-            self._set(last_output_transcription=model)
+        if user or model:
+            with writing_as(SIGNAL):
+                if user:
+                    self._state.set("session:last_input_transcription", user)
+                if model:
+                    self._state.set("session:last_output_transcription", model)
 
     def tool_ended(self, name: str, ok: bool) -> None:
         """Count a tool's success, and keep whether its last call failed."""
