@@ -9,6 +9,7 @@ from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure
 from gemini_live_runtime.conversation.transcript import ToolCallSummary, TranscriptTurn
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.signals import SIGNAL
 from gemini_live_runtime.state.store import Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalEvent
 from gemini_live_runtime.tools.dispatch import Outcome
@@ -22,6 +23,8 @@ EXTRACTION_GRACE_S = 0.5
 
 SOFT_TURN = "soft turn"
 """The reason of a turn's end when the model kept silent and that is fine."""
+
+TURN_BEGINS = Origin("signal", "", "a turn begins")
 
 ESCALATION = "session:repair:escalation"
 UNFULFILLED = "session:repair:unfulfilled"
@@ -42,7 +45,7 @@ class Pipeline:
         """What held for the last turn only is cleared, now that everything its end set off is done."""
         self._by = by
         state = self._mind.state
-        with writing_as(Origin("signal", "", "a turn begins")):
+        with writing_as(TURN_BEGINS):
             state.clear_scope("turn")
         state.turn_number = number
 
@@ -69,7 +72,7 @@ class Pipeline:
         await mind.callbacks.control("on_turn_complete", number)
         await mind.settler.settle()
         mind.turn_count += 1
-        with writing_as(Origin("signal")):
+        with writing_as(SIGNAL):
             mind.state.set("session:turn_count", mind.turn_count)
         mind.fast.turn_measured(number)
         mind.publish_state()
