@@ -47,4 +47,4 @@ print(kept.turn_count, dict(kept.state), kept.transcript["turns"][0]["user"])
 # Prints:
 # name None None
 # talk Ada None
-# 1 {'bg:give_name_failed': False, 'user:name': 'Ada'} give name Ada
+# 1 {'bg:give_name_failed': False, 'session:called_ok:give_name': 1, 'user:name': 'Ada'} give name Ada

@@ -62,7 +62,7 @@ for step in ("", "user:name", "", "", ""):
 # turn 2: nudge, missing user:name
 #   [Still needed] name. Ask for this next.
 # turn 3: escalate, missing user:name
-# turn 4: name -> person
+# turn 3: name -> person
 # nudge ['user:name', 'user:date']
 # none []
 # nudge ['user:date']

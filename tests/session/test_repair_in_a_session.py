@@ -48,9 +48,8 @@ def test_escalation_is_in_the_state_and_a_guard_may_use_it() -> None:
         await t.begins()
         for _ in range(3):
             await t.turn()
-        assert t.state["session:repair:unfulfilled"] == ["user:name", "user:date"]
-        await t.turn()
         assert t.handle.phase == "human"
+        assert t.state["session:repair:unfulfilled"] == ["user:name", "user:date"]
 
     talk(asking(), scenario)
 

@@ -121,7 +121,12 @@ class Conductor:
         self.callbacks = CallbackRunner(definition.callbacks, clock=clock, report=self._callback_report, around=_around)
         self.user_writer = DeferredWriter(means.writer, self.pending, self._context_report)
         self.executor = LiveEffectExecutor(
-            means.writer, self.pending, emit=body.emit, transition=self._transition_wanted, report=self._effect_report
+            means.writer,
+            self.pending,
+            emit=body.emit,
+            transition=self._transition_wanted,
+            report=self._effect_report,
+            hold=lambda: body.awaits_tools,
         )
         marks = voice_defaults("client" if definition.turn_taking == "client" else "server")
         self.reactor = LiveReactor((*marks, *definition.rules), self._rule_report)
@@ -463,8 +468,10 @@ class Conductor:
 
     # -- phases ------------------------------------------------------------------------------------------------------
 
-    def transition_to(self, name: str, *, source: str, reason: str = "", by_operator: bool = False) -> None:
-        """Take the conversation to a phase, as soon as what is being decided is done.
+    def transition_to(
+        self, name: str, *, source: str, reason: str = "", by_operator: bool = False
+    ) -> asyncio.Future[None]:
+        """Take the conversation to a phase, as soon as what is being decided is done; done when it is there.
 
         Raises `AgentError` at once when there is no such phase; what cannot be then becomes an event.
         """
@@ -473,10 +480,21 @@ class Conductor:
         if name not in self.director.machine.phases:
             known = ", ".join(self.director.machine.phases)
             raise AgentError(f"There is no phase {name}", remedy=f"Use one of {known}", field="phase", value=name)
-        self.lane.put("transition", lambda: self.pipeline.move(name, source, reason, by_operator))
+        moved: asyncio.Future[None] = self._loop.create_future()
 
-    def _transition_wanted(self, target: str, reason: str) -> None:
-        self.transition_to(target, source="reactor", reason=reason)
+        async def move() -> None:
+            try:
+                await self.pipeline.move(name, source, reason, by_operator)
+            finally:
+                if not moved.done():
+                    moved.set_result(None)
+
+        if not self.lane.put("transition", move):
+            moved.cancel()
+        return moved
+
+    def _transition_wanted(self, target: str, reason: str) -> asyncio.Future[None]:
+        return self.transition_to(target, source="reactor", reason=reason)
 
     def explain(self) -> dict[str, Any]:
         """Where the conversation stands and why it goes no further, as JSON; empty for an agent without phases."""

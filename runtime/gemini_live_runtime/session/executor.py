@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from gemini_live_runtime.events import Payload
+from gemini_live_runtime.events import ContextSent, Payload
 from gemini_live_runtime.session.live_effects import (
     CancelDeferredPrompt,
     EffectMode,
@@ -23,7 +23,7 @@ from gemini_live_runtime.session.live_effects import (
     UpdateInstruction,
 )
 from gemini_live_runtime.session.pending import ContextNotSent, PendingContext, send_notes
-from gemini_live_runtime.session.writing import SessionWriter
+from gemini_live_runtime.session.writing import ContextNote, SessionWriter
 
 MAX_CONCURRENT = 64
 """Concurrent effects under way at once; one more is not begun but reported."""
@@ -53,13 +53,18 @@ class LiveEffectExecutor:
         emit: Callable[[Payload], None],
         transition: Callable[[str, str], Awaitable[None] | None],
         report: Callable[[EffectFault | ContextNotSent], None],
+        hold: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`transition(target, reason)` takes the conversation to a phase and raises when it cannot."""
+        """`transition(target, reason)` takes the conversation to a phase and raises when it cannot.
+
+        While `hold` says so, context waits with the rest: nothing may come between a call and its answer.
+        """
         self._writer = writer
         self._pending = pending
         self._emit = emit
         self._transition = transition
         self._report = report
+        self._hold = hold
         self._running: dict[asyncio.Task[None], Reaction] = {}
 
     async def execute(self, effect: LiveEffect) -> None:
@@ -72,7 +77,10 @@ class LiveEffectExecutor:
         """Perform one effect now; what remains to be waited for, if anything. Raises as `execute` does."""
         match effect:
             case SendContext(contents, reason, role):
-                if contents:
+                if contents and self._hold():
+                    self._pending.extend(ContextNote(text, role, reason) for text in contents)
+                    self._emit(ContextSent(texts=contents, reasons=(reason,) if reason else (), queued=True))
+                elif contents:
                     self._writer.send_context(contents, role, False, reason)
             case PromptModel(reason):
                 self.flush_deferred_prompt(reason)
@@ -93,18 +101,26 @@ class LiveEffectExecutor:
         return None
 
     def perform_reactions(self, reactions: Iterable[Reaction]) -> None:
-        """Perform all, in order and now, for callers that cannot wait: what takes longer goes on by itself."""
-        for reaction in reactions:
+        """Perform all, in order and now, for callers that cannot wait.
+
+        What takes longer goes on by itself; when it is blocking, what comes after it waits for it.
+        """
+        waiting = iter(reactions)
+        for reaction in waiting:
             try:
                 rest = self.perform(reaction.effect)
             except Exception as error:
                 trace = "".join(traceback.format_exception(error))
                 self._report(EffectFault(reaction.source, reaction.effect, f"{type(error).__name__}: {error}", trace))
+                continue
+            if rest is None:
+                continue
+            if reaction.policy.mode is EffectMode.BLOCKING:
+                self._spawn(reaction, rest, tuple(waiting))
             else:
-                if rest is not None:
-                    self._spawn(reaction, rest)
+                self._spawn(reaction, rest)
 
-    def _spawn(self, reaction: Reaction, rest: Awaitable[None]) -> None:
+    def _spawn(self, reaction: Reaction, rest: Awaitable[None], then: tuple[Reaction, ...] = ()) -> None:
         async def going_on() -> None:
             scope = asyncio.timeout(reaction.policy.timeout_s)
             try:
@@ -115,6 +131,7 @@ class LiveEffectExecutor:
                 if scope.expired() and isinstance(error, TimeoutError):
                     text = f"took longer than {reaction.policy.timeout_s:g} s"
                 self._report(EffectFault(reaction.source, reaction.effect, text))
+            self.perform_reactions(then)
 
         task = asyncio.create_task(going_on(), name=f"effect of {reaction.source}")
         self._running[task] = reaction

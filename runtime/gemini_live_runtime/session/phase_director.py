@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
@@ -16,12 +16,15 @@ from gemini_live_runtime.conversation.transitions import (
     ResolveInstruction,
     RunEnter,
     RunExit,
+    TransitionEvaluation,
     TransitionPlan,
     TransitionResult,
 )
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.user_code import UserCode
+from gemini_live_runtime.state.guards import Explanation
 from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.text import redactor
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.transcript import TranscriptWindow
@@ -49,6 +52,11 @@ class PhaseDirector:
         self._emit = emit
         self._now = now
         self._window = window
+        # Read live: needs are filled, and ways opened, between one phase and the next.
+        state.provide("session:navigation_context", self._navigation)
+
+    def _navigation(self) -> str | None:
+        return self.machine.describe_navigation(self._state) if self.machine.entered else None
 
     async def begin(self) -> TransitionResult:
         """Enter the initial phase, like any other."""
@@ -60,6 +68,7 @@ class PhaseDirector:
         if not machine.may_leave(state):
             return None
         evaluation = machine.evaluate(state)
+        self._faults(evaluation)
         if evaluation.kind == "blocked":
             preparing = tuple(item.name for item in evaluation.preparations)
             target = evaluation.target
@@ -73,6 +82,17 @@ class PhaseDirector:
         if evaluation.kind != "ready":
             return None
         return await self._carry_out(machine.follow(evaluation, turn))
+
+    def _faults(self, evaluation: TransitionEvaluation) -> None:
+        """Tell of guards that raised; they count as false."""
+        for item in evaluation.considered:
+            for guard in (item.guard, item.target_guard):
+                problem = "" if guard is None or not guard.failed else next(_problems(guard), "")
+                if problem:
+                    where = f"guard of {evaluation.phase} to {item.to}"
+                    self._emit(
+                        ev.CodeFailed(where=where, name=guard.text if guard else "", error=redactor.text(problem))
+                    )
 
     async def move(self, name: str, turn: int, *, source: str, reason: str, by_operator: bool) -> TransitionResult:
         """Go where code or the operator says; raises `AgentError` when that cannot be."""
@@ -145,7 +165,6 @@ class PhaseDirector:
                 state.remove("session:active_tools")
             else:
                 state.set("session:active_tools", list(phase.tools))
-            state.set("session:navigation_context", machine.describe_navigation(state))
 
     def _tell(self, record: PhaseTransition) -> None:
         phase = self.machine.phases[record.to_phase]
@@ -163,3 +182,10 @@ class PhaseDirector:
                 terminal=phase.terminal,
             )
         )
+
+
+def _problems(explanation: Explanation) -> Iterator[str]:
+    if explanation.problem and explanation.failed:
+        yield explanation.problem
+    for child in explanation.children:
+        yield from _problems(child)

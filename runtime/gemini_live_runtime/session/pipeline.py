@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure, ExtractionResult
+from gemini_live_runtime.conversation.needs import NO_REPAIR, RepairAction
 from gemini_live_runtime.conversation.transcript import ToolCallSummary, TranscriptTurn
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import AgentError
@@ -63,11 +64,15 @@ class Pipeline:
             await mind.settler.observe(TemporalEvent("turn"))
             await mind.settler.settle()
         result = await self._advance(number)
-        nudge = self._repair() if users and result is None else ""
+        action = self._repair() if users and result is None else NO_REPAIR
         await mind.settler.settle()
+        if action.kind == "escalate":
+            # What escalation has set may be what a way out waits for.
+            result = await self._advance(number)
+            await mind.settler.settle()
         if completed.reason != SOFT_TURN:
             self._flush()
-            await mind.steersman.steer("turn", result, nudge=nudge)
+            await mind.steersman.steer("turn", result, nudge=action.text)
         await mind.callbacks.control("on_turn_boundary", mind.state, mind.user_writer)
         await mind.callbacks.control("on_turn_complete", number)
         await mind.settler.settle()
@@ -247,19 +252,20 @@ class Pipeline:
         mind = self._mind
         if mind.needs is not None:
             mind.needs.reset(result.transition.to_phase)
-            self._call_off()
+            # What was given up stays told: the phase that takes over wants to know it.
+            self._call_off(ESCALATION)
 
-    def _repair(self) -> str:
-        """What to tell the model when the phase's needs get no further; "" when nothing."""
+    def _repair(self) -> RepairAction:
+        """What is done when the phase's needs get no further."""
         mind = self._mind
         if mind.needs is None or mind.director is None:
-            return ""
+            return NO_REPAIR
         phase = mind.director.machine.current_phase
         action = mind.needs.evaluate(phase.name, phase.needs, mind.state)
         if action.kind == "none":
             if not mind.needs.escalated:
                 self._call_off()
-            return ""
+            return NO_REPAIR
         mind.body.emit(
             ev.RepairActed(phase=phase.name, action=action.kind, unfulfilled=tuple(action.keys), attempt=action.attempt)
         )
@@ -267,11 +273,10 @@ class Pipeline:
             with writing_as(Origin("phase", phase.name, "its needs stay unfulfilled")):
                 mind.state.set(ESCALATION, True)
                 mind.state.set(UNFULFILLED, action.keys)
-        return action.text
+        return action
 
-    def _call_off(self) -> None:
+    def _call_off(self, *keys: str) -> None:
         state = self._mind.state
-        if ESCALATION in state:
-            with writing_as(Origin("phase", "", "progress")):
-                state.remove(ESCALATION)
-                state.remove(UNFULFILLED)
+        with writing_as(Origin("phase", "", "progress")):
+            for key in keys or (ESCALATION, UNFULFILLED):
+                state.remove(key)

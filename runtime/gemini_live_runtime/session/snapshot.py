@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
+from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import JournalError, NewerFormatError, StateError
+from gemini_live_runtime.state.guards import CALLED_OK
 from gemini_live_runtime.state.keys import check_key
 from gemini_live_runtime.state.store import Origin, State, to_json
 from gemini_live_runtime.text import redactor
@@ -17,6 +19,9 @@ VERSION = 1
 
 PERSISTENT_SCOPES = ("app", "user", "bg", "")
 """Scopes that are kept; "" are the bare keys. The others hold for a turn or a session only, or are computed."""
+
+PERSISTENT_PREFIXES = (PRESENTED, CALLED_OK)
+"""Keys of the session that are kept: the phase goes on, so what it presented and what was done in it still holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +117,12 @@ class SessionSnapshot:
 def is_persistent(key: object) -> bool:
     """Whether a state key is kept between sessions."""
     try:
-        scope, colon, _ = check_key(key).partition(":")
+        name = check_key(key)
     except StateError:
         return False
+    if name.startswith(PERSISTENT_PREFIXES):
+        return True
+    scope, colon, _ = name.partition(":")
     return (scope if colon else "") in PERSISTENT_SCOPES
 
 

@@ -101,7 +101,7 @@ class WireWriter:
     ) -> None:
         """Post texts for the model to know; with `prompt` it speaks at once."""
         self._post(context_message(texts, role, prompt=prompt))
-        self._emit(ev.ContextSent(texts=tuple(texts), reasons=(reason,) if reason else ()))
+        self._emit(ev.ContextSent(texts=tuple(texts), reasons=_reasons(reason)))
         if prompt:
             self._on_prompt()
 
@@ -116,7 +116,7 @@ class WireWriter:
         if self.route == "reconnect":
             raise GeminiLiveError("This model takes a new instruction only with a new connection")
         self._post(instruction_message(text, self.route))
-        self._emit(ev.InstructionUpdated(text=text, via=self.route, reasons=(reason,) if reason else ()))
+        self._emit(ev.InstructionUpdated(text=text, via=self.route, reasons=_reasons(reason)))
 
     def activity_start(self) -> None:
         """The user begins to speak."""
@@ -129,3 +129,8 @@ class WireWriter:
     def send_tool_answers(self, answers: Sequence[FunctionResponse]) -> None:
         """Post the answers of calls."""
         self._post(compose.tool_responses(*answers))
+
+
+def _reasons(text: str) -> tuple[str, ...]:
+    """The reasons that were joined on the way here."""
+    return tuple(text.split("; ")) if text else ()

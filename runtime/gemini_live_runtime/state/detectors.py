@@ -121,8 +121,9 @@ class SustainedDetector(PatternDetector):
 class RateDetector(PatternDetector):
     """`count` events within `within_s` seconds; an event exactly that old still counts.
 
-    `event` is the type of a session event (`"interrupted"`), or a function of the `TemporalEvent`, asked about turns,
-    session events and tools. Once acted upon it counts from nothing. Raises `AgentError` for numbers below their range.
+    `event` is the type of a session event (`"turn.interrupted"`), or a function of the `TemporalEvent`, asked about
+    turns, session events and tools. Once acted upon it counts from nothing. Raises `AgentError` for numbers below their
+    range.
     """
 
     def __init__(self, event: str | Callable[[TemporalEvent], Any], count: int, within_s: float) -> None:
@@ -137,6 +138,11 @@ class RateDetector(PatternDetector):
         self._count = _at_least_one("count", count)
         self._within = _positive("within_s", within_s)
         self._times: deque[float] = deque(maxlen=count)
+
+    @property
+    def event(self) -> str:
+        """The type of the session events that are counted; "" when a function says which."""
+        return self._event if isinstance(self._event, str) else ""
 
     @property
     def text(self) -> str:
