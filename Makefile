@@ -20,9 +20,10 @@ lint: $(VENV)/.test
 bench: $(VENV)/.test .venv-sdk/.ready
 	$(BIN)/python -m tests.bench $(BENCH)
 
-docs: $(VENV)/.demo
+docs: $(VENV)/.test
 	$(BIN)/python -m gemini_live_runtime.vocabulary_docs > docs/events.md.new
 	mv docs/events.md.new docs/events.md
+	$(BIN)/python -m tests.docs.tables
 
 clean:
 	rm -rf $(VENV) .venv-sdk dist build

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.clock import run_virtual as run_virtual
     from gemini_live_runtime.conversation.context import ContextBuilder as ContextBuilder
+    from gemini_live_runtime.conversation.extraction import AFTER_TOOL_CALL as AFTER_TOOL_CALL
+    from gemini_live_runtime.conversation.extraction import EVERY_TURN as EVERY_TURN
+    from gemini_live_runtime.conversation.extraction import ON_GENERATION_COMPLETE as ON_GENERATION_COMPLETE
+    from gemini_live_runtime.conversation.extraction import ON_PHASE_CHANGE as ON_PHASE_CHANGE
     from gemini_live_runtime.conversation.extraction import ExtractionTrigger as ExtractionTrigger
     from gemini_live_runtime.conversation.extraction import FunctionExtractor as FunctionExtractor
     from gemini_live_runtime.conversation.extraction import TurnExtractor as TurnExtractor
+    from gemini_live_runtime.conversation.extraction import after_tool_call as after_tool_call
+    from gemini_live_runtime.conversation.extraction import interval as interval
+    from gemini_live_runtime.conversation.extraction import on_phase_change as on_phase_change
     from gemini_live_runtime.conversation.instructions import InstructionModifier as InstructionModifier
     from gemini_live_runtime.conversation.instructions import PhaseInstruction as PhaseInstruction
     from gemini_live_runtime.conversation.llm_extractor import LlmExtractor as LlmExtractor
@@ -75,6 +83,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.soft_turn import SoftTurnDetector as SoftTurnDetector
     from gemini_live_runtime.session.subscription import LiveEvent as LiveEvent
     from gemini_live_runtime.session.telemetry import SessionTelemetry as SessionTelemetry
+    from gemini_live_runtime.session.writing import ContextNote as ContextNote
     from gemini_live_runtime.state.computed import ComputedRegistry as ComputedRegistry
     from gemini_live_runtime.state.computed import ComputedVar as ComputedVar
     from gemini_live_runtime.state.guards import called_ok as called_ok
@@ -101,150 +110,165 @@ if TYPE_CHECKING:
     from gemini_live_runtime.tools.declaration import Tool as Tool
     from gemini_live_runtime.tools.declaration import ToolContext as ToolContext
     from gemini_live_runtime.tools.declaration import tool as tool
+    from gemini_live_runtime.tools.results import Outcome as Outcome
+    from gemini_live_runtime.tools.results import ToolCall as ToolCall
 
 _HOMES: dict[str, tuple[str, ...]] = {
-    "state.store": (
-        "State",
-        "Origin",
-    ),
-    "state.keys": ("StateKey",),
-    "state.guards": (
-        "key",
-        "called_ok",
-    ),
-    "state.computed": (
-        "ComputedVar",
-        "ComputedRegistry",
-    ),
-    "state.watchers": (
-        "Watcher",
-        "WatcherRegistry",
-        "WatchPredicate",
-        "Change",
-    ),
-    "state.temporal": (
-        "TemporalPattern",
-        "TemporalRegistry",
-        "PatternDetector",
-        "SustainedDetector",
-        "RateDetector",
-        "TurnCountDetector",
-        "ConsecutiveFailureDetector",
-        "TemporalEvent",
-    ),
-    "conversation.phases": (
-        "Phase",
-        "Transition",
-        "PhasePreparation",
+    "clock": ("run_virtual",),
+    "conversation.context": ("ContextBuilder",),
+    "conversation.extraction": (
+        "AFTER_TOOL_CALL",
+        "EVERY_TURN",
+        "ExtractionTrigger",
+        "FunctionExtractor",
+        "ON_GENERATION_COMPLETE",
+        "ON_PHASE_CHANGE",
+        "TurnExtractor",
+        "after_tool_call",
+        "interval",
+        "on_phase_change",
     ),
     "conversation.instructions": (
-        "PhaseInstruction",
         "InstructionModifier",
+        "PhaseInstruction",
+    ),
+    "conversation.llm_extractor": ("LlmExtractor",),
+    "conversation.needs": (
+        "Need",
+        "NeedsFulfillment",
+        "RepairAction",
+        "RepairConfig",
     ),
     "conversation.phase_machine": ("PhaseMachine",),
+    "conversation.phases": (
+        "Phase",
+        "PhasePreparation",
+        "Transition",
+    ),
+    "conversation.promotion": (
+        "FieldPromotion",
+        "MergePolicy",
+    ),
+    "conversation.steering": (
+        "ContextDelivery",
+        "SteeringMode",
+    ),
+    "conversation.text_model": (
+        "ScriptedTextModel",
+        "TextModel",
+        "TextRequest",
+    ),
+    "conversation.transcript": (
+        "ToolCallSummary",
+        "TranscriptBuffer",
+        "TranscriptTurn",
+        "TranscriptWindow",
+    ),
     "conversation.transitions": (
         "PhaseTransition",
         "TransitionEvaluation",
         "TransitionResult",
         "TransitionTrigger",
     ),
-    "conversation.needs": (
-        "Need",
-        "NeedsFulfillment",
-        "RepairConfig",
-        "RepairAction",
-    ),
-    "conversation.context": ("ContextBuilder",),
-    "conversation.steering": (
-        "SteeringMode",
-        "ContextDelivery",
-    ),
-    "conversation.extraction": (
-        "TurnExtractor",
-        "FunctionExtractor",
-        "ExtractionTrigger",
-    ),
-    "conversation.llm_extractor": ("LlmExtractor",),
-    "conversation.promotion": (
-        "FieldPromotion",
-        "MergePolicy",
-    ),
-    "conversation.text_model": (
-        "TextModel",
-        "TextRequest",
-        "ScriptedTextModel",
-    ),
-    "conversation.transcript": (
-        "TranscriptBuffer",
-        "TranscriptTurn",
-        "TranscriptWindow",
-        "ToolCallSummary",
-    ),
     "session.agent": ("Agent",),
-    "session.live": ("Live",),
-    "session.handle": ("LiveHandle",),
+    "session.background_agents": (
+        "BackgroundAgentDispatcher",
+        "TextAgent",
+    ),
+    "session.callbacks": (
+        "CallbackMode",
+        "EventCallbacks",
+    ),
     "session.definition": (
         "Delivery",
         "DeliveryConfig",
     ),
-    "session.plan": ("SessionPlan",),
-    "session.callbacks": (
-        "EventCallbacks",
-        "CallbackMode",
-    ),
-    "session.reactor": (
-        "LiveReactor",
-        "ReactorRule",
-        "ReactorEvent",
-        "VoiceRuntimeState",
-    ),
-    "session.live_effects": (
-        "Reaction",
-        "LiveEffect",
-        "EffectPolicy",
-        "EffectMode",
-        "SendContext",
-        "PromptModel",
-        "UpdateInstruction",
-        "TransitionPhase",
-        "EmitEvent",
-    ),
     "session.executor": ("LiveEffectExecutor",),
-    "session.pending": (
-        "PendingContext",
-        "DeferredWriter",
-    ),
-    "session.subscription": ("LiveEvent",),
+    "session.handle": ("LiveHandle",),
     "session.input_vad": (
         "InputVad",
         "InputVadSnapshot",
     ),
-    "session.soft_turn": ("SoftTurnDetector",),
+    "session.live": ("Live",),
+    "session.live_effects": (
+        "EffectMode",
+        "EffectPolicy",
+        "EmitEvent",
+        "LiveEffect",
+        "PromptModel",
+        "Reaction",
+        "SendContext",
+        "TransitionPhase",
+        "UpdateInstruction",
+    ),
+    "session.pending": (
+        "DeferredWriter",
+        "PendingContext",
+    ),
+    "session.persistence": (
+        "FsPersistence",
+        "MemoryPersistence",
+        "SessionPersistence",
+    ),
+    "session.plan": ("SessionPlan",),
+    "session.reactor": (
+        "LiveReactor",
+        "ReactorEvent",
+        "ReactorRule",
+        "VoiceRuntimeState",
+    ),
     "session.signals": (
         "SessionSignals",
         "SessionType",
     ),
-    "session.telemetry": ("SessionTelemetry",),
     "session.snapshot": ("SessionSnapshot",),
-    "session.persistence": (
-        "SessionPersistence",
-        "FsPersistence",
-        "MemoryPersistence",
+    "session.soft_turn": ("SoftTurnDetector",),
+    "session.subscription": ("LiveEvent",),
+    "session.telemetry": ("SessionTelemetry",),
+    "session.writing": ("ContextNote",),
+    "state.computed": (
+        "ComputedRegistry",
+        "ComputedVar",
     ),
-    "session.background_agents": (
-        "BackgroundAgentDispatcher",
-        "TextAgent",
+    "state.guards": (
+        "called_ok",
+        "key",
+    ),
+    "state.keys": ("StateKey",),
+    "state.store": (
+        "Origin",
+        "State",
+    ),
+    "state.temporal": (
+        "ConsecutiveFailureDetector",
+        "PatternDetector",
+        "RateDetector",
+        "SustainedDetector",
+        "TemporalEvent",
+        "TemporalPattern",
+        "TemporalRegistry",
+        "TurnCountDetector",
+    ),
+    "state.watchers": (
+        "Change",
+        "WatchPredicate",
+        "Watcher",
+        "WatcherRegistry",
+    ),
+    "tools.background": (
+        "BackgroundToolTracker",
+        "DefaultResultFormatter",
+        "ResultFormatter",
+        "ToolExecutionMode",
     ),
     "tools.declaration": (
         "Tool",
         "ToolContext",
         "tool",
     ),
-    "tools.background": (
-        "ToolExecutionMode",
-        "ResultFormatter",
-        "DefaultResultFormatter",
-        "BackgroundToolTracker",
+    "tools.results": (
+        "Outcome",
+        "ToolCall",
     ),
 }
 """What an agent's author needs, by the module that owns it."""
@@ -252,6 +276,10 @@ _HOMES: dict[str, tuple[str, ...]] = {
 _HOME_OF = {name: f"gemini_live_runtime.{home}" for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "AFTER_TOOL_CALL",
+    "EVERY_TURN",
+    "ON_GENERATION_COMPLETE",
+    "ON_PHASE_CHANGE",
     "Agent",
     "BackgroundAgentDispatcher",
     "BackgroundToolTracker",
@@ -262,6 +290,7 @@ __all__ = [
     "ConsecutiveFailureDetector",
     "ContextBuilder",
     "ContextDelivery",
+    "ContextNote",
     "DefaultResultFormatter",
     "DeferredWriter",
     "Delivery",
@@ -289,6 +318,7 @@ __all__ = [
     "Need",
     "NeedsFulfillment",
     "Origin",
+    "Outcome",
     "PatternDetector",
     "PendingContext",
     "Phase",
@@ -324,6 +354,7 @@ __all__ = [
     "TextModel",
     "TextRequest",
     "Tool",
+    "ToolCall",
     "ToolCallSummary",
     "ToolContext",
     "ToolExecutionMode",
@@ -343,8 +374,12 @@ __all__ = [
     "Watcher",
     "WatcherRegistry",
     "__version__",
+    "after_tool_call",
     "called_ok",
+    "interval",
     "key",
+    "on_phase_change",
+    "run_virtual",
     "tool",
 ]
 

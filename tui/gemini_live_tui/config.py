@@ -90,7 +90,7 @@ class Config:
     vertex_project: str = _option("vertex.project", "", "Google Cloud project")
     vertex_location: str = _option("vertex.location", "", "Google Cloud location, e.g. us-central1")
     prices: dict[str, Any] = _option(
-        "prices", {}, 'Prices in dollars per million tokens: as_of, and a table for each model prefix', _prices
+        "prices", {}, "Prices in dollars per million tokens: as_of, and a table for each model prefix", _prices
     )
     keymap: dict[str, str] = _option("keymap", {}, 'Keys by action id, e.g. mute = "m,f4"')
 
