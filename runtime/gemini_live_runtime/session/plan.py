@@ -16,6 +16,7 @@ from gemini_live_runtime.session.callbacks import CALLBACKS
 from gemini_live_runtime.session.capabilities import capabilities_of
 from gemini_live_runtime.session.definition import Definition
 from gemini_live_runtime.session.producers import Mentions
+from gemini_live_runtime.session.settings_check import check_settings, without_strangers
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import TemporalRegistry
@@ -81,10 +82,11 @@ class SessionPlan:
 
 def make_plan(definition: Definition) -> SessionPlan:
     """Check everything and raise one `AgentError` that lists every fault with its place."""
-    faults: list[Fault] = []
+    faults = check_settings(definition)
+    given, definition = definition, without_strangers(definition)
     if not isinstance(definition.name, str) or not definition.name.strip():
         faults.append(Fault("The agent has no name", definition.built_at, "Begin with Live.builder(name)"))
-    if not isinstance(definition.instruction, str) or not (definition.instruction.strip() or definition.phases):
+    if isinstance(definition.instruction, str) and not (definition.instruction.strip() or given.phases):
         faults.append(
             Fault(f"Agent {definition.name} has no instruction", definition.built_at, "Add .instruction(...) or phases")
         )
@@ -101,7 +103,7 @@ def make_plan(definition: Definition) -> SessionPlan:
     ):
         _try(build, faults, definition.built_at)
     names = frozenset(item.name for item in tools)
-    if definition.phases or definition.initial_phase:
+    if definition.phases or (definition.initial_phase and not given.phases):
         initial = definition.initial_phase or definition.phases[0].name
         faults += check_phases(
             definition.phases,
@@ -111,7 +113,7 @@ def make_plan(definition: Definition) -> SessionPlan:
             producers=_producers(definition, tools),
         )
     raise_all(list(dict.fromkeys(faults)))
-    return SessionPlan(definition=definition, declared=tools)
+    return SessionPlan(definition=given, declared=tools)
 
 
 def _declared(definition: Definition, faults: list[Fault]) -> Iterator[Tool]:

@@ -58,7 +58,7 @@ class Mentions:
                 self._take(used)
 
     def _code(self, code: CodeType) -> set[str]:
-        """Note the texts in a code object; the global names it uses. Attributes count as texts: `state.user.name`."""
+        """Note the texts in a code object; the global names it uses."""
         names = set(code.co_names)
         for constant in code.co_consts:
             if isinstance(constant, str):
