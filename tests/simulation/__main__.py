@@ -8,8 +8,7 @@ import sys
 import time
 
 from tests.simulation.judging import judged
-from tests.simulation.world import run, shrunk
-
+from tests.simulation.running import run, shrunk
 
 NOISE = {"state.changed", "session.state", "telemetry.reported", "log", "turn.measured", "promotion.decided"}
 

@@ -12,7 +12,21 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from tests.simulation.timeline import Timeline
+from tests.simulation.agent_tools import (
+    ON_PURPOSE,
+    TOOLS,
+    Current,
+    add,
+    broken,
+    log,
+    mood,
+    never,
+    note,
+    pay,
+    search,
+    stubborn,
+    ticket,
+)
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.extraction import ExtractionTrigger, FunctionExtractor
@@ -37,146 +51,32 @@ from gemini_live_runtime.state.temporal import (
     TurnCountDetector,
 )
 from gemini_live_runtime.state.watchers import Change, Watcher
-from gemini_live_runtime.tools.declaration import ToolContext, tool
-
-ON_PURPOSE = "on purpose"
-
-
-class Current:
-    """The world whose session runs now."""
-
-    timeline = Timeline()
-    chance = random.Random()
-    faulty = 0.0
-    """How likely a call of a callback fails or is slow."""
-
-
-async def _mood() -> None:
-    """Nothing, a fault, or a wait."""
-    dice = Current.chance.random()
-    if dice < Current.faulty / 2:
-        raise RuntimeError(ON_PURPOSE)
-    if dice < Current.faulty:
-        await asyncio.sleep(Current.chance.choice((0.0, 0.01, 0.2, 1.5, 7.0)))
-
-
-def _ran(context: ToolContext, name: str) -> None:
-    Current.timeline.note("ran", call=context.call_id, name=name)
-
-
-# -- tools -----------------------------------------------------------------------------------------------------------
-
-
-@tool
-async def note(name: str, context: ToolContext, state: State) -> dict[str, Any]:
-    """Note the caller's name."""
-    _ran(context, "note")
-    state.set("user:name", name)
-    state.set("turn:noted", True)
-    return {"noted": name}
-
-
-@tool
-async def add(count: int, context: ToolContext, state: State) -> int:
-    """Add items to the order."""
-    _ran(context, "add")
-    await asyncio.sleep(0.05)
-    return int(state.modify("app:items", 0, lambda items: items + count))
-
-
-@tool
-async def search(seconds: float, context: ToolContext, state: State) -> str:
-    """Look something up, slowly."""
-    _ran(context, "search")
-    state.set("turn:searching", True)
-    await asyncio.sleep(seconds)
-    state.set("turn:found", True)
-    return "found"
-
-
-@tool
-async def broken(context: ToolContext) -> str:
-    """Fail."""
-    _ran(context, "broken")
-    await asyncio.sleep(0)
-    raise ValueError(ON_PURPOSE)
-
-
-@tool(timeout_s=3.0)
-async def never(context: ToolContext) -> str:
-    """Never come back."""
-    _ran(context, "never")
-    await asyncio.Event().wait()
-    return ""
-
-
-@tool(timeout_s=4.0)
-async def stubborn(context: ToolContext) -> str:
-    """Take its time to be cancelled, longer than is waited for."""
-    _ran(context, "stubborn")
-    try:
-        await asyncio.sleep(2.0)
-    except asyncio.CancelledError:
-        await asyncio.sleep(2.5)
-        raise
-    return "done"
-
-
-@tool(background=True)
-async def ticket(seconds: float, context: ToolContext, state: State) -> str:
-    """Open a ticket, in the background."""
-    _ran(context, "ticket")
-    await asyncio.sleep(seconds)
-    state.set("bg:ticket", "T-1")
-    return "T-1"
-
-
-@tool(blocking=False, scheduling="SILENT")
-async def log(context: ToolContext) -> str:
-    """Write a line nobody has to hear of."""
-    _ran(context, "log")
-    await asyncio.sleep(0.5)
-    return "logged"
-
-
-@tool
-async def pay(fail: bool, context: ToolContext) -> str:
-    """Take the money."""
-    _ran(context, "pay")
-    await asyncio.sleep(0.3)
-    if fail:
-        raise RuntimeError(ON_PURPOSE)
-    return "paid"
-
-
-TOOLS = (note, add, search, broken, never, stubborn, ticket, log, pay)
-
 
 # -- phases ----------------------------------------------------------------------------------------------------------
 
 
 async def _leave_help(state: State) -> None:
     Current.timeline.note("leaving", phase="help")
-    await _mood()
+    await mood()
 
 
 async def _enter_help(state: State) -> None:
     state.set("app:helped", True)
-    await _mood()
+    await mood()
 
 
 async def _enter_order(state: State) -> None:
-    await _mood()
+    await mood()
     state.modify("app:orders", 0, lambda orders: orders + 1)
 
 
 async def _total(state: State) -> None:
-    await _mood()
+    await mood()
     state.set("app:total", state.get("app:items", 0) * 10)
 
 
 async def _what_was_said(state: State, window: TranscriptWindow) -> str | None:
-    await _mood()
+    await mood()
     return f"So far: {len(window)} turns" if len(window) else None
 
 
@@ -247,8 +147,9 @@ async def _noted_items(state: State, change: Change) -> None:
 
 
 async def _moody_watcher(state: State) -> None:
-    await _mood()
-    state.set("app:closed", False)
+    await mood()
+    if Current.chance.random() < 0.3:
+        state.set("app:closed", False)
 
 
 def _failing_action() -> None:
@@ -268,7 +169,7 @@ def _escalated(state: State) -> None:
 
 
 async def _impatient(state: State) -> None:
-    await _mood()
+    await mood()
     state.modify("app:impatience", 0, lambda count: count + 1)
 
 
@@ -310,7 +211,7 @@ async def count_answers(window: TranscriptWindow) -> dict[str, Any]:
 
 async def after_tools(window: TranscriptWindow) -> dict[str, Any]:
     """Nothing, or a fault."""
-    await _mood()
+    await mood()
     return {}
 
 
@@ -333,27 +234,27 @@ EXTRACTORS = (
 
 
 async def _listener(*args: Any) -> None:
-    await _mood()
+    await mood()
 
 
 async def _zero() -> None:
-    await _mood()
+    await mood()
 
 
 async def _boundary(state: State, writer: Any) -> None:
     if Current.chance.random() < 0.2:
         writer.send_context(["A turn is over."])
-    await _mood()
+    await mood()
 
 
 async def _override(calls: Any, state: State) -> dict[str, Any] | None:
-    await _mood()
+    await mood()
     answered = {call.id: {"given": True} for call in calls if call.args.get("name") == "override"}
     return answered or None
 
 
 async def _answers(responses: Any, state: State) -> Any:
-    await _mood()
+    await mood()
     dice = Current.chance.random()
     if dice < 0.05:
         return []
@@ -381,7 +282,7 @@ def _sorry(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> list[
 
 async def _concurrent() -> None:
     await asyncio.sleep(0.4)
-    await _mood()
+    await mood()
 
 
 @cache

@@ -1,10 +1,11 @@
-"""Which actions followed which: counted over many sessions, and brought about where chance alone would take too long."""
+"""Which actions followed which: counted over many sessions, and brought about where chance takes too long."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from tests.simulation.actions import ACTIONS
 
@@ -112,7 +113,7 @@ class Coverage:
         """One session's actions in order, and the types of its events."""
         self.sessions += 1
         self.actions.update(names)
-        self.pairs.update(zip(names, names[1:], strict=False))
+        self.pairs.update(pairwise(names))
         self.events.update(set(events))
 
     def merge(self, other: Coverage) -> None:
@@ -139,7 +140,7 @@ class Coverage:
         return [
             f"{self.sessions} simulated sessions, {self.actions.total()} actions of {len(ACTIONS)} kinds: "
             + ", ".join(f"{name} {count}" for name, count in self.actions.most_common()),
-            f"{occurred} of {len(POSSIBLE)} possible pairs of actions occurred ({len(IMPOSSIBLE)} are impossible); rarest: "
+            f"{occurred} of {len(POSSIBLE)} possible pairs occurred ({len(IMPOSSIBLE)} are impossible); rarest: "
             + ", ".join(f"{first} then {then} {count}" for count, (first, then) in rarest),
             f"{len(self.events)} types of events; rarest: "
             + ", ".join(f"{name} in {count}" for name, count in self.events.most_common()[:-9:-1]),

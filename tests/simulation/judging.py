@@ -7,7 +7,7 @@ from functools import cache
 from tests.simulation.coverage import Coverage
 from tests.simulation.reference import Reference
 from tests.simulation.rules import Broken
-from tests.simulation.world import Run, run
+from tests.simulation.running import Run, run
 
 SEEDS = 2000
 SHARDS = 8

@@ -124,7 +124,8 @@ class Words(Rule):
         self.turn_of: dict[int, int] = {}
         self.latest: dict[int, int] = {}
         """The turn that went on when a turn's first words came."""
-        self.cuts: defaultdict[int, int] = defaultdict(int)
+        self.cuts: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+        """Generations that were cut in a turn, and what was heard of them."""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "queued":
@@ -181,7 +182,7 @@ class Words(Rule):
             self.check(share < 1 or not unheard, f"{unheard!r} was heard")
         else:
             self.check(not heard, f"{heard!r} was heard without a sound")
-        self.cuts[event["turn"]] += 1
+        self.cuts[event["turn"]].append((gen, heard))
 
     def end(self, facts: dict[str, Any]) -> None:
         self.check(not self.due, f"never told: {self.due}")
@@ -197,11 +198,17 @@ class Words(Rule):
             said = "".join(self.model[number])
             if len(self.gens[number]) <= 1:
                 self.check(turn["model"] + turn["unheard"] == said, f"turn {number}: {turn} is not {said!r}")
+                if said and [gen for gen, _ in self.cuts[number]] == list(self.gens[number]):
+                    heard = self.cuts[number][0][1]
+                    self.check(
+                        turn["model"] == heard, f"turn {number}: {turn['model']!r} was kept, {heard!r} was heard"
+                    )
+                    self.check(turn["interrupted"], f"turn {number} was interrupted")
             else:
                 pieces = turn["model"].split() + turn["unheard"].split()
                 self.check(sorted(pieces) == sorted(said.split()), f"turn {number}: {turn} is not {said!r}")
             self.check(not turn["unheard"] or turn["interrupted"], f"turn {number}: unheard, and not interrupted")
-            if number not in self.cuts:
+            if not self.cuts[number]:
                 self.check(not turn["interrupted"], f"turn {number} was not interrupted")
         self.check(not kept, f"turns that never were: {sorted(kept)}")
 
@@ -236,7 +243,9 @@ class Sound(Rule):
             case "queued":
                 self.begun = True
                 frame = data["frame"]
-                self.check(data["gen"] >= self.bound, f"frame {frame} of generation {data['gen']}, cut below {self.bound}")
+                self.check(
+                    data["gen"] >= self.bound, f"frame {frame} of generation {data['gen']}, cut below {self.bound}"
+                )
                 self.counts[frame] = data["count"]
                 self.gen_of[frame] = data["gen"]
                 if data["taken"]:
@@ -255,10 +264,13 @@ class Sound(Rule):
 
     def _play(self, frame: int, count: int) -> None:
         self.check(self.answer_of[frame] not in self.cut, f"frame {frame} was played after its answer was cut")
-        waiting = [other for other in self.order if self.played[other] < self.counts[other] and not self._is_cut(other)]
-        self.check(waiting[:1] == [frame], f"frame {frame} was played, {waiting[:1]} was next")
+        self.check(self._waiting[:1] == [frame], f"frame {frame} was played, {self._waiting[:1]} was next")
         self.played[frame] += count
         self.check(self.played[frame] <= self.counts[frame], f"frame {frame} was played twice")
+
+    @property
+    def _waiting(self) -> list[int]:
+        return [frame for frame in self.order if self.played[frame] < self.counts[frame] and not self._is_cut(frame)]
 
     def _is_cut(self, frame: int) -> bool:
         return self.answer_of[frame] in self.cut or self.gen_of[frame] < self.bound
@@ -294,5 +306,7 @@ class Sound(Rule):
 
     def end(self, facts: dict[str, Any]) -> None:
         if facts["rest"] and facts["rest"]["quiet"]:
-            left = [frame for frame in self.order if self.played[frame] < self.counts[frame] and not self._is_cut(frame)]
+            left = [
+                frame for frame in self.order if self.played[frame] < self.counts[frame] and not self._is_cut(frame)
+            ]
             self.check(not left, f"frames {left} were never played")

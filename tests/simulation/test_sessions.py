@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.simulation.actions import ACTIONS
 from tests.simulation.judging import SHARDS, covered, shard
-from tests.simulation.world import run
+from tests.simulation.running import run
+
 
 @pytest.mark.parametrize("number", range(SHARDS))
 def test_sessions_keep_every_promise_whatever_happens_in_whatever_order(number: int) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.simulation import agent
 from tests.simulation.actions import ACTIONS, Action, possible
+from tests.simulation.agent import choose_plan
+from tests.simulation.agent_tools import Current
 from tests.simulation.coverage import POSSIBLE, Director, Step
 from tests.simulation.device import ScriptedDevice
 from tests.simulation.server import Line
@@ -21,7 +21,7 @@ from tests.simulation.timeline import Timeline
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import LoopClock, VirtualTimeLoop
+from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.errors import UnreachableError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
@@ -38,18 +38,6 @@ LONGEST_S = 3600.0
 """Virtual seconds after which a session that does not end is a finding."""
 
 WATCHED = ("ready", "error")
-
-
-@dataclass(slots=True)
-class Run:
-    """What came of a seed."""
-
-    seed: int
-    steps: list[Step]
-    timeline: Timeline
-    facts: dict[str, Any]
-    soft_turns: bool
-    fault: str = ""
 
 
 class Sink:
@@ -97,12 +85,12 @@ class World:
         self.finishes = chance.random() < 0.75
         """Whether the session is brought to rest before it is hung up."""
         self.length = chance.randint(14, 26)
-        agent.Current.timeline = self.timeline
-        agent.Current.chance = random.Random(seed + 1)
-        agent.Current.faulty = chance.choice((0.0, 0.1, 0.5))
+        Current.timeline = self.timeline
+        Current.chance = random.Random(seed + 1)
+        Current.faulty = chance.choice((0.0, 0.1, 0.5))
         self.director = Director(POSSIBLE[seed % len(POSSIBLE)], chance.randint(0, 6))
         self.directed = False
-        self.plan = agent.choose_plan(chance, reconnects=self.director.reconnects)
+        self.plan = choose_plan(chance, reconnects=self.director.reconnects)
         self.device = ScriptedDevice(self.timeline, microphone=self.microphone)
 
     # -- the session -------------------------------------------------------------------------------------------------
@@ -133,9 +121,7 @@ class World:
             return line
 
         async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
-            setup = setup_of(
-                plan, definition.model, capabilities=capabilities, instruction=instruction, handle=handle
-            )
+            setup = setup_of(plan, definition.model, capabilities=capabilities, instruction=instruction, handle=handle)
             endpoint = local_endpoint("ws://localhost")
             return await connect(endpoint, setup, clock=clock, observer=recorder, transport_factory=transport)
 
@@ -169,7 +155,7 @@ class World:
         self.session._wire._reconnecting.jitter = random.Random(self.seed)
         self.mind = self.session.conductor
         self.handle = self.session.handle
-        self.phases = list(plan.make_machine().phases) if plan.definition.phases else []
+        self.phases = [phase.name for phase in definition.phases]
 
     @property
     def line(self) -> Line | None:
@@ -183,6 +169,9 @@ class World:
         if line is None or (line.state == "pending" and not line.asked):
             return "none"
         return line.state
+
+    def _is_given_up(self) -> bool:
+        return self.given_up
 
     @property
     def given_up(self) -> bool:
@@ -289,13 +278,13 @@ class World:
 
     async def _finish(self) -> dict[str, Any]:
         """The server becomes helpful and everything is brought to rest: nothing may stay open for ever."""
-        if self.given_up:
+        if self._is_given_up():
             return {}
         self.timeline.note("action", name="(finish)", wire=self.wire)
         self.unreachable = 0
         self.device.voice(False)
         for _ in range(40):
-            if self.given_up:
+            if self._is_given_up():
                 break
             if self.wire == "none":
                 await self.passes(1.0)
@@ -350,52 +339,9 @@ class World:
 
     def _facts(self) -> dict[str, Any]:
         mind = self.mind
-        kept = mind.keeper._store
         return {
             "state": mind.state.snapshot(),
             "transcript": mind.transcript.to_json()["turns"],
             "phase": mind.director.machine.current if mind.director else "",
             "view_seq": self.hub.view.seq,
-            "kept": None if kept is None else dict(kept._kept),  # type: ignore[attr-defined]
         }
-
-
-def run(seed: int, steps: Sequence[Step] | None = None) -> Run:
-    """Run the session of `seed`, with `steps` in place of its own; a fault of the session itself is in `fault`."""
-    world = World(seed, steps)
-    faults: list[str] = []
-    facts: dict[str, Any] = {}
-
-    def loop_factory() -> VirtualTimeLoop:
-        loop = VirtualTimeLoop()
-        loop.set_exception_handler(lambda _, context: faults.append(_told(context)))
-        return loop
-
-    try:
-        with asyncio.Runner(loop_factory=loop_factory) as runner:
-            facts = runner.run(world.live())
-    except Exception as error:
-        faults.append(f"{type(error).__name__}: {error}")
-    soft = world.plan.definition.soft_turn_s is not None
-    return Run(seed, world.steps, world.timeline, facts, soft, "; ".join(faults))
-
-
-def _told(context: dict[str, Any]) -> str:
-    error = context.get("exception")
-    return f"{context.get('message')}: {error!r}"
-
-
-def shrunk(found: Run, fails: Any) -> Run:
-    """The session of `found` with as many steps left out as possible while `fails(run)` stays true."""
-    best, size = found, max(1, len(found.steps) // 2)
-    while size >= 1:
-        at = 0
-        while at < len(best.steps):
-            shorter = [*best.steps[:at], *best.steps[at + size :]]
-            tried = run(found.seed, shorter)
-            if fails(tried):
-                best = replace(tried)
-            else:
-                at += size
-        size //= 2
-    return best

@@ -1,0 +1,124 @@
+"""The simulated agent's tools, and the luck that its code has."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+from tests.simulation.timeline import Timeline
+
+from gemini_live_runtime.state.store import State
+from gemini_live_runtime.tools.declaration import ToolContext, tool
+
+ON_PURPOSE = "on purpose"
+
+
+class Current:
+    """The world whose session runs now."""
+
+    timeline = Timeline()
+    chance = random.Random()
+    faulty = 0.0
+    """How likely a call of a callback fails or is slow."""
+
+
+async def mood() -> None:
+    """Nothing, a fault, or a wait."""
+    dice = Current.chance.random()
+    if dice < Current.faulty / 2:
+        raise RuntimeError(ON_PURPOSE)
+    if dice < Current.faulty:
+        await asyncio.sleep(Current.chance.choice((0.0, 0.01, 0.2, 1.5, 7.0)))
+
+
+def _ran(context: ToolContext, name: str) -> None:
+    Current.timeline.note("ran", call=context.call_id, name=name)
+
+
+@tool
+async def note(name: str, context: ToolContext, state: State) -> dict[str, Any]:
+    """Note the caller's name."""
+    _ran(context, "note")
+    state.set("user:name", name)
+    state.set("turn:noted", True)
+    return {"noted": name}
+
+
+@tool
+async def add(count: int, context: ToolContext, state: State) -> int:
+    """Add items to the order."""
+    _ran(context, "add")
+    await asyncio.sleep(0.05)
+    return int(state.modify("app:items", 0, lambda items: items + count))
+
+
+@tool
+async def search(seconds: float, context: ToolContext, state: State) -> str:
+    """Look something up, slowly."""
+    _ran(context, "search")
+    state.set("turn:searching", True)
+    await asyncio.sleep(seconds)
+    state.set("turn:found", True)
+    return "found"
+
+
+@tool
+async def broken(context: ToolContext) -> str:
+    """Fail."""
+    _ran(context, "broken")
+    await asyncio.sleep(0)
+    raise ValueError(ON_PURPOSE)
+
+
+@tool(timeout_s=3.0)
+async def never(context: ToolContext) -> str:
+    """Never come back."""
+    _ran(context, "never")
+    try:
+        await asyncio.Event().wait()
+    finally:
+        Current.timeline.note("stopped", call=context.call_id, t=asyncio.get_running_loop().time())
+    return ""
+
+
+@tool(timeout_s=4.0)
+async def stubborn(context: ToolContext) -> str:
+    """Take its time to be cancelled, longer than is waited for."""
+    _ran(context, "stubborn")
+    try:
+        await asyncio.sleep(2.0)
+    except asyncio.CancelledError:
+        await asyncio.sleep(2.5)
+        raise
+    return "done"
+
+
+@tool(background=True)
+async def ticket(seconds: float, context: ToolContext, state: State) -> str:
+    """Open a ticket, in the background."""
+    _ran(context, "ticket")
+    await asyncio.sleep(seconds)
+    state.set("bg:ticket", "T-1")
+    return "T-1"
+
+
+@tool(blocking=False, scheduling="SILENT")
+async def log(context: ToolContext) -> str:
+    """Write a line nobody has to hear of."""
+    _ran(context, "log")
+    await asyncio.sleep(0.5)
+    return "logged"
+
+
+@tool
+async def pay(fail: bool, context: ToolContext) -> str:
+    """Take the money."""
+    _ran(context, "pay")
+    await asyncio.sleep(0.3)
+    if fail:
+        raise RuntimeError(ON_PURPOSE)
+    return "paid"
+
+
+TOOLS = (note, add, search, broken, never, stubborn, ticket, log, pay)
