@@ -6,45 +6,98 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from dataclasses import fields
+from types import TracebackType
+from typing import Any, get_args
 
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.engine.assemble import session_of
 from gemini_live_runtime.engine.backends import backend_of
 from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.hub import Hub
-from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
-from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.engine.spec import AudioKind, EngineSpec, new_session_id
+from gemini_live_runtime.errors import EngineError, GeminiLiveError
 from gemini_live_runtime.session.handle import LiveHandle
 from gemini_live_runtime.session.limits import Limits
 from gemini_live_runtime.session.plan import SessionPlan
 from gemini_live_runtime.session.runner import LiveSession
 
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "mode": get_args(ev.Mode),
+    "record": get_args(ev.Record),
+    "audio": get_args(AudioKind),
+}
 
-@asynccontextmanager
-async def connect(plan: SessionPlan, **options: Any) -> AsyncIterator[LiveHandle]:
-    """Run a session of `plan` for the length of the `async with` block.
+_NOT_HERE = frozenset(("agent", "linger_s"))
+"""What of a spec has no meaning here: the agent is given, and the program itself is what the session lives with."""
+
+
+class Connecting:
+    """One session in the making: what `connect` gives, for one `async with` block."""
+
+    def __init__(self, plan: SessionPlan, options: dict[str, Any]) -> None:
+        self._context = _running(plan, _spec(plan, options))
+        self._used = False
+
+    async def __aenter__(self) -> LiveHandle:
+        if self._used:
+            raise EngineError("This session was begun before", remedy="Call connect once for each `async with` block")
+        self._used = True
+        return await self._context.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._context.__aexit__(kind, error, trace)
+
+
+def connect(plan: SessionPlan, **options: Any) -> Connecting:
+    """`async with connect(plan) as session:` runs a session of `plan` for the length of the block.
 
     `options` are those of `EngineSpec`, with other defaults: `backend="gemini"`, `audio="none"`, `mode="text"`,
-    `record="off"`. The block begins once the connection is made or refused. Raises `GeminiLiveError` for what cannot
-    be started; what goes wrong later is an event.
+    `record="off"`. The block begins once the connection is made or refused. Raises `GeminiLiveError` for options that
+    cannot be used, and on entering for what cannot be started; what goes wrong later is an event.
     """
+    return Connecting(plan, options)
+
+
+def _spec(plan: SessionPlan, options: dict[str, Any]) -> EngineSpec:
     wanted = {"backend": "gemini", "audio": "none", "mode": "text", "record": "off", **options}
     wanted.setdefault("session_id", new_session_id(time.time()))
-    known = set(EngineSpec.__dataclass_fields__) - {"agent"}
-    unknown = sorted(set(wanted) - known)
-    if unknown:
-        raise EngineError(
-            f"connect has no option {unknown[0]!r}", remedy=f"Use one of {', '.join(sorted(known))}", field=unknown[0]
-        )
-    spec = EngineSpec(agent=plan.name, **wanted)
+    known = {field.name: field for field in fields(EngineSpec) if field.name not in _NOT_HERE}
+    for name, value in wanted.items():
+        if name not in known:
+            raise EngineError(
+                f"connect has no option {name!r}", remedy=f"Use one of {', '.join(sorted(known))}", field=name
+            )
+        choices = _CHOICES.get(name)
+        if choices is not None and value not in choices:
+            raise EngineError(
+                f"{name} cannot be {value!r:.60}", remedy=f"Use one of {', '.join(choices)}", field=name, value=value
+            )
+        default = known[name].default
+        if isinstance(default, str | bool) and type(value) is not type(default):
+            raise EngineError(
+                f"{name} is {value!r:.60}, not a {type(default).__name__}", remedy="Leave it out", field=name
+            )
+    return EngineSpec(agent=plan.name, **wanted)
+
+
+@asynccontextmanager
+async def _running(plan: SessionPlan, spec: EngineSpec) -> AsyncIterator[LiveHandle]:
     made: asyncio.Future[LiveSession] = asyncio.get_running_loop().create_future()
+    refused: list[GeminiLiveError] = []
 
     def factory(spec: EngineSpec, hub: Hub, clock: Clock) -> LiveSession:
-        backend = backend_of(spec)
-        backend.prepare()
-        limits = Limits(spec.max_cost, spec.max_minutes)
-        session = session_of(plan, spec, hub, clock, backend=backend, limits=limits)
+        try:
+            backend = backend_of(spec)
+            backend.prepare()
+            limits = Limits(spec.max_cost, spec.max_minutes)
+            session = session_of(plan, spec, hub, clock, backend=backend, limits=limits)
+        except GeminiLiveError as error:
+            refused.append(error)
+            raise
         made.set_result(session)
         return session
 
@@ -54,6 +107,8 @@ async def connect(plan: SessionPlan, **options: Any) -> AsyncIterator[LiveHandle
     try:
         first: tuple[asyncio.Future[Any], ...] = (made, ended)
         await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        if refused:
+            raise refused[0]
         if not made.done():
             raise EngineError(f"The session could not be started: {engine.host.hub.view.ended}")
         session = made.result()
@@ -64,5 +119,10 @@ async def connect(plan: SessionPlan, **options: Any) -> AsyncIterator[LiveHandle
     finally:
         if opened is not None:
             opened.cancel()
-        await engine.hang_up("the program is done")
+        try:
+            await engine.hang_up("the program is done")
+        except asyncio.CancelledError:
+            # Cancelled once more while it ends: it must not go on by itself.
+            engine.host.stop_at_once("the program was cancelled")
+            raise
         await ended

@@ -1,0 +1,164 @@
+"""An agent inside one's own program: it lives as long as its block, however that ends."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.errors import AgentError, CredentialError, GeminiLiveError
+from gemini_live_runtime.session.live import Live
+
+
+def greet() -> str:
+    """Greet."""
+    return "hello"
+
+
+AGENT = Live.builder("test").instruction("Test.").tools(greet)
+
+
+def local(**options: Any) -> Any:
+    return AGENT.connect(**{"backend": "local", "fast": True, **options})
+
+
+def others() -> list[str]:
+    return [task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+
+
+def test_two_sessions_of_one_agent_know_nothing_of_each_other_and_leave_nothing_behind() -> None:
+    async def main() -> None:
+        async with local() as one, local() as two:
+            one.state.set("app:x", 1)
+            await one.send_text("greet")
+            await one.until_quiet()
+            assert two.state.get("app:x") is None
+            assert one.telemetry() != two.telemetry()
+        assert await one.done == await two.done == 0
+        assert others() == []
+
+    run_virtual(main())
+
+
+def test_one_call_of_connect_is_for_one_block() -> None:
+    async def main() -> None:
+        connecting = local()
+        async with connecting:
+            with pytest.raises(GeminiLiveError, match="begun before"):
+                await connecting.__aenter__()
+        with pytest.raises(GeminiLiveError, match="begun before"):
+            async with connecting:
+                pass
+
+    run_virtual(main())
+
+
+def test_what_the_block_raises_comes_out_of_it_and_the_session_has_ended() -> None:
+    async def main() -> None:
+        known: list[Any] = []
+
+        async def program() -> None:
+            async with local() as session:
+                known.extend((session, session.events()))
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await program()
+        session, events = known
+        assert [event.type async for event in events][-1] == "session.ended"
+        assert [event async for event in session.events()] == []
+        assert others() == []
+
+    run_virtual(main())
+
+
+@pytest.mark.parametrize("after_s", [0, 0.001, 0.05, 5])
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_program_that_is_cancelled_leaves_no_session_behind(after_s: float, twice: bool) -> None:
+    async def main() -> None:
+        async def program() -> None:
+            async with local():
+                await asyncio.sleep(1000)
+
+        task = asyncio.create_task(program())
+        await asyncio.sleep(after_s)
+        task.cancel()
+        if twice:
+            await asyncio.sleep(0)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.sleep(20)
+        assert others() == []
+
+    run_virtual(main())
+
+
+def test_waiting_for_the_end_in_vain_does_not_break_the_end() -> None:
+    async def main() -> None:
+        async with local() as session:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(session.done, 1)
+            assert await session.disconnect() == 0
+            assert await session.disconnect() == 0
+            with pytest.raises(GeminiLiveError, match="over"):
+                await session.send_text("anybody there?")
+
+    run_virtual(main())
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"colour": "red"}, "has no option 'colour'"),
+        ({"linger_s": 3}, "has no option 'linger_s'"),
+        ({"agent": "other"}, "has no option 'agent'"),
+        ({"mode": "shout"}, "Use one of voice, text"),
+        ({"audio": "radio"}, "Use one of devices, files, none"),
+        ({"record": "all"}, "record cannot be 'all'"),
+        ({"model": 3}, "model is 3, not a str"),
+        ({"fast": "yes"}, "fast is 'yes', not a bool"),
+        ({"session_id": "../../elsewhere"}, "session_id"),
+        ({"max_cost": -1.0}, "max_cost must be above 0"),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_refused_in_a_sentence(option: dict[str, Any], words: str) -> None:
+    async def main() -> None:
+        with pytest.raises(GeminiLiveError) as caught:
+            async with local(**option):
+                pass
+        assert words in str(caught.value)
+        assert others() == []
+
+    run_virtual(main())
+
+
+def test_what_cannot_be_started_raises_its_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+    async def main() -> None:
+        with pytest.raises(CredentialError):
+            async with AGENT.connect(api_key_source="env"):
+                pass
+
+    run_virtual(main())
+    with pytest.raises(AgentError):
+        Live.builder("test").connect()
+
+
+def test_a_reader_that_stops_is_forgotten() -> None:
+    async def main() -> None:
+        async with local() as session:
+            async with session.events("once") as events:
+                await session.send_text("greet")
+                async for event in events:
+                    if isinstance(event.payload, ev.TurnStarted):
+                        break
+            assert session.telemetry()["dropped"] == {}
+            assert session._mind.subscriptions == []
+
+    run_virtual(main())
