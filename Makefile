@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs clean mutants
 
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
@@ -19,6 +19,10 @@ lint: $(VENV)/.test
 
 bench: $(VENV)/.test .venv-sdk/.ready
 	$(BIN)/python -m tests.bench $(BENCH)
+
+# Takes each part out of the session in turn: a test has to notice. MUTANTS="-k reactor" for some of them.
+mutants: $(VENV)/.test
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 docs: $(VENV)/.test
 	$(BIN)/python -m gemini_live_runtime.vocabulary_docs > docs/events.md.new

@@ -118,6 +118,17 @@ def test_a_callback_is_called_at_its_moment_with_its_arguments(callback: str, tm
     assert EXPECTED[callback](told), told
 
 
+def test_a_typed_text_is_told_as_the_users_final_words() -> None:
+    told: list[Any] = []
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.types("hello")
+
+    talk(agent().on("input_transcript", lambda text, final: told.append((text, final))), scenario)
+    assert told == [("hello", True)]
+
+
 def test_several_listeners_are_called_in_the_order_they_were_added() -> None:
     order: list[int] = []
     of = agent().on("turn_complete", lambda turn: order.append(1)).on("turn_complete", lambda turn: order.append(2))

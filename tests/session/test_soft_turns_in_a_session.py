@@ -73,6 +73,30 @@ def test_going_on_speaking_begins_the_wait_anew() -> None:
     talk(agent().soft_turns(2.0), scenario)
 
 
+def test_a_user_who_is_speaking_has_not_fallen_silent() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await heard(t, "well")
+        await t.passes(1.5)
+        await t.voice(True)
+        await t.passes(2)
+        assert t.all(ev.TurnCompleted) == []
+
+    talk(agent().soft_turns(2.0), scenario)
+
+
+def test_a_model_that_thinks_aloud_is_about_to_answer() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await heard(t, "well")
+        await t.passes(1.5)
+        await t.server.says(serverContent={"modelTurn": {"parts": [{"text": "Hm.", "thought": True}]}})
+        await t.passes(2)
+        assert t.all(ev.TurnCompleted) == []
+
+    talk(agent().soft_turns(2.0), scenario)
+
+
 def test_a_tool_call_is_an_answer() -> None:
     async def slow() -> None:
         """Take long."""

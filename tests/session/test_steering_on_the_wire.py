@@ -149,9 +149,13 @@ def test_what_is_done_on_entering_is_computed_before_the_model_is_told() -> None
 
     price = InstructionModifier.with_state("derived:total", label="Bill")
     total = ComputedVar("total", lambda state: state.get("app:price", 0) * 2, "app:price")
-    of = agent().computed(total).phase(
-        Phase("first", "One.", transitions=Transition("second", key("app:mood") == "glad")),
-        Phase("second", "Two.", on_enter=entered, modifiers=price, terminal=True),
+    of = (
+        agent()
+        .computed(total)
+        .phase(
+            Phase("first", "One.", transitions=Transition("second", key("app:mood") == "glad")),
+            Phase("second", "Two.", on_enter=entered, modifiers=price, terminal=True),
+        )
     )
 
     async def scenario(t: Talk) -> None:
@@ -229,6 +233,7 @@ def test_an_instruction_set_by_the_program_is_not_lost_to_the_next_turn() -> Non
         t.server.frames.clear()
         t.handle.update_instruction("Be long.")
         await t.rests()
+        assert t.wire == [("instruction", "Be long.\n\nOne.")]
         await t.turn()
         assert t.wire == [("instruction", "Be long.\n\nOne.")]
 

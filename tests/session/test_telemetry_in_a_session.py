@@ -83,6 +83,16 @@ def test_the_way_through_the_buffer_to_the_speaker_is_measured_once_it_is_heard(
     assert figures(spoken, tmp_path)["stages"]["buffer"]["count"] == 1
 
 
+def test_a_turn_lasts_from_the_first_sound_of_the_users_voice(tmp_path: Path) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.voice(True)
+        await t.passes(2)
+        await t.voice(False)
+        await t.turn()
+
+    assert figures(scenario, tmp_path)["avg_turn_duration_ms"] >= 2000
+
+
 def test_interruptions_are_counted(tmp_path: Path) -> None:
     async def scenario(t: Talk) -> None:
         await t.says("Well")

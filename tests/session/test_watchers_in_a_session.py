@@ -21,6 +21,7 @@ from gemini_live_runtime import (
     key,
 )
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.settler import MAX_PER_S, MAX_ROUNDS
 
 TOTAL = ComputedVar("total", lambda s: s.get("app:price", 0) * s.get("app:count", 0), ("app:price", "app:count"))
 
@@ -274,8 +275,22 @@ def test_watchers_that_set_each_other_off_are_stopped_and_told() -> None:
         await t.turn()
 
     t = talk(agent().watch(Watcher(key("app:n").changed(), up, blocking=True)), scenario)
-    assert "watchers" in [notice.code for notice in t.all(ev.Notice)]
+    assert [notice.code for notice in t.all(ev.Notice)] == ["watchers"]
+    assert len(t.all(ev.WatcherFired)) == MAX_ROUNDS
     assert len(t.all(ev.TurnCompleted)) == 1
+
+
+def test_a_concurrent_watcher_that_sets_itself_off_rests_for_a_while() -> None:
+    async def up(state: State) -> None:
+        state.modify("app:n", 0, lambda n: n + 1)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(n=1)
+
+    t = talk(agent().watch(Watcher(key("app:n").changed(), up)), scenario)
+    assert [notice.code for notice in t.all(ev.Notice)] == ["watchers"]
+    assert len(t.all(ev.WatcherFired)) == MAX_PER_S
 
 
 def test_what_a_watcher_writes_is_known_to_be_its_own() -> None:
