@@ -2,8 +2,7 @@
 
 import asyncio
 
-from gemini_live_runtime import BackgroundAgentDispatcher, Live, Phase, State, TextAgent, Transition, key
-from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime import BackgroundAgentDispatcher, Live, Phase, State, TextAgent, Transition, key, run_virtual
 
 
 class Summary:

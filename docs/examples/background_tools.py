@@ -8,12 +8,12 @@ from gemini_live_runtime import (
     Live,
     ResultFormatter,
     Tool,
+    ToolCall,
     ToolContext,
     ToolExecutionMode,
+    run_virtual,
     tool,
 )
-from gemini_live_runtime.clock import run_virtual
-from gemini_live_runtime.tools.results import ToolCall
 
 
 class Short(DefaultResultFormatter):

@@ -2,8 +2,7 @@
 
 import asyncio
 
-from gemini_live_runtime import Live, LiveHandle
-from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime import Live, LiveHandle, run_virtual
 
 
 def look_up(number: int) -> dict[str, int | str]:

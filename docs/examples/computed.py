@@ -1,7 +1,6 @@
 """Computed values: state that follows from other state."""
 
-from gemini_live_runtime import ComputedRegistry, ComputedVar, Live, State, key
-from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime import ComputedRegistry, ComputedVar, Live, State, key, run_virtual
 
 total = ComputedVar("total", lambda s: sum(s.get("app:prices", [])) or None, depends_on=["app:prices"])
 free_delivery = ComputedVar("free_delivery", key("derived:total") >= 30)
@@ -49,4 +48,4 @@ except Exception as error:
 # 32 True
 # ('total', 'free_delivery')
 # True
-# Computed values depend on each other in a cycle: a (computed.py:43) -> b (computed.py:43) -> a. Correct the computed values.
+# Computed values depend on each other in a cycle: a (computed.py:42) -> b (computed.py:42) -> a. Correct the computed values.

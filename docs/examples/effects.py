@@ -2,8 +2,14 @@
 
 from collections.abc import Sequence
 
-from gemini_live_runtime import DeferredWriter, LiveEffectExecutor, PendingContext, PromptModel, SendContext
-from gemini_live_runtime.session.writing import ContextNote
+from gemini_live_runtime import (
+    ContextNote,
+    DeferredWriter,
+    LiveEffectExecutor,
+    PendingContext,
+    PromptModel,
+    SendContext,
+)
 
 
 class PrintingWriter:

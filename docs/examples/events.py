@@ -2,10 +2,18 @@
 
 from collections import Counter
 
-from gemini_live_runtime import Delivery, DeliveryConfig, EmitEvent, Live, LiveEffect, LiveEvent, ReactorRule
-from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime import (
+    Delivery,
+    DeliveryConfig,
+    EmitEvent,
+    Live,
+    LiveEffect,
+    LiveEvent,
+    ReactorEvent,
+    ReactorRule,
+    run_virtual,
+)
 from gemini_live_runtime.events import Notice
-from gemini_live_runtime.session.reactor import ReactorEvent
 
 
 def bell(event: ReactorEvent, voice: object, state: object) -> list[LiveEffect]:

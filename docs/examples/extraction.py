@@ -2,8 +2,7 @@
 
 from pydantic import BaseModel
 
-from gemini_live_runtime import FieldPromotion, Live, LlmExtractor, MergePolicy, ScriptedTextModel, key
-from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime import FieldPromotion, Live, LlmExtractor, MergePolicy, ScriptedTextModel, key, run_virtual
 
 
 class Order(BaseModel):
@@ -44,7 +43,7 @@ run_virtual(main())
 
 # Prints:
 # {'app:dish': 'soup', 'app:guests': 4}
-# guests=40 False: lambda (extraction.py:20) says no
+# guests=40 False: lambda (extraction.py:19) says no
 # dish=soup True: it was not known
 # agreed=True False: prices was not presented yet
 # guests=4 True: it was not known

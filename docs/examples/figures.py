@@ -1,8 +1,7 @@
 """Figures: what a session keeps track of by itself, for guards (`session:` keys) and for people (telemetry)."""
 
-from gemini_live_runtime import Live, SessionSignals, SessionTelemetry, SessionType, State
+from gemini_live_runtime import Live, SessionSignals, SessionTelemetry, SessionType, State, run_virtual
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import run_virtual
 
 agent = Live.builder("desk").instruction("Answer the telephone.").telemetry(every_s=30)
 

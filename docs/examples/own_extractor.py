@@ -8,9 +8,9 @@ from gemini_live_runtime import (
     TextModel,
     TranscriptWindow,
     TurnExtractor,
+    interval,
+    run_virtual,
 )
-from gemini_live_runtime.clock import run_virtual
-from gemini_live_runtime.conversation.extraction import interval
 
 
 class Shouting:

@@ -9,8 +9,8 @@ from gemini_live_runtime import (
     TemporalPattern,
     TurnCountDetector,
     key,
+    run_virtual,
 )
-from gemini_live_runtime.clock import run_virtual
 
 
 def pay(state: State) -> dict[str, str]:

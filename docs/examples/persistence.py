@@ -2,8 +2,16 @@
 
 import asyncio
 
-from gemini_live_runtime import Live, MemoryPersistence, Phase, SessionPersistence, State, Transition, called_ok
-from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime import (
+    Live,
+    MemoryPersistence,
+    Phase,
+    SessionPersistence,
+    State,
+    Transition,
+    called_ok,
+    run_virtual,
+)
 
 
 def give_name(name: str, state: State) -> dict[str, str]:

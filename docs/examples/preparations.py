@@ -1,7 +1,6 @@
 """Entering a phase: what it requires, what prepares it, and what the model is told on the way in."""
 
-from gemini_live_runtime import Live, Phase, PhasePreparation, State, Transition, called_ok
-from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime import Live, Phase, PhasePreparation, State, Transition, called_ok, run_virtual
 
 
 def identify(number: int, state: State) -> str:

@@ -17,8 +17,8 @@ from gemini_live_runtime import (
     TransitionPhase,
     VoiceRuntimeState,
     key,
+    run_virtual,
 )
-from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.session.reactor import StateChanged
 
 

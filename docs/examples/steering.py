@@ -9,8 +9,8 @@ from gemini_live_runtime import (
     State,
     SteeringMode,
     key,
+    run_virtual,
 )
-from gemini_live_runtime.clock import run_virtual
 
 
 def set_mood(mood: str, state: State) -> str:

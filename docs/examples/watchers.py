@@ -1,7 +1,6 @@
 """Watchers: something to do at the moment a value, or the truth of a guard, changes in a certain way."""
 
-from gemini_live_runtime import Change, Live, State, Watcher, WatcherRegistry, WatchPredicate, key
-from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime import Change, Live, State, Watcher, WatcherRegistry, WatchPredicate, key, run_virtual
 
 
 def set_anger(tenths: int, state: State) -> dict[str, int]:
