@@ -142,7 +142,7 @@ class VoiceRuntimeState:
                 return self
 
 
-VOICE_EVENTS: frozenset[type[ev.Payload]] = frozenset((ev.TurnInterrupted, ev.TextSent))
+VOICE_EVENTS: frozenset[type[ev.Payload]] = frozenset((ev.TurnInterrupted, ev.TextSent, ev.AudioLost))
 """Events of the session, given as `Live`, that the voice state and `voice_defaults` look at: without rules of an
 agent's own nobody asks for the others."""
 

@@ -98,7 +98,9 @@ class Settler:
             began, count = now, 0
         self._lately[what] = (began, count + 1)
         if count == MAX_PER_S:
-            text = f"The {what} fired {MAX_PER_S} times in a second, as if it set itself off; it rests until that is over"
+            text = (
+                f"The {what} fired {MAX_PER_S} times in a second, as if it set itself off; it rests until that is over"
+            )
             self._emit(ev.Notice(level="warning", code="watchers", text=text, remedy="Let it write something else"))
         return count >= MAX_PER_S
 

@@ -1,0 +1,224 @@
+"""Whatever an author's code does, the conversation goes on and the session ends in an orderly way."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from tests.unit.session.runner_support import Stage, stage
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.no_audio import NoAudio
+from gemini_live_runtime.session.live import Live
+from gemini_live_runtime.session.live_effects import EmitEvent, LiveEffect, SendContext
+from gemini_live_runtime.session.reactor import Live as Happened
+from gemini_live_runtime.session.reactor import ReactorEvent, ReactorRule
+from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.terms import key
+from gemini_live_runtime.state.watchers import Watcher
+
+
+def agent() -> Live:
+    return Live.builder("test").instruction("Test.").state(values={"app:n": 0})
+
+
+async def begins(s: Stage) -> None:
+    await s.server.accepts()
+    await s.sink.until(ev.ConnectionReady)
+    await s.settled()
+
+
+async def talks(s: Stage, count: int = 1) -> None:
+    for number in range(1, count + 1):
+        await s.types(f"question {number}")
+        await s.server.says(serverContent={"outputTranscription": {"text": f"answer {number}"}})
+        await s.server.says(serverContent={"generationComplete": True})
+        await s.server.says(serverContent={"turnComplete": True})
+        await s.sink.until(ev.TurnCompleted, number)
+
+
+async def begins_and_talks(s: Stage) -> None:
+    await begins(s)
+    await talks(s)
+    await s.settled()
+
+
+def test_a_rule_that_fails_at_everything_is_told_now_and_then_and_ends_nothing() -> None:
+    def bad(event: ReactorEvent, voice: Any, state: State) -> None:
+        raise ValueError("boom")
+
+    s, code = stage(begins_and_talks, agent=agent().rule(ReactorRule("bad", bad)), mode="text")
+    assert code == 0
+    assert s.mind.turn_count == 1
+    assert 1 <= len([failed for failed in s.sink.all(ev.CodeFailed) if failed.name == "bad"]) <= 10
+
+
+@pytest.mark.parametrize(
+    "effect", [SendContext(("x",)), EmitEvent(ev.Log(source="engine", level="info", text="x"))], ids=["send", "emit"]
+)
+def test_a_rule_that_answers_its_own_answers_is_stopped_and_said(effect: LiveEffect) -> None:
+    def echo(event: ReactorEvent, voice: Any, state: State) -> Iterable[LiveEffect]:
+        return [effect] if isinstance(event, Happened) else []
+
+    s, code = stage(begins_and_talks, agent=agent().rule(ReactorRule("echo", echo)), mode="text")
+    assert code == 0
+    assert s.mind.turn_count == 1
+    assert len(s.sink.events) < 3000
+
+
+def test_a_rule_that_emits_what_is_no_event_is_reported() -> None:
+    def bad(event: ReactorEvent, voice: Any, state: State) -> Iterable[Any]:
+        begun = isinstance(event, Happened) and isinstance(event.event, ev.TurnStarted)
+        return [EmitEvent(object())] if begun else []  # type: ignore[arg-type]
+
+    s, _ = stage(begins_and_talks, agent=agent().rule(ReactorRule("bad", bad)), mode="text")
+    assert s.mind.turn_count == 1
+    assert s.sink.all(ev.CodeFailed)[0].name == "bad"
+
+
+def leaves(state: State, change: Any) -> None:
+    sys.exit(3)
+
+
+def is_cancelled(state: State, change: Any) -> None:
+    raise asyncio.CancelledError
+
+
+async def waits_for_ever(state: State, change: Any) -> None:
+    await asyncio.sleep(1e6)
+
+
+@pytest.mark.parametrize("action", [leaves, is_cancelled, waits_for_ever])
+@pytest.mark.parametrize("blocking", [True, False])
+def test_a_watcher_that_leaves_is_cancelled_or_never_ends_does_not_stop_the_turns(action: Any, blocking: bool) -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        s.state.set("app:n", 1)
+        await talks(s)
+        await asyncio.sleep(10)
+        assert s.mind.turn_count == 1
+
+    watcher = Watcher(key("app:n").changed(), action, name="w", blocking=blocking)
+    s, code = stage(scenario, agent=agent().watch(watcher), mode="text")
+    assert code == 0
+    assert len(s.sink.all(ev.CodeFailed)) == (1 if blocking or action is not waits_for_ever else 0)
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+def test_a_watcher_that_writes_what_it_watches_comes_to_rest_and_says_so(blocking: bool) -> None:
+    async def count(state: State, change: Any) -> None:
+        state.set("app:n", change.new + 1)
+
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        s.state.set("app:n", 1)
+        await asyncio.sleep(0.5)
+        await talks(s)
+        await s.settled()
+
+    watcher = Watcher(key("app:n").changed(), count, name="w", blocking=blocking)
+    s, _ = stage(scenario, agent=agent().watch(watcher), mode="text")
+    assert s.mind.turn_count == 1
+    assert s.state.get("app:n") < 200
+    assert "watchers" in [notice.code for notice in s.sink.all(ev.Notice)]
+
+
+def test_a_watcher_of_errors_that_fails_comes_to_rest() -> None:
+    def bad(state: State, change: Any) -> None:
+        raise ValueError("x")
+
+    watcher = Watcher(key("session:error_count").changed(), bad, name="w", blocking=True)
+
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        s.state.set("session:error_count", 5)
+        await asyncio.sleep(0.5)
+
+    s, _ = stage(scenario, agent=agent().watch(watcher), mode="text")
+    assert len(s.sink.events) < 2000
+
+
+def test_each_turn_has_its_own_last_words_however_late_its_end_is_dealt_with() -> None:
+    said: list[str] = []
+
+    async def slow(*_: Any) -> None:
+        await asyncio.sleep(4)
+
+    def heard(text: str, final: bool) -> None:
+        if final:
+            said.append(text)
+
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        await talks(s, 3)
+        await s.settled()
+
+    stage(scenario, agent=agent().on("turn_boundary", slow).on("output_transcript", heard), mode="text")
+    assert said == ["answer 1", "answer 2", "answer 3"]
+
+
+def test_an_event_that_the_mind_cannot_take_in_does_not_cost_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+
+        def broken(payload: ev.Payload) -> None:
+            raise ValueError("a fault of our own")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(s.mind.signals, "observe", broken)
+            await s.server.says(serverContent={"outputTranscription": {"text": "one"}})
+            await s.sink.until(ev.TranscriptDelta)
+        await s.server.says(serverContent={"outputTranscription": {"text": " two"}})
+        await s.sink.until(ev.TranscriptDelta, 2)
+
+    s, code = stage(scenario, agent=agent(), mode="text")
+    assert code == 0
+    assert s.sink.all(ev.CodeFailed)[0].error == "ValueError: a fault of our own"
+
+
+def test_a_device_that_is_lost_frees_the_floor_for_a_prompt() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        s.session.voice(True)
+        s.session.handle.prompt()
+        waits = [s.mind.pending.has_prompt]
+        s.session.device_lost("input", "unplugged")
+        waits.append(s.mind.pending.has_prompt)
+        s.session.playback_started(1)
+        s.session.handle.prompt()
+        waits.append(s.mind.pending.has_prompt)
+        s.session.device_lost("output", "unplugged")
+        waits.append(s.mind.pending.has_prompt)
+        assert waits == [True, False, True, False]
+
+    stage(scenario, agent=agent(), mode="text")
+
+
+class BrokenSound(NoAudio):
+    async def close(self) -> None:
+        raise ValueError("the driver is gone")
+
+
+def test_a_part_that_fails_at_the_end_does_not_keep_the_others_from_ending() -> None:
+    s, code = stage(begins, agent=agent(), audio=BrokenSound, mode="text")
+    assert code == 0
+    assert s.closed
+    assert isinstance(s.sink.events[-1].payload, ev.SessionEnded)
+
+
+def test_a_session_that_is_cancelled_still_ends_for_those_who_wait_for_it() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        events = s.session.handle.events()
+        (running,) = [task for task in asyncio.all_tasks() if "LiveSession.run" in repr(task.get_coro())]
+        running.cancel()
+        assert await asyncio.wait_for(s.session.handle.done, 30) == 1
+        async with asyncio.timeout(1):
+            assert [event async for event in events]
+        assert s.closed
+
+    with pytest.raises(asyncio.CancelledError):
+        stage(scenario, agent=agent(), mode="text")
