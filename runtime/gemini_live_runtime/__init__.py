@@ -86,8 +86,6 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.writing import ContextNote as ContextNote
     from gemini_live_runtime.state.computed import ComputedRegistry as ComputedRegistry
     from gemini_live_runtime.state.computed import ComputedVar as ComputedVar
-    from gemini_live_runtime.state.guards import called_ok as called_ok
-    from gemini_live_runtime.state.guards import key as key
     from gemini_live_runtime.state.keys import StateKey as StateKey
     from gemini_live_runtime.state.store import Origin as Origin
     from gemini_live_runtime.state.store import State as State
@@ -99,6 +97,8 @@ if TYPE_CHECKING:
     from gemini_live_runtime.state.temporal import TemporalPattern as TemporalPattern
     from gemini_live_runtime.state.temporal import TemporalRegistry as TemporalRegistry
     from gemini_live_runtime.state.temporal import TurnCountDetector as TurnCountDetector
+    from gemini_live_runtime.state.terms import called_ok as called_ok
+    from gemini_live_runtime.state.terms import key as key
     from gemini_live_runtime.state.watchers import Change as Change
     from gemini_live_runtime.state.watchers import Watcher as Watcher
     from gemini_live_runtime.state.watchers import WatcherRegistry as WatcherRegistry
@@ -230,7 +230,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "ComputedRegistry",
         "ComputedVar",
     ),
-    "state.guards": (
+    "state.terms": (
         "called_ok",
         "key",
     ),

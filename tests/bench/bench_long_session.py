@@ -42,8 +42,8 @@ from gemini_live_runtime.session.live import Live  # noqa: E402
 from gemini_live_runtime.session.plan import SessionPlan  # noqa: E402
 from gemini_live_runtime.state.computed import ComputedVar  # noqa: E402
 from gemini_live_runtime.state.detectors import TurnCountDetector  # noqa: E402
-from gemini_live_runtime.state.guards import key  # noqa: E402
 from gemini_live_runtime.state.temporal import TemporalPattern  # noqa: E402
+from gemini_live_runtime.state.terms import key  # noqa: E402
 from gemini_live_runtime.state.watchers import Watcher  # noqa: E402
 from gemini_live_runtime.tools.context import ToolContext  # noqa: E402
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint  # noqa: E402

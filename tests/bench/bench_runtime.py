@@ -38,8 +38,9 @@ from gemini_live_runtime.session.live import Live  # noqa: E402
 from gemini_live_runtime.session.plan import SessionPlan  # noqa: E402
 from gemini_live_runtime.session.runner import LiveSession  # noqa: E402
 from gemini_live_runtime.state.computed import ComputedVar  # noqa: E402
-from gemini_live_runtime.state.guards import Guard, key  # noqa: E402
+from gemini_live_runtime.state.guards import Guard  # noqa: E402
 from gemini_live_runtime.state.store import Origin, writing_as  # noqa: E402
+from gemini_live_runtime.state.terms import key  # noqa: E402
 from gemini_live_runtime.state.watchers import Watcher  # noqa: E402
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint  # noqa: E402
 from gemini_live_runtime.wire.transport import Transport  # noqa: E402

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "runtime"))
 
 from gemini_live_runtime.state.computed import ComputedRegistry, ComputedVar  # noqa: E402
-from gemini_live_runtime.state.guards import key  # noqa: E402
 from gemini_live_runtime.state.store import Changes, State  # noqa: E402
+from gemini_live_runtime.state.terms import key  # noqa: E402
 from gemini_live_runtime.state.watchers import Watcher, WatcherRegistry  # noqa: E402
 
 ROUNDS = 101

@@ -191,6 +191,19 @@ def test_a_template_replaces_everything_and_is_sent_once() -> None:
     talk(phased().on("instruction_template", template), scenario)
 
 
+def test_in_the_context_mode_a_template_is_told_as_context_and_once() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.server.frames.clear()
+        await t.writes(on=True)
+        await t.turn()
+        await t.turn()
+        assert t.wire == [("model context", "SYSTEM")]
+
+    template = agent().on("instruction_template", lambda state: "SYSTEM" if state.get("app:on") else None)
+    talk(template.steering(SteeringMode.CONTEXT_INJECTION), scenario)
+
+
 @pytest.mark.parametrize(
     ("model", "told"),
     [

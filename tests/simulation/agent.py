@@ -41,7 +41,6 @@ from gemini_live_runtime.session.plan import SessionPlan
 from gemini_live_runtime.session.reactor import Live as LiveEvent
 from gemini_live_runtime.session.reactor import ReactorEvent, ReactorRule, VoiceRuntimeState
 from gemini_live_runtime.state.computed import ComputedVar
-from gemini_live_runtime.state.guards import called_ok, key
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import (
     ConsecutiveFailureDetector,
@@ -50,6 +49,7 @@ from gemini_live_runtime.state.temporal import (
     TemporalPattern,
     TurnCountDetector,
 )
+from gemini_live_runtime.state.terms import called_ok, key
 from gemini_live_runtime.state.watchers import Change, Watcher
 
 # -- phases ----------------------------------------------------------------------------------------------------------

@@ -57,12 +57,14 @@ class Director:
     def __post_init__(self) -> None:
         first, then = self.pair
         waits = ACTIONS[then].needs == ("pending",) or (then == "drop" and first in CLOSING)
-        pause = "pending" if waits and first != "hang_up" else "none"
+        # What can happen while a connection is pending leaves it so; the others have to wait for one.
+        leaves = "none" in ACTIONS[first].needs
+        pause = "pending" if waits and not leaves else "none"
         self.queue = [(first, pause), (then, "")]
         if first == "refuse":
             # Only a session that was connected once tries again.
             self.queue[:0] = [("connect", "none"), ("drop", "pending")]
-        if not waits or first in CLOSING or "none" in ACTIONS[first].needs:
+        if not waits or first in CLOSING or leaves:
             return
         if first == "connect":
             # A new instruction that the setup does not carry has some models connect once more.

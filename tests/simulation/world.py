@@ -37,6 +37,9 @@ from gemini_live_runtime.wire.transport import Transport
 LONGEST_S = 3600.0
 """Virtual seconds after which a session that does not end is a finding."""
 
+FATAL = ("hang_up", "close_for_good", "refuse", "drop")
+"""Actions that end a session, or may."""
+
 WATCHED = ("ready", "error")
 
 
@@ -246,6 +249,9 @@ class World:
         if step is not None:
             return step
         choices: list[Action] = possible(self.wire)
+        if self.director.queue and chance.random() < 0.95:
+            # A session that is over brings nothing about.
+            choices = [action for action in choices if action.name not in FATAL]
         chosen = chance.choices(choices, [action.weight(self.wire) for action in choices])[0]
         return Step(chosen.name, chance.getrandbits(48))
 

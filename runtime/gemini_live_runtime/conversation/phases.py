@@ -24,7 +24,8 @@ from gemini_live_runtime.conversation.instructions import (
 )
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.state.guards import Guard, GuardLike, Term
+from gemini_live_runtime.state.guards import Guard, GuardLike
+from gemini_live_runtime.state.terms import Term
 
 if TYPE_CHECKING:
     from gemini_live_runtime.tools.declaration import Tool

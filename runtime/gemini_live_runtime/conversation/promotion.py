@@ -11,9 +11,11 @@ from typing import Any
 
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
-from gemini_live_runtime.state.guards import Guard, Term, as_guard, function_name, key, same
+from gemini_live_runtime.state.explaining import same
+from gemini_live_runtime.state.guards import Guard, as_guard, function_name
 from gemini_live_runtime.state.keys import StateKey, check_key
 from gemini_live_runtime.state.store import Origin, State
+from gemini_live_runtime.state.terms import Term, key
 from gemini_live_runtime.text import sanitise_line
 
 MAX_REASON = 200

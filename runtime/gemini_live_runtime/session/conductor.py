@@ -58,7 +58,7 @@ from gemini_live_runtime.session.tool_desk import ToolDesk
 from gemini_live_runtime.session.user_code import UserCode
 from gemini_live_runtime.session.writing import ContextNote
 from gemini_live_runtime.state.computed import ComputedRegistry
-from gemini_live_runtime.state.guards import MISSING
+from gemini_live_runtime.state.explaining import MISSING
 from gemini_live_runtime.state.store import Mutation, Origin, State, writing_as
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry

@@ -22,7 +22,7 @@ from gemini_live_runtime.conversation.transitions import (
 )
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.user_code import UserCode
-from gemini_live_runtime.state.guards import Explanation
+from gemini_live_runtime.state.explaining import Explanation
 from gemini_live_runtime.state.store import Origin, State, writing_as
 from gemini_live_runtime.text import redactor
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from gemini_live_runtime.state.guards import Term
+from gemini_live_runtime.state.terms import Term
 
 _MAX_FUNCTIONS = 2000
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import JournalError, NewerFormatError, StateError
-from gemini_live_runtime.state.guards import CALLED_OK
 from gemini_live_runtime.state.keys import check_key
 from gemini_live_runtime.state.store import Origin, State, to_json
+from gemini_live_runtime.state.terms import CALLED_OK
 from gemini_live_runtime.text import redactor
 
 VERSION = 1

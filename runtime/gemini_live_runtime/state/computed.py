@@ -9,11 +9,13 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
-from gemini_live_runtime.state.guards import MISSING, Explanation, Guard, Read, Term, as_guard, function_name
+from gemini_live_runtime.state.explaining import MISSING, Explanation, Read
+from gemini_live_runtime.state.guards import Guard, as_guard, function_name
 from gemini_live_runtime.state.keys import check_key
 from gemini_live_runtime.state.reading import copied
 from gemini_live_runtime.state.recorder import ReadRecorder
 from gemini_live_runtime.state.store import Origin, same_value, to_json, writing_as
+from gemini_live_runtime.state.terms import Term
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State

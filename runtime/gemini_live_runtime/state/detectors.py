@@ -12,7 +12,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.guards import GuardLike, as_guard, function_name, is_number
+from gemini_live_runtime.state.explaining import is_number
+from gemini_live_runtime.state.guards import GuardLike, as_guard, function_name
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from gemini_live_runtime.errors import StateError, caller_place
-from gemini_live_runtime.state.guards import Term
+from gemini_live_runtime.state.terms import Term
 
 T = TypeVar("T")
 

@@ -7,8 +7,9 @@ from copy import deepcopy
 from typing import Any, Final, TypeAlias, TypeVar, overload
 
 from gemini_live_runtime.errors import StateError
-from gemini_live_runtime.state.guards import MISSING, Term
+from gemini_live_runtime.state.explaining import MISSING
 from gemini_live_runtime.state.keys import SCOPES, StateKey
+from gemini_live_runtime.state.terms import Term
 
 T = TypeVar("T")
 Names: TypeAlias = set[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from gemini_live_runtime.state.guards import Reader
+from gemini_live_runtime.state.explaining import Reader
 from gemini_live_runtime.state.reading import Names, Readable
 
 if TYPE_CHECKING:

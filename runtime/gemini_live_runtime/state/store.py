@@ -12,9 +12,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from gemini_live_runtime.errors import StateError
-from gemini_live_runtime.state.guards import MISSING, Term, same
+from gemini_live_runtime.state.explaining import MISSING, same
 from gemini_live_runtime.state.keys import StateKey, check_key
 from gemini_live_runtime.state.reading import SHARED, Names, Readable, copied
+from gemini_live_runtime.state.terms import Term
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.transaction import Overlay, Transaction

@@ -17,7 +17,7 @@ from gemini_live_runtime.state.detectors import (
     TemporalEvent,
     TurnCountDetector,
 )
-from gemini_live_runtime.state.guards import is_number
+from gemini_live_runtime.state.explaining import is_number
 from gemini_live_runtime.state.watchers import check_action
 
 if TYPE_CHECKING:

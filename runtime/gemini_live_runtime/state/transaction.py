@@ -6,9 +6,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from gemini_live_runtime.state.guards import MISSING, Term
+from gemini_live_runtime.state.explaining import MISSING
 from gemini_live_runtime.state.reading import Names, Readable
 from gemini_live_runtime.state.store import Mutation, State, _Record, same_value
+from gemini_live_runtime.state.terms import Term
 
 _GONE = object()
 

@@ -7,26 +7,11 @@ from inspect import iscoroutinefunction
 from typing import Any
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.guards import (
-    MISSING,
-    All,
-    AnyOf,
-    Explanation,
-    Function,
-    Guard,
-    GuardLike,
-    Not,
-    Read,
-    Reader,
-    Term,
-    as_guard,
-    function_name,
-    is_number,
-    same,
-    shown,
-)
+from gemini_live_runtime.state.explaining import MISSING, Explanation, Read, Reader, is_number, same, shown
+from gemini_live_runtime.state.guards import All, AnyOf, Function, Guard, GuardLike, Not, as_guard, function_name
 from gemini_live_runtime.state.keys import check_key
 from gemini_live_runtime.state.reading import copied
+from gemini_live_runtime.state.terms import Term
 
 Decide = Callable[[Any, Any], bool]
 """Whether a change from old to new is the one waited for. A missing value is null (None)."""

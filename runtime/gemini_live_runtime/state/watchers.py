@@ -9,7 +9,8 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
-from gemini_live_runtime.state.guards import MISSING, Explanation, Guard, function_name
+from gemini_live_runtime.state.explaining import MISSING, Explanation
+from gemini_live_runtime.state.guards import Guard, function_name
 from gemini_live_runtime.state.reading import Names, Readable, copied
 from gemini_live_runtime.state.watch_predicates import WatchPredicate
 

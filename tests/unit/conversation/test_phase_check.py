@@ -12,7 +12,7 @@ from gemini_live_runtime.conversation.instructions import InstructionModifier
 from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_all
 from gemini_live_runtime.conversation.phases import Phase, PhasePreparation, Transition
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.guards import called_ok, key
+from gemini_live_runtime.state.terms import called_ok, key
 
 
 def faults(*phases: Phase, initial: str = "a", tools: Any = (), **options: Any) -> list[str]:

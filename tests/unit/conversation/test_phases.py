@@ -25,9 +25,9 @@ from gemini_live_runtime.conversation.transitions import (
     TransitionTrigger,
 )
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.guards import key
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.terms import key
 
 
 def carry_out(machine: PhaseMachine, plan: TransitionPlan, state: State, now: float = 0.0) -> PhaseTransition:

@@ -8,9 +8,9 @@ import pytest
 
 from gemini_live_runtime.conversation.promotion import Decision, FieldPromotion, apply, promote
 from gemini_live_runtime.errors import AgentError, StateError
-from gemini_live_runtime.state.guards import key
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.store import MISSING, Origin, State
+from gemini_live_runtime.state.terms import key
 
 keep_known, overwrite = FieldPromotion.keep_known, FieldPromotion.overwrite
 

@@ -15,7 +15,7 @@ from gemini_live_runtime.session.live import Live
 from gemini_live_runtime.session.live_effects import TransitionPhase
 from gemini_live_runtime.session.reactor import Live as LiveEvent
 from gemini_live_runtime.session.reactor import PlaybackStarted, ReactorRule
-from gemini_live_runtime.state.guards import key
+from gemini_live_runtime.state.terms import key
 from gemini_live_runtime.tools.declaration import tool
 
 SILENCE = {"mimeType": "audio/pcm;rate=24000", "data": "AAAAAAAAAAA="}

@@ -15,7 +15,7 @@ from gemini_live_runtime.session.keeping import LOAD_S
 from gemini_live_runtime.session.live import Live
 from gemini_live_runtime.session.persistence import MemoryPersistence
 from gemini_live_runtime.session.snapshot import SessionSnapshot
-from gemini_live_runtime.state.guards import key
+from gemini_live_runtime.state.terms import key
 
 
 class Store(MemoryPersistence):

@@ -13,9 +13,9 @@ from gemini_live_runtime.session.definition import Delivery, DeliveryConfig
 from gemini_live_runtime.session.live import Live
 from gemini_live_runtime.session.producers import Mentions
 from gemini_live_runtime.state.computed import ComputedVar
-from gemini_live_runtime.state.guards import key
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.terms import key
 
 
 def agent() -> Live:

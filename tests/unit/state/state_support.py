@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gemini_live_runtime.state.guards import Guard, key
+from gemini_live_runtime.state.guards import Guard
+from gemini_live_runtime.state.terms import key
 
 KEYS = ("app:a", "app:b", "user:a", "session:a", "turn:a", "turn:b", "bg:a", "temp:a", "a", "b")
 

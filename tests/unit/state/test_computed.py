@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.computed import ComputedRegistry, ComputedVar
-from gemini_live_runtime.state.guards import key
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.state.terms import key
 
 
 class Diamond:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from state_support import KEYS, VALUES, equal
 
-from gemini_live_runtime.state.guards import MISSING
+from gemini_live_runtime.state.explaining import MISSING
 from gemini_live_runtime.state.store import Changes, Mutation, State
 
 

@@ -11,9 +11,10 @@ import pytest
 from pydantic import BaseModel
 
 from gemini_live_runtime.errors import StateError
-from gemini_live_runtime.state.guards import MISSING, key
+from gemini_live_runtime.state.explaining import MISSING
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.store import Mutation, Origin, State, writing_as
+from gemini_live_runtime.state.terms import key
 
 
 def test_a_bare_name_falls_back_to_derived_in_get_contains_and_keys_alike() -> None:

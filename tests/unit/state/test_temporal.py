@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.guards import key
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import (
     ConsecutiveFailureDetector,
@@ -21,6 +20,7 @@ from gemini_live_runtime.state.temporal import (
     TemporalRegistry,
     TurnCountDetector,
 )
+from gemini_live_runtime.state.terms import key
 
 TICK, TURN, STATE = TemporalEvent("tick"), TemporalEvent("turn"), TemporalEvent("state")
 INTERRUPTED = TemporalEvent("event", type="interrupted")
