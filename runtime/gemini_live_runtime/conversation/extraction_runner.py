@@ -87,7 +87,9 @@ class ExtractionRunner:
         clock: Clock,
         on_result: Callable[[ExtractionResult], None],
         on_failure: Callable[[ExtractionFailure], None],
+        on_ended: Callable[[], None] = lambda: None,
     ) -> None:
+        """`on_ended` is told when a run is really over, which may be long after its deadline."""
         lacking = [name for name, each in schedule.extractors.items() if getattr(each, "needs_model", False)]
         if lacking and model is None:
             raise AgentError(
@@ -96,7 +98,7 @@ class ExtractionRunner:
                 field="model",
             )
         self._state, self._schedule, self._model, self._clock = state, schedule, model, clock
-        self._on_result, self._on_failure = on_result, on_failure
+        self._on_result, self._on_failure, self._on_ended = on_result, on_failure, on_ended
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closed = False
 
@@ -170,6 +172,7 @@ class ExtractionRunner:
             del self._tasks[name]
         if task.cancelled():
             self._schedule.ended(name)
+        self._on_ended()
 
     async def _chain(self, ask: Ask | None) -> None:
         while ask is not None:

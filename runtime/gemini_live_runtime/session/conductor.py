@@ -192,6 +192,7 @@ class Conductor:
             clock,
             self.pipeline.extracted,
             self.pipeline.extraction_failed,
+            body.changed,
         )
         self.keeper = Keeper(plan, self)
         self.subscriptions: list[Subscription] = []

@@ -318,6 +318,10 @@ class LiveSession:
                 case RunTool():
                     calls.append(effect)
                 case CancelTool():
+                    if calls:
+                        # A call and its cancellation may come in one message.
+                        self.conductor.calls(calls)
+                        calls = []
                     self.conductor.cancel_call(effect.call_id)
                 case End():
                     if not self._end.done():

@@ -12,6 +12,7 @@ from tests.unit.session.runner_support import Stage, stage
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.no_audio import NoAudio
+from gemini_live_runtime.conversation.extraction import FunctionExtractor
 from gemini_live_runtime.session.live import Live
 from gemini_live_runtime.session.live_effects import EmitEvent, LiveEffect, SendContext
 from gemini_live_runtime.session.reactor import Live as Happened
@@ -222,3 +223,40 @@ def test_a_session_that_is_cancelled_still_ends_for_those_who_wait_for_it() -> N
 
     with pytest.raises(asyncio.CancelledError):
         stage(scenario, agent=agent(), mode="text")
+
+
+def test_a_call_that_is_cancelled_in_the_message_that_makes_it_is_not_run() -> None:
+    ran: list[str] = []
+
+    async def slow() -> str:
+        """Be slow."""
+        ran.append("slow")
+        await asyncio.sleep(20)
+        return ""
+
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        call = {"id": "c1", "name": "slow", "args": {}}
+        await s.server.says(toolCall={"functionCalls": [call]}, toolCallCancellation={"ids": ["c1"]})
+        finished = await asyncio.wait_for(s.sink.until(ev.ToolFinished), 1)
+        assert (finished.status, finished.delivered) == ("cancelled", False)
+
+    stage(scenario, agent=agent().tools(slow), mode="text")
+    assert ran == []
+
+
+def test_an_extractor_that_is_slow_to_give_up_does_not_keep_the_session_from_becoming_quiet() -> None:
+    async def slow(window: Any) -> None:
+        try:
+            await asyncio.sleep(100)
+        finally:
+            await asyncio.sleep(0.5)
+
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        await talks(s)
+        await asyncio.wait_for(s.session.until_quiet(0.2), 10)
+
+    extractor = FunctionExtractor(slow, name="slow", deadline_s=1.0)
+    s, _ = stage(scenario, agent=agent().extract(extractor), mode="text")
+    assert [failed.extractor for failed in s.sink.all(ev.ExtractionFailed)] == ["slow"]
