@@ -505,7 +505,7 @@ BODY = (
         ("tools are run", "self.conductor.calls(calls)", TOOLS),
         ("the server's cancellation is heard of", "self.conductor.cancel_call(effect.call_id)", TOOLS),
         ("soft turns close the turn", "self._perform(self._core.soft_turn(self._now(), SOFT_TURN))", SOFT),
-        ("a prompt is an answer owed", "self._perform(self._core.prompted(self._now()))", STEERING),
+        ("a prompt is an answer owed", "self._perform(self._core.prompted(self._now()))", HANDLE),
         (
             "the mind ends with the session",
             "(self.conductor.close, MIND_ENDING_S)",

@@ -256,3 +256,19 @@ def test_a_bare_name_reads_what_is_computed_wherever_one_asks() -> None:
         assert t.state.get("app:twice") is None
 
     talk(agent().computed(ComputedVar("twice", lambda s: s["app:x"] * 2, "app:x")).state(values={"app:x": 2}), scenario)
+
+
+def test_a_session_is_not_quiet_while_the_model_owes_what_it_was_prompted_for() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.handle.prompt()
+        await t.rests()
+        waiting = asyncio.create_task(t.handle.until_quiet())
+        await t.passes(3)
+        assert not waiting.done()
+        await t.says("Good day.")
+        await t.ends()
+        await t.passes(0.5)
+        assert waiting.done()
+
+    talk(agent(), scenario)
