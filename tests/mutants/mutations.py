@@ -502,7 +502,17 @@ BODY = (
         ("commits are the beginning of a latency", "self.conductor.telemetry.committed(self._now())", CLIENT),
         ("commits are told to the rules", "self.conductor.fast.user_speech(begins)", CLIENT),
         ("the model's sound is counted and heard of", "self._model_sound(pcm)", CALLBACKS),
-        ("tools are run", "self.conductor.calls(calls)", TOOLS),
+        (
+            "tools are run",
+            "self.conductor.calls(calls)\n        self._changed",
+            TOOLS,
+            "pass\n        self._changed",
+        ),
+        (
+            "a call is begun before its cancellation is heard",
+            "self.conductor.calls(calls)\n                        calls = []",
+            TRANSCRIPT,
+        ),
         ("the server's cancellation is heard of", "self.conductor.cancel_call(effect.call_id)", TOOLS),
         ("soft turns close the turn", "self._perform(self._core.soft_turn(self._now(), SOFT_TURN))", SOFT),
         ("a prompt is an answer owed", "self._perform(self._core.prompted(self._now()))", HANDLE),

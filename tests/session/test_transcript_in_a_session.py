@@ -139,3 +139,24 @@ def test_typed_turns_run_the_same_pipeline_as_spoken_ones() -> None:
         await t.turn("hello", "Good day.")
 
     assert kinds(talk(agent(), typed, mode="text")) == kinds(talk(agent(), spoken))
+
+
+def test_a_call_that_is_cancelled_in_the_same_message_is_not_run_and_has_its_end() -> None:
+    ran: list[str] = []
+
+    async def ping() -> None:
+        """Ping."""
+        ran.append("ping")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("ping it")
+        call = {"id": "c1", "name": "ping", "args": {}}
+        await t.server.says(toolCall={"functionCalls": [call]}, toolCallCancellation={"ids": ["c1"]})
+        await t.rests()
+        assert t.sent("answer") == []
+        (turn,) = t.stage.mind.transcript.window_with_current(1).turns
+        assert [(made.name, made.status) for made in turn.tool_calls] == [("ping", "cancelled")]
+
+    talk(agent().tools(ping), scenario)
+    assert ran == []
