@@ -82,7 +82,8 @@ async def drop(world: World, chance: random.Random) -> None:
 async def close_for_good(world: World, chance: random.Random) -> None:
     """The server closes and means it."""
     assert world.line is not None
-    world.line.drop(*chance.choice(((1000, ""), (1008, "policy"), (1007, "invalid"))))
+    ends = ((1000, ""), (1008, "policy"), (1007, "invalid"))
+    world.line.drop(*(ends[0] if world.directed else chance.choice(ends)))
 
 
 @_action(*OPEN)

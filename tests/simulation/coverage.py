@@ -13,16 +13,10 @@ CLOSING = ("drop", "close_for_good", "refuse")
 """Actions after which no connection is open."""
 
 IMPOSSIBLE: dict[tuple[str, str], str] = {
-    **{
-        (first, then): "the connection has just ended, and only connect makes an open one"
-        for first in CLOSING
-        for then, action in ACTIONS.items()
-        if action.needs == ("open",)
-    },
-    **{
-        ("close_for_good", then): "after such an end the session makes no other connection"
-        for then in ("connect", "refuse", "drop")
-    },
+    (first, then): "the connection has just ended, and only connect makes an open one"
+    for first in CLOSING
+    for then, action in ACTIONS.items()
+    if action.needs == ("open",)
 }
 """Pairs that cannot be, with the reason."""
 
@@ -64,6 +58,9 @@ class Director:
         if first == "refuse":
             # Only a session that was connected once tries again.
             self.queue[:0] = [("connect", "none"), ("drop", "pending")]
+        if waits and first == "close_for_good":
+            # An end that was announced is followed by another connection.
+            self.queue[:0] = [("go_away", "none")]
         if not waits or first in CLOSING or leaves:
             return
         if first == "connect":

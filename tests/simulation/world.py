@@ -91,9 +91,12 @@ class World:
         Current.timeline = self.timeline
         Current.chance = random.Random(seed + 1)
         Current.faulty = chance.choice((0.0, 0.1, 0.5))
-        self.director = Director(POSSIBLE[seed % len(POSSIBLE)], chance.randint(0, 6))
+        count = len(POSSIBLE)
+        # Two pairs are brought about in each session, so that every pair is several times.
+        pairs = (POSSIBLE[seed % count], POSSIBLE[(seed * 7 + count // 2) % count])
+        self.directors = [Director(pair, chance.randint(0, 6)) for pair in pairs]
         self.directed = False
-        self.plan = choose_plan(chance, reconnects=self.director.reconnects)
+        self.plan = choose_plan(chance, reconnects=any(director.reconnects for director in self.directors))
         self.device = ScriptedDevice(self.timeline, microphone=self.microphone)
 
     # -- the session -------------------------------------------------------------------------------------------------
@@ -245,11 +248,12 @@ class World:
         if len(self.steps) >= self.length:
             return None
         chance = self.chance
-        step = self.director.next(self.wire, len(self.steps), chance.getrandbits(48))
+        director = next((director for director in self.directors if director.queue), None)
+        step = None if director is None else director.next(self.wire, len(self.steps), chance.getrandbits(48))
         if step is not None:
             return step
         choices: list[Action] = possible(self.wire)
-        if self.director.queue and chance.random() < 0.95:
+        if director is not None and chance.random() < 0.95:
             # A session that is over brings nothing about.
             choices = [action for action in choices if action.name not in FATAL]
         chosen = chance.choices(choices, [action.weight(self.wire) for action in choices])[0]
