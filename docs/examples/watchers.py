@@ -40,8 +40,9 @@ async def main() -> None:
     async for event in events:
         if event.type == "watcher.fired":
             print(f"turn {event.turn}: {event.payload.watcher} fired")
-        elif event.type == "watcher.missed":
-            print(f"turn {event.turn}: {event.payload.watcher} did not: {event.payload.missing}")
+        elif event.type == "watchers.missed":
+            for miss in event.payload.misses:
+                print(f"turn {event.turn}: {miss['watcher']} did not: {miss['missing']}")
 
 
 run_virtual(main())

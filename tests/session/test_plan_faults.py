@@ -13,8 +13,10 @@ from gemini_live_runtime import (
     Phase,
     ReactorRule,
     StateKey,
+    SustainedDetector,
     TemporalPattern,
     Transition,
+    TransitionPhase,
     TurnCountDetector,
     Watcher,
     called_ok,
@@ -50,6 +52,14 @@ FAULTS: dict[str, tuple[Live, str]] = {
     "a need that nothing can fill": (
         agent().tools(ping).phase(Phase("a", "A.", needs="user:nothing", transitions=TO_END), END),
         "user:nothing",
+    ),
+    "a watcher of what is never announced": (
+        agent().watch(Watcher(key("session:silence_ms").crossed_above(5000), lambda: None)),
+        "session:silence_ms",
+    ),
+    "a pattern of what is never announced": (
+        agent().pattern(TemporalPattern("still", SustainedDetector(key("session:silence_ms") > 5, 3), lambda: None)),
+        "session:silence_ms",
     ),
     "a phase that cannot be left": (agent().phase(Phase("a", "A."), END), "a"),
     "two phases of one name": (agent().phase(END, Phase("end", "Again.", terminal=True)), "Two phases are called end"),
@@ -120,3 +130,12 @@ def test_settings_that_a_model_cannot_follow_are_named() -> None:
     assert "waits for every tool: ping" in told
     assert "repair has nothing to do" in told
     assert "soft_turns has nothing to do" in told
+
+
+def test_a_phase_that_only_code_goes_to_is_none_nobody_gets_to() -> None:
+    def go(event: object, voice: object, state: object) -> list[TransitionPhase]:
+        return [TransitionPhase("apart")]
+
+    way_out = Transition("end", called_ok("ping"))
+    phases = (Phase("a", "A.", transitions=way_out), Phase("apart", "Apart.", transitions=way_out), END)
+    assert agent().tools(ping).phase(*phases).rule(ReactorRule("go", go)).plan().name

@@ -414,3 +414,23 @@ def test_a_background_agent_leaves_its_result_in_the_state() -> None:
 
     t = talk(agent(), scenario)
     assert [(ended.name, ended.ok) for ended in t.all(ev.AgentFinished)] == [("reader", True)]
+
+
+def test_a_tool_may_set_a_background_agent_to_work() -> None:
+    class Clerk:
+        async def run(self, state: State) -> str:
+            return f"{state.get('user:name')} is on the list"
+
+    def look_up(context: ToolContext, state: State) -> str:
+        """Look the caller up."""
+        assert context.agents is not None
+        context.agents.dispatch("clerk", Clerk(), state)
+        return "looking"
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("look_up")
+        assert t.state["bg:clerk:result"] == "Ada is on the list"
+
+    t = talk(agent().tools(look_up).state(values={"user:name": "Ada"}), scenario)
+    assert [done.ok for done in t.all(ev.AgentFinished)] == [True]

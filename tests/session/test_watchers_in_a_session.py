@@ -248,8 +248,8 @@ def test_a_near_miss_is_an_event_that_says_by_how_much() -> None:
 
     angry = Watcher(key("app:anger").crossed_above(0.7), lambda: None, name="angry")
     t = talk(agent().watch(angry).state(values={"app:anger": 0.2}), scenario)
-    (missed,) = t.all(ev.WatcherMissed)
-    assert missed.missing == "0.65 is 0.05 below 0.7"
+    (missed,) = t.all(ev.WatchersMissed)
+    assert missed.misses[0]["missing"] == "0.65 is 0.05 below 0.7"
 
 
 def test_a_muted_watcher_only_tells_that_it_would_have_fired() -> None:

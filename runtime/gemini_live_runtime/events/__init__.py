@@ -60,7 +60,7 @@ PAYLOADS: dict[str, type[Payload]] = {
         PhaseEntered,
         PhaseBlocked,
         WatcherFired,
-        WatcherMissed,
+        WatchersMissed,
         PatternFired,
         InstructionUpdated,
         ContextSent,

@@ -1,7 +1,7 @@
 """Events of an agent's mind: state, phases, watchers, steering, extraction, repair, user code.
 
-An explanation is the tree of `state.explaining.Explanation.to_json`: `{"text", "value", "reads", "children", "problem"}`,
-where each read names the key, its value and who wrote it.
+An explanation is the tree that `state.explaining.Explanation.to_json` makes: `{"text", "value", "reads", "children",
+"problem"}`, where each read names the key, its value and who wrote it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
     "ToolAcknowledged",
     "TurnMeasured",
     "WatcherFired",
-    "WatcherMissed",
+    "WatchersMissed",
 ]
 
 
@@ -103,15 +103,14 @@ class WatcherFired(Payload):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WatcherMissed(Payload):
-    """A watched key changed without its condition coming true; `missing` says by how much or why."""
+class WatchersMissed(Payload):
+    """Watched keys changed without the watchers' conditions coming true.
 
-    type: ClassVar[str] = "watcher.missed"
-    watcher: str
-    key: str
-    old: Any
-    new: Any
-    missing: str
+    Each of `misses` has `watcher`, `key`, `old`, `new`, and `missing`, which says by how much or why.
+    """
+
+    type: ClassVar[str] = "watchers.missed"
+    misses: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

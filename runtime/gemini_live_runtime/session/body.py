@@ -55,6 +55,11 @@ class Body(Protocol):
         """Whether the model waits for the answer of a call."""
         ...
 
+    @property
+    def owes_answer(self) -> bool:
+        """Whether the model has been asked and has not begun to answer."""
+        ...
+
     def release(self) -> None:
         """The model has been told what it has to know: typed texts may go out."""
         ...

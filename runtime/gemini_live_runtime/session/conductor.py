@@ -163,7 +163,8 @@ class Conductor:
             self.pending,
             emit=body.emit,
             reconnect=body.reconnect,
-            prompt_armed=lambda: self.react(PromptArmed()),
+            # A prompt now would cut off an answer that is on its way: the end of that turn is its moment.
+            prompt_armed=lambda: None if body.owes_answer else self.react(PromptArmed()),
         )
         self.signals = SessionSignals(self.state, clock.now, self.transcript_now)
         self.fast = FastLane(self, definition)
@@ -171,7 +172,12 @@ class Conductor:
             definition.background_agents, clock=clock, on_finished=self._agent_finished
         )
         self.tools = ToolDispatcher(
-            plan.declared, clock=clock, on_finished=self._tool_ended, on_notify=means.on_notify, state=self.state
+            plan.declared,
+            clock=clock,
+            on_finished=self._tool_ended,
+            on_notify=means.on_notify,
+            state=self.state,
+            agents=self.agents,
         )
         self.desk = ToolDesk(
             self.tools,

@@ -48,6 +48,7 @@ _HEARD = frozenset(
         ev.VoiceMarked,
         ev.SessionState,
         ev.UsageReported,
+        ev.Notice,
     )
 )
 """What `_note` has a case for; most events are none of these."""
@@ -118,6 +119,10 @@ class FastLane:
                 self._phase_of_wire()
             case ev.UsageReported():
                 self._usage(payload)
+            case ev.Notice(code="no-answer"):
+                # The answer that a prompt waited for is not coming.
+                if mind.pending.has_prompt:
+                    mind.react(PromptArmed())
 
     def _words(self, event: ev.Event, delta: ev.TranscriptDelta, now: float) -> None:
         mind = self._mind

@@ -17,7 +17,9 @@ from gemini_live_runtime.session.capabilities import capabilities_of
 from gemini_live_runtime.session.definition import Definition
 from gemini_live_runtime.session.producers import Mentions
 from gemini_live_runtime.session.settings_check import check_settings, without_strangers
+from gemini_live_runtime.session.signals import LIVE_KEYS
 from gemini_live_runtime.state.computed import ComputedRegistry
+from gemini_live_runtime.state.guards import Guard
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
@@ -102,18 +104,37 @@ def make_plan(definition: Definition) -> SessionPlan:
         lambda: ExtractionSchedule(definition.extractors),
     ):
         _try(build, faults, definition.built_at)
+    faults += _unnoticed(definition)
     names = frozenset(item.name for item in tools)
     if definition.phases or (definition.initial_phase and not given.phases):
         initial = definition.initial_phase or definition.phases[0].name
+        code = Mentions(_code(definition, tools))
         faults += check_phases(
             definition.phases,
             initial,
             tools=names,
             state_keys=frozenset(key.key for key in definition.state_keys),
             producers=_producers(definition, tools),
+            # A phase that a rule or a callback names may be gone to by it.
+            reached_by_code=[phase.name for phase in definition.phases if phase.name in code],
         )
     raise_all(list(dict.fromkeys(faults)))
     return SessionPlan(definition=given, declared=tools)
+
+
+def _unnoticed(definition: Definition) -> Iterator[Fault]:
+    """Watchers and patterns that wait for a key that tells nobody when it changes."""
+    remedy = "Ask for it in a transition's guard, or watch what it is about: VoiceMarked ends, turns, time in a phase"
+    for watcher in definition.watchers:
+        for name in sorted(watcher.predicate.keys.intersection(LIVE_KEYS)):
+            yield Fault(
+                f"A watcher waits for {name}, which is read live and never announced", watcher.defined_at, remedy
+            )
+    for pattern in definition.patterns:
+        guard = getattr(pattern.detector, "guard", None)
+        for name in sorted(guard.keys.intersection(LIVE_KEYS)) if isinstance(guard, Guard) else ():
+            text = f"The pattern {pattern.name} waits for {name}, which is read live and never announced"
+            yield Fault(text, pattern.defined_at, remedy)
 
 
 def _declared(definition: Definition, faults: list[Fault]) -> Iterator[Tool]:
@@ -173,15 +194,9 @@ def _try(build: Callable[[], Any], faults: list[Fault], place: str) -> None:
 
 def _producers(definition: Definition, tools: tuple[Tool, ...]) -> set[str]:
     """The keys that something may fill: those that are named by code that can write, and what extractors promote."""
-    code: list[Callable[..., Any]] = [item.function for item in tools]
-    code += [watcher.then for watcher in definition.watchers]
-    code += [pattern.then for pattern in definition.patterns]
-    code += [listener.function for name in CALLBACKS for listener in definition.callbacks.of(name)]
     filled = {*definition.initial_state, *(f"derived:{item.name}" for item in definition.computed)}
     filled |= {item.name for item in definition.computed}
     for phase in definition.phases:
-        code += [hook for hook in (phase.on_enter, phase.on_exit) if hook is not None]
-        code += [preparation.run for preparation in phase.preparations]
         filled |= {key for preparation in phase.preparations for key in preparation.produces}
         filled |= set(phase.presented_keys)
     for item in definition.extractors:
@@ -192,6 +207,19 @@ def _producers(definition: Definition, tools: tuple[Tool, ...]) -> set[str]:
         filled |= {rule.key for rule in extractor.promotions}
         if not extractor.promotions:
             filled |= {f"app:{name}" for name in getattr(extractor, "fields", ())}
-    mentioned = Mentions(code)
+    mentioned = Mentions(_code(definition, tools))
     wanted = {need.key for phase in definition.phases for need in (*phase.needs, *phase.requires)}
     return filled | {key for key in wanted if key in mentioned or key.startswith(("session:", "bg:"))}
+
+
+def _code(definition: Definition, tools: tuple[Tool, ...]) -> list[Callable[..., Any]]:
+    """The author's functions that may write state or move the conversation."""
+    code: list[Callable[..., Any]] = [item.function for item in tools]
+    code += [watcher.then for watcher in definition.watchers]
+    code += [pattern.then for pattern in definition.patterns]
+    code += [listener.function for name in CALLBACKS for listener in definition.callbacks.of(name)]
+    code += [rule.react for rule in definition.rules]
+    for phase in definition.phases:
+        code += [hook for hook in (phase.on_enter, phase.on_exit) if hook is not None]
+        code += [preparation.run for preparation in phase.preparations]
+    return code

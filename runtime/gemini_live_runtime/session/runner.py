@@ -424,6 +424,11 @@ class LiveSession:
         """Whether the model waits for the answer of a call."""
         return self._core.awaits_tools
 
+    @property
+    def owes_answer(self) -> bool:
+        """Whether the model has been asked and has not begun to answer."""
+        return self._core.owes_answer
+
     def release(self) -> None:
         """The model has been told what it has to know: typed texts may go out."""
         self._perform(self._core.release(self._now()))

@@ -95,6 +95,11 @@ class ServerSide(Mind):
         """Whether the model waits for the answer of a call."""
         return self._calls.in_foreground > 0
 
+    @property
+    def owes_answer(self) -> bool:
+        """Whether the model has been asked and has not begun to answer."""
+        return self._facts.owed
+
     def disconnected(self, now: float, error: GeminiLiveError, *, retrying: bool = False) -> list[Effect]:
         """The connection failed or ended unasked: `error` says how. With `retrying` it will be made again."""
         code, reason = 1006, ""

@@ -66,8 +66,8 @@ class Settler:
             found = self.watchers.evaluate(changed, self._state)
             for fault in found.faults:
                 self._failed("watcher", fault.name, fault.error)
-            for miss in found.near_misses:
-                self._missed(miss)
+            if found.near_misses:
+                self._missed(found.near_misses)
             for firing in found.muted:
                 self._tell(firing, muted=True)
             for firing in found.fired:
@@ -141,8 +141,12 @@ class Settler:
             )
         )
 
-    def _missed(self, miss: NearMiss) -> None:
-        self._emit(ev.WatcherMissed(watcher=miss.name, key=miss.key, old=miss.old, new=miss.new, missing=miss.missing))
+    def _missed(self, misses: list[NearMiss]) -> None:
+        told = (
+            {"watcher": miss.name, "key": miss.key, "old": miss.old, "new": miss.new, "missing": miss.missing}
+            for miss in misses
+        )
+        self._emit(ev.WatchersMissed(misses=tuple(told)))
 
     def _faults(self, faults: tuple[ComputeFault, ...]) -> None:
         for fault in faults:

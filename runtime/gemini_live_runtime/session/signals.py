@@ -28,6 +28,10 @@ _WIRE_PHASES: dict[str, str] = {
 }
 
 
+LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budget_ms")
+"""Keys that are read live: they tell nobody when they change."""
+
+
 class SessionType(Enum):
     """What a session carries, with the minutes Google grants without context compression (wire-protocol, section 5)."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.explaining import is_number
-from gemini_live_runtime.state.guards import GuardLike, as_guard, function_name
+from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard, function_name
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
@@ -82,6 +82,11 @@ class SustainedDetector(PatternDetector):
         self._since: float | None = None
         self._spent = False
         self._reached = False
+
+    @property
+    def guard(self) -> Guard:
+        """What has to hold."""
+        return self._guard
 
     @property
     def text(self) -> str:

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
 
 
+class Agents(Protocol):
+    """Background agents of a session, as far as a tool may use them."""
+
+    def dispatch(self, name: str, agent: Any, state: State, *, timeout_s: float | None = None) -> None:
+        """Run `agent` beside the conversation; what it says goes to `bg:<name>:result`. Raises `AgentError`."""
+        ...
+
+
 class ToolContext:
     """What a tool may do besides returning: a parameter of this type is passed in and left out of the schema.
 
-    `state` is the session's, None outside a session. `cancelled` is set when the answer is no longer wanted, because
-    the call was cancelled or took too long: a plain function that runs long looks at `cancelled.is_set()` now and
-    then, or waits with `cancelled.wait(seconds)`. An async tool gets `CancelledError` as well.
+    `state` and `agents` are the session's, None outside a session. `cancelled` is set when the answer is no longer
+    wanted, because the call was cancelled or took too long: a plain function that runs long looks at
+    `cancelled.is_set()` now and then, or waits with `cancelled.wait(seconds)`. An async tool gets `CancelledError` too.
     """
 
-    __slots__ = ("_notify", "call_id", "cancelled", "state")
+    __slots__ = ("_notify", "agents", "call_id", "cancelled", "state")
 
     def __init__(
         self,
@@ -27,9 +35,11 @@ class ToolContext:
         *,
         state: State | None = None,
         cancelled: threading.Event | None = None,
+        agents: Agents | None = None,
     ) -> None:
         self.call_id = call_id
         self.state = state
+        self.agents = agents
         self.cancelled = threading.Event() if cancelled is None else cancelled
         self._notify = notify
 

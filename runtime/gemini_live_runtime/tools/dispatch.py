@@ -14,6 +14,7 @@ from gemini_live_runtime.clock import Clock, hold_time
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.store import Origin, State, writing_as
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
+from gemini_live_runtime.tools.context import Agents
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
 from gemini_live_runtime.tools.results import Outcome, Status, ToolCall, as_object, fault, outcome
 from gemini_live_runtime.tools.running import RunningCall, RunningCalls
@@ -37,6 +38,7 @@ class ToolDispatcher:
         on_finished: Callable[[Outcome], None],
         on_notify: Callable[[str, str], None],
         state: State | None = None,
+        agents: Agents | None = None,
     ) -> None:
         """`on_finished` gets each outcome; `on_notify(tool, text)` what a tool tells the operator.
 
@@ -46,6 +48,7 @@ class ToolDispatcher:
         self._on_finished = on_finished
         self._on_notify = on_notify
         self._state = state
+        self._agents = agents
         self._made = 0
         self._closed = False
         self._answering = RunningCalls(clock=clock)
@@ -121,7 +124,11 @@ class ToolDispatcher:
     async def _run(self, declared: Tool, running: RunningCall) -> Outcome:
         call = running.call
         context = ToolContext(
-            call.call_id, self._notifier(declared.name), state=self._state, cancelled=running.cancelled
+            call.call_id,
+            self._notifier(declared.name),
+            state=self._state,
+            cancelled=running.cancelled,
+            agents=None if self._agents is None else _FromAnyThread(self._agents),
         )
         try:
             with writing_as(Origin("tool", declared.name)):
@@ -146,6 +153,27 @@ class ToolDispatcher:
                 loop.call_soon_threadsafe(self._on_notify, name, text)
 
         return notify
+
+
+class _FromAnyThread:
+    """Background agents for a tool, which may run in a thread of its own: they belong to the loop."""
+
+    def __init__(self, agents: Agents) -> None:
+        self._agents = agents
+        self._loop = asyncio.get_running_loop()
+
+    def dispatch(self, name: str, agent: Any, state: State, *, timeout_s: float | None = None) -> None:
+        """As `Agents.dispatch`."""
+
+        async def begin() -> None:
+            self._agents.dispatch(name, agent, state, timeout_s=timeout_s)
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            asyncio.run_coroutine_threadsafe(begin(), self._loop).result()
+        else:
+            self._agents.dispatch(name, agent, state, timeout_s=timeout_s)
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
