@@ -48,6 +48,7 @@ CALLBACKS = "callbacks_in_a_session"
 FIGURES = "telemetry_in_a_session"
 TRANSCRIPT = "transcript_in_a_session"
 HANDLE = "handle_in_a_session"
+PROMPTS = "prompts_in_a_session"
 
 
 NOTHING = "(lambda *args, **named: None)("
@@ -244,12 +245,6 @@ CONDUCTOR = _in(
     ("on_go_away", 'self.lane.put("go away", lambda: self._tell("on_go_away", payload.time_left_s))', CALLBACKS),
     ("on_disconnected", 'self.lane.put("disconnected", lambda: self._tell("on_disconnected", reason))', CALLBACKS),
     ("on_error", 'self.lane.put("error", lambda: self._tell("on_error", payload.text))', CALLBACKS),
-    ("what rules want is performed", "self.executor.perform_reactions(reactions)", REACTOR),
-    (
-        "reactions are told",
-        "self._emit(ev.ReactionPerformed(rule=reaction.source, effect=effect))",
-        REACTOR,
-    ),
     ("tool calls pass the gate", 'self.lane.put("tool calls", lambda: self.desk.gate(calls))', TOOLS),
     ("the server's cancellation reaches the tool", "self.desk.cancel(call_id)", TOOLS),
     (
@@ -258,9 +253,6 @@ CONDUCTOR = _in(
         CALLBACKS,
     ),
     ("the program answers for a tool", "outcome = self.desk.given(outcome)", TOOLS),
-    ("state is heard of when it changes", "self.state.report_to(self._state_waits)", WATCHERS),
-    ("rules hear of state", "self.react(StateChanged(tuple(mutations)))", REACTOR),
-    ("state settles when it changes", 'self.lane.put("state changed", lambda: self._state_changed(moving))', WATCHERS),
     (
         "the program moves the conversation",
         'if not self.lane.put("transition", move):',
@@ -278,6 +270,26 @@ CONDUCTOR = _in(
         'self.lane.put("instruction replaced", lambda: self.steersman.steer("between"))',
         STEERING,
     ),
+    ("background agents are told of", "self._emit(ev.AgentFinished(", TOOLS, "str(ev.AgentFinished("),
+)
+
+REACTING = _in(
+    "reacting.py",
+    ("what rules want is performed", "self.executor.perform_reactions(reactions)", REACTOR),
+    ("reactions are told", "self._body.emit(ev.ReactionPerformed(rule=reaction.source, effect=effect))", REACTOR),
+    ("a prompt waits for sound that is queued", " or self._body.sounding)", PROMPTS, ")"),
+    ("a prompt waits for an answer that is owed", "(self._body.owes_answer or ", PROMPTS, "("),
+)
+
+STATE_EVENTS = _in(
+    "state_events.py",
+    ("state is heard of when it changes", "state.report_to(self._waits)", WATCHERS),
+    ("rules hear of state", "self._heard(mutations)", REACTOR),
+    ("state settles when it changes", "self._unsettled(moving)", WATCHERS),
+)
+
+FAULT_REPORTS = _in(
+    "fault_reports.py",
     ("faults of rules are told", "self._emit(ev.CodeFailed(where=RULE,", REACTOR, "str(ev.CodeFailed(where=RULE,"),
     (
         "faults of effects are told",
@@ -286,7 +298,6 @@ CONDUCTOR = _in(
         'str(ev.CodeFailed(where="effect",',
     ),
     ("slow callbacks are told", "self._emit(ev.CodeSlow(", CALLBACKS, "str(ev.CodeSlow("),
-    ("background agents are told of", "self._emit(ev.AgentFinished(", TOOLS, "str(ev.AgentFinished("),
 )
 
 FAST_LANE = _in(
@@ -368,7 +379,7 @@ SETTLER = _in(
         WATCHERS,
         'str(ev.CodeFailed(where=f"computed',
     ),
-    ("near misses are told", "self._missed(miss)", WATCHERS),
+    ("near misses are told", "self._missed(found.near_misses)", WATCHERS),
     ("muted firings are told", "self._tell(firing, muted=True)", WATCHERS),
     ("watchers that fired are carried out", "await self._fired(firing)", WATCHERS),
     ("watchers that fired are told", "self._tell(firing)\n", WATCHERS, "pass\n"),
@@ -556,6 +567,9 @@ BODY = (
 MUTATIONS: tuple[Mutation, ...] = (
     *PIPELINE,
     *CONDUCTOR,
+    *REACTING,
+    *STATE_EVENTS,
+    *FAULT_REPORTS,
     *FAST_LANE,
     *SETTLER,
     *PHASE_DIRECTOR,

@@ -8,7 +8,7 @@ from typing import Literal
 
 from gemini_live_runtime.audio.interface import AudioIO
 
-AudioKind = Literal["devices", "files", "none"]
+AudioKind = Literal["devices", "files", "program", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,8 @@ class AudioSpec:
     """What to use for sound.
 
     `input` and `output` are device names or numbers for "devices" (None: the default), paths of WAV files for "files"
-    (None: absent). `echo` chooses whether the microphone's echo is cancelled; only devices have any.
+    (None: absent), and mean nothing for the others. `echo` chooses whether the microphone's echo is cancelled; only
+    devices have any.
     """
 
     kind: AudioKind = "devices"
@@ -37,6 +38,10 @@ def make_audio(spec: AudioSpec) -> AudioIO:
         files = FileAudio(_path(spec.input), _path(spec.output))
         files.check()
         return files
+    if spec.kind == "program":
+        from gemini_live_runtime.audio.program_audio import ProgramAudio
+
+        return ProgramAudio()
     from gemini_live_runtime.audio.no_audio import NoAudio
 
     return NoAudio()

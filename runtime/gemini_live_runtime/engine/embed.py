@@ -56,8 +56,10 @@ def connect(plan: SessionPlan, **options: Any) -> Connecting:
     """`async with connect(plan) as session:` runs a session of `plan` for the length of the block.
 
     `options` are those of `EngineSpec`, with other defaults: `backend="gemini"`, `audio="none"`, `mode="text"`,
-    `record="off"`. The block begins once the connection is made or refused. Raises `GeminiLiveError` for options that
-    cannot be used, and on entering for what cannot be started; what goes wrong later is an event.
+    `record="off"`. With `audio="program"` and `mode="voice"` the program brings the microphone's audio
+    (`LiveHandle.send_audio`) and plays the model's (`on_audio`). The block begins once the connection is made or
+    refused. Raises `GeminiLiveError` for options that cannot be used, and on entering for what cannot be started; what
+    goes wrong later is an event.
     """
     return Connecting(plan, options)
 

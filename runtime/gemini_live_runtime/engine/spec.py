@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     # Only for annotations: a console writes a spec before it imports the events.
     from gemini_live_runtime.events import Mode, Record
 
-AudioKind = Literal["devices", "files", "none"]
+AudioKind = Literal["devices", "files", "program", "none"]
 
 
 def new_session_id(wall: float) -> str:

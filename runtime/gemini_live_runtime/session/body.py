@@ -60,6 +60,11 @@ class Body(Protocol):
         """Whether the model has been asked and has not begun to answer."""
         ...
 
+    @property
+    def sounding(self) -> bool:
+        """Whether something of the model's is still to be played."""
+        ...
+
     def release(self) -> None:
         """The model has been told what it has to know: typed texts may go out."""
         ...

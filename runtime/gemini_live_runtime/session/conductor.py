@@ -6,12 +6,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import threading
-from collections import Counter
 from collections.abc import Awaitable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.extraction import ExtractionSchedule
@@ -22,52 +19,41 @@ from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.body import Body, Means
-from gemini_live_runtime.session.callback_runner import CallbackFault, CallbackRunner, SlowCallback
+from gemini_live_runtime.session.callback_runner import CallbackRunner
 from gemini_live_runtime.session.control_lane import ControlLane
 from gemini_live_runtime.session.effects import RunTool
-from gemini_live_runtime.session.executor import EffectFault, LiveEffectExecutor
+from gemini_live_runtime.session.executor import LiveEffectExecutor
 from gemini_live_runtime.session.fast_lane import FastLane
+from gemini_live_runtime.session.fault_reports import FaultReports
 from gemini_live_runtime.session.keeping import Keeper
-from gemini_live_runtime.session.live_effects import (
-    PromptModel,
-    SendContext,
-    SignalUserActivityEnd,
-    SignalUserActivityStart,
-    TransitionPhase,
-    UpdateInstruction,
-)
-from gemini_live_runtime.session.pending import ContextNotSent, DeferredWriter, PendingContext
+from gemini_live_runtime.session.pending import DeferredWriter, PendingContext
 from gemini_live_runtime.session.phase_director import PhaseDirector
 from gemini_live_runtime.session.pipeline import Pipeline
 from gemini_live_runtime.session.plan import SessionPlan
+from gemini_live_runtime.session.reacting import Reactions
 from gemini_live_runtime.session.reactor import (
-    Live,
     LiveReactor,
     PromptArmed,
-    ReactorEvent,
-    RuleFault,
     StateChanged,
     voice_defaults,
 )
 from gemini_live_runtime.session.settler import Settler
 from gemini_live_runtime.session.signals import SessionSignals
+from gemini_live_runtime.session.state_events import StateEvents
 from gemini_live_runtime.session.steersman import Steersman
 from gemini_live_runtime.session.subscription import Subscription
 from gemini_live_runtime.session.telemetry import SessionTelemetry
 from gemini_live_runtime.session.tool_desk import ToolDesk
 from gemini_live_runtime.session.user_code import UserCode
+from gemini_live_runtime.session.why import why_blocked
 from gemini_live_runtime.session.writing import ContextNote
 from gemini_live_runtime.state.computed import ComputedRegistry
-from gemini_live_runtime.state.explaining import MISSING
 from gemini_live_runtime.state.store import Mutation, Origin, State, writing_as
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
-
-if TYPE_CHECKING:
-    pass
 
 RECALLED = 20
 """Turns that a fresh server session is told about after a loss."""
@@ -77,24 +63,6 @@ ENDING_S = 1.0
 
 TEARDOWN_S = 2.0
 """Seconds that `on_teardown` listeners, and then the last snapshot, may take."""
-
-MAX_REACTIONS = 4
-"""Reactions inside of reactions after which the rules are not asked any more about what they have set off."""
-
-RULE = "reactor rule"
-
-
-MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
-"""Writers after whom the phases are asked again at once."""
-
-OWN_MOMENT = frozenset(("tool", "extractor", "phase", "computed", "restored"))
-"""Writers whose steps let state settle by themselves."""
-
-AT_ONCE = (PromptModel, SignalUserActivityStart, SignalUserActivityEnd)
-"""Effects that mean nothing while there is no connection."""
-
-TOLD = (SendContext, UpdateInstruction, TransitionPhase)
-"""Effects of rules that are told as reactions; the others tell of themselves, or happen all the time."""
 
 
 class Conductor:
@@ -115,21 +83,22 @@ class Conductor:
         self.writer = means.writer
         self._emit = body.emit
         self._loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
         self.code = UserCode(body.emit, clock, body.changed)
         self.lane = ControlLane(self._step_failed, body.changed)
-        self.callbacks = CallbackRunner(definition.callbacks, clock=clock, report=self._callback_report, around=_around)
-        self.user_writer = DeferredWriter(means.writer, self.pending, self._context_report)
+        reports = FaultReports(body.emit)
+        self.callbacks = CallbackRunner(definition.callbacks, clock=clock, report=reports.callback, around=_around)
+        self.user_writer = DeferredWriter(means.writer, self.pending, reports.context)
         self.executor = LiveEffectExecutor(
             means.writer,
             self.pending,
             emit=body.emit,
             transition=self._transition_wanted,
-            report=self._effect_report,
+            report=reports.effect,
             hold=lambda: body.awaits_tools,
         )
         marks = voice_defaults("client" if definition.turn_taking == "client" else "server")
-        self.reactor = LiveReactor((*marks, *definition.rules), self._rule_report)
+        self.reactor = LiveReactor((*marks, *definition.rules), reports.rule)
+        self.react = Reactions(self.reactor, self.executor, means.writer, body, self.state, clock).react
         self.settler = Settler(
             self.state,
             ComputedRegistry(definition.computed),
@@ -163,8 +132,7 @@ class Conductor:
             self.pending,
             emit=body.emit,
             reconnect=body.reconnect,
-            # A prompt now would cut off an answer that is on its way: the end of that turn is its moment.
-            prompt_armed=lambda: None if body.owes_answer else self.react(PromptArmed()),
+            prompt_armed=lambda: self.react(PromptArmed()),
         )
         self.signals = SessionSignals(self.state, clock.now, self.transcript_now)
         self.fast = FastLane(self, definition)
@@ -188,7 +156,7 @@ class Conductor:
             async_tools=means.async_tools,
             ended=self._tool_ended,
             acknowledge=body.acknowledge,
-            problem=self._tool_problem,
+            problem=reports.tool,
         )
         self.pipeline = Pipeline(self)
         self.extraction = ExtractionRunner(
@@ -205,14 +173,17 @@ class Conductor:
         self.closed = False
         self.over = False
         self._baffled = False
-        self._reacting = 0
-        self._runaway = False
-        self._rule_faults: Counter[str] = Counter()
         self._undecided: dict[str, Outcome] = {}
         """How calls ended whose answer is not given yet, by id."""
-        self._settling = False
         self._started: TransitionResult | None = None
-        self.state.report_to(self._state_waits)
+        self._state_events = StateEvents(
+            self.state,
+            emit=body.emit,
+            observed=self.settler.observed,
+            heard=self._state_heard,
+            unsettled=self._state_moved,
+        )
+        self.publish_state = self._state_events.publish
 
     # -- the life ----------------------------------------------------------------------------------------------------
 
@@ -374,39 +345,6 @@ class Conductor:
         await self.callbacks.control(callback, *args)
         await self.settler.settle()
 
-    def react(self, event: ReactorEvent) -> None:
-        """Let the rules answer something, at once."""
-        if isinstance(event, Live) and isinstance(event.event, ev.CodeFailed) and event.event.where == RULE:
-            # A rule that fails at everything would fail at its own failure, for ever.
-            return
-        if self._reacting >= MAX_REACTIONS:
-            self._run_away()
-            return
-        self._reacting += 1
-        try:
-            self._react(event)
-        finally:
-            self._reacting -= 1
-            self._runaway = self._runaway and self._reacting > 0
-
-    def _run_away(self) -> None:
-        if not self._runaway:
-            self._runaway = True
-            text = f"Reactor rules set each other off {MAX_REACTIONS} times in a row; they are not asked further"
-            self._emit(ev.Notice(level="warning", code="reactor", text=text, remedy="Let one of them answer less"))
-
-    def _react(self, event: ReactorEvent) -> None:
-        reactions = self.reactor.react(event, now=self.clock.now(), state=self.state)
-        if not self.writer.live:
-            # A prompt waits for the connection to be there again; what was being said ended with the old one.
-            reactions = [reaction for reaction in reactions if not isinstance(reaction.effect, AT_ONCE)]
-        if reactions:
-            self.executor.perform_reactions(reactions)
-            for reaction in reactions:
-                if isinstance(reaction.effect, TOLD):
-                    effect = type(reaction.effect).__name__
-                    self._emit(ev.ReactionPerformed(rule=reaction.source, effect=effect))
-
     # -- tools -------------------------------------------------------------------------------------------------------
 
     def calls(self, calls: Sequence[RunTool]) -> None:
@@ -439,38 +377,17 @@ class Conductor:
         self._undecided.pop(outcome.call_id, None)
         self.body.answer(outcome, answer)
 
-    def _tool_problem(self, name: str, problem: str) -> None:
-        self._emit(ev.CodeFailed(where=f"tool {name}", name=name, error=redactor.text(problem)))
+    # -- state -------------------------------------------------------------------------------------------------------
 
-    # -- state becomes events ----------------------------------------------------------------------------------------
-
-    def _state_waits(self) -> None:
-        # Called by whoever wrote, perhaps in a thread, with the state locked.
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            if threading.get_ident() == self._thread:
-                self._loop.call_soon(self.publish_state)
-            else:
-                self._loop.call_soon_threadsafe(self.publish_state)
-
-    def publish_state(self) -> None:
-        """Make events of the changes that wait. Called before any other event is made, so that order is kept."""
-        mutations = self.state.take_mutations()
-        if not mutations:
-            return
-        for mutation in mutations:
-            self._emit(_changed(mutation))
+    def _state_heard(self, mutations: Sequence[Mutation]) -> None:
         if self.plan.definition.rules:
             self.react(StateChanged(tuple(mutations)))
-        moving = any(mutation.origin.kind in MOVERS for mutation in mutations)
-        observed = any(
-            mutation.key in self.settler.observed for mutation in mutations if mutation.origin.kind not in OWN_MOMENT
-        )
-        if (moving or observed) and not self._settling:
-            self._settling = True
-            self.lane.put("state changed", lambda: self._state_changed(moving))
+
+    def _state_moved(self, moving: bool) -> None:
+        self.lane.put("state changed", lambda: self._state_changed(moving))
 
     async def _state_changed(self, may_move: bool) -> None:
-        self._settling = False
+        self._state_events.settling = False
         await self.pipeline.between(may_move)
 
     # -- phases ------------------------------------------------------------------------------------------------------
@@ -508,59 +425,18 @@ class Conductor:
         return {} if self.director is None else self.director.machine.explain(self.state, self.clock.now())
 
     def why_blocked(self, phase: str) -> list[str]:
-        """What keeps the conversation from going to `phase`, a sentence each."""
+        """What keeps the conversation from going to `phase`, a sentence each; none when nothing does."""
         if self.director is None:
             return [f"Agent {self.plan.name} has no phases"]
-        machine = self.director.machine
-        ways = [way for way in machine.explain(self.state, self.clock.now())["transitions"] if way["to"] == phase]
-        if not ways:
-            return [f"There is no way from {machine.current} to {phase}"]
-        reasons = []
-        for way in ways:
-            if way["outcome"] == "ready":
-                return []
-            reasons += [_untrue(text) for text in _false_leaves(way["guard"])]
-            reasons += [_untrue(text) for text in _false_leaves(way.get("target_guard"))]
-            reasons += [f"{key} is not set" for key in way.get("missing", ())]
-        return reasons
+        return why_blocked(self.director.machine, self.state, phase, self.clock.now())
 
     def replace_instruction(self, text: str) -> None:
         """The agent's own instruction is `text` from now on."""
         self.steersman.replace_base(text)
         self.lane.put("instruction replaced", lambda: self.steersman.steer("between"))
 
-    # -- what went wrong ---------------------------------------------------------------------------------------------
-
     def _step_failed(self, step: str, error: BaseException) -> None:
         self.code.failed(f"step {step}", step, error)
-
-    def _callback_report(self, report: CallbackFault | SlowCallback) -> None:
-        if isinstance(report, SlowCallback):
-            self._emit(ev.CodeSlow(where=report.callback, name=report.listener, ms=report.ms))
-            return
-        error = redactor.text(report.error)
-        self._emit(ev.CodeFailed(where=report.callback, name=report.listener, error=error))
-        if report.trace:
-            self._emit(ev.Log(source="engine", level="debug", text=redactor.text(report.trace)))
-
-    def _rule_report(self, fault: RuleFault) -> None:
-        self._rule_faults[fault.rule] += 1
-        times = self._rule_faults[fault.rule]
-        if times & (times - 1):
-            # A rule that fails at everything fails at what its failure causes, too: the 1st, 2nd, 4th, ... are told.
-            return
-        self._emit(ev.CodeFailed(where=RULE, name=fault.rule, error=redactor.text(fault.error)))
-
-    def _effect_report(self, fault: EffectFault | ContextNotSent) -> None:
-        if isinstance(fault, ContextNotSent):
-            self._context_report(fault)
-            return
-        self._emit(ev.CodeFailed(where="effect", name=fault.source, error=redactor.text(fault.error)))
-
-    def _context_report(self, fault: ContextNotSent) -> None:
-        kept = "it is kept for later" if fault.kept else "it was given up"
-        text = f"Context was not sent, {kept}: {fault.error.message}"
-        self._emit(ev.Notice(level="warning", code="steering", text=redactor.text(text)))
 
     def _agent_finished(self, name: str, ok: bool, text: str) -> None:
         self._emit(ev.AgentFinished(name=name, ok=ok, text=redactor.text(text)[:2000]))
@@ -573,37 +449,5 @@ class Conductor:
         return ("", "") if turn is None else (turn.user, turn.model)
 
 
-def _false_leaves(tree: dict[str, Any] | None) -> list[str]:
-    """The parts of an explanation that are false and have no parts themselves."""
-    if tree is None or tree["value"]:
-        return []
-    children = tree.get("children", ())
-    leaves = [leaf for child in children for leaf in _false_leaves(child)]
-    return leaves or [tree["text"]]
-
-
-def _untrue(text: str) -> str:
-    """`user:name is set` as what is the case instead."""
-    for said in (" is set", " is true"):
-        if text.endswith(said):
-            return f"{text.removesuffix(said)} is not {said.removeprefix(' is ')}"
-    return f"{text} is false"
-
-
 def _around(callback: str, listener: str) -> AbstractContextManager[None]:
     return writing_as(Origin("callback", listener, callback))
-
-
-def _changed(mutation: Mutation) -> ev.StateChanged:
-    added, removed = mutation.old is MISSING, mutation.new is MISSING
-    return ev.StateChanged(
-        key=mutation.key,
-        old=None if added else mutation.old,
-        new=None if removed else mutation.new,
-        mutation=mutation.sequence,
-        origin=mutation.origin.kind,
-        by=mutation.origin.name,
-        reason=mutation.origin.reason,
-        added=added,
-        removed=removed,
-    )

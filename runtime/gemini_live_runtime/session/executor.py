@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from gemini_live_runtime.events import ContextSent, Payload
+from gemini_live_runtime.events import ContextSent, Payload, PromptChanged
 from gemini_live_runtime.session.live_effects import (
     CancelDeferredPrompt,
     EffectMode,
@@ -85,7 +85,8 @@ class LiveEffectExecutor:
             case PromptModel(reason):
                 self.flush_deferred_prompt(reason)
             case CancelDeferredPrompt():
-                self._pending.clear_prompt()
+                if self._pending.take_prompt():
+                    self._emit(PromptChanged(state="cancelled", reason="the user has the floor"))
             case SignalUserActivityStart():
                 self._writer.activity_start()
             case SignalUserActivityEnd():

@@ -70,6 +70,7 @@ class FastLane:
         self._next_report: float | None = None
         self._next_tick: float | None = None
         self._wire_phase = ""
+        self._local_marks = False
         self._said: list[str] = []
         self._measured = 0
         self.speaker_ms: float | None = None
@@ -108,6 +109,7 @@ class FastLane:
             case ev.TurnInterrupted():
                 mind.transcript.interrupted(payload.heard_text, payload.unheard_text, event.turn)
                 mind.telemetry.interrupted(now, event.turn)
+                self._prompt_may_go()
             case ev.PlaybackStarted():
                 mind.telemetry.playback_started(now, turn=event.turn, device_latency_ms=self.speaker_ms)
                 mind.react(PlaybackStarted())
@@ -121,8 +123,7 @@ class FastLane:
                 self._usage(payload)
             case ev.Notice(code="no-answer"):
                 # The answer that a prompt waited for is not coming.
-                if mind.pending.has_prompt:
-                    mind.react(PromptArmed())
+                self._prompt_may_go()
 
     def _words(self, event: ev.Event, delta: ev.TranscriptDelta, now: float) -> None:
         mind = self._mind
@@ -161,9 +162,10 @@ class FastLane:
             mind.react(SoftTurnComplete())
         if mind.pending.has_prompt:
             # A typed text that has ended this turn is sent right after it, and calls the prompt off.
-            asyncio.get_running_loop().call_soon(self._prompt_again)
+            asyncio.get_running_loop().call_soon(self._prompt_may_go)
 
-    def _prompt_again(self) -> None:
+    def _prompt_may_go(self) -> None:
+        """What a prompt waited for may be over."""
         mind = self._mind
         if mind.pending.has_prompt and not mind.closed:
             mind.react(PromptArmed())
@@ -171,12 +173,16 @@ class FastLane:
     def _voice(self, mark: ev.VoiceMarked, now: float) -> None:
         mind = self._mind
         server = mark.source == "server"
+        self._local_marks = self._local_marks or not server
         if mark.speaking:
             mind.telemetry.voice_started(now, "server_vad" if server else "local_voice")
         elif server:
             mind.telemetry.voice_ended(now, "server_vad")
         else:
             mind.telemetry.voice_ended(now, spoken_until=now - LOCAL_HANG_OVER_S)
+        if server and self._local_marks:
+            # Both hear the same voice; ours is the sooner, and it is told once.
+            return
         self._fast("on_vad_start" if mark.speaking else "on_vad_end")
         if self._soft is not None:
             if mark.speaking:
@@ -184,7 +190,7 @@ class FastLane:
             else:
                 self._soft.voice_ended(now)
             self.schedule()
-        if server or mind.activity_is_ours:
+        if mind.activity_is_ours:
             # With our own detector deciding, its edges are told to the reactor where they are committed.
             return
         self.user_speech(mark.speaking)

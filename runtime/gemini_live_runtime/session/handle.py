@@ -36,7 +36,13 @@ class LiveHandle:
         await self._order(cmd.SendText(text=text))
 
     def send_audio(self, pcm: bytes) -> None:
-        """Send microphone audio: s16le mono at 16 kHz, in place of a sound device's."""
+        """Send microphone audio: s16le mono at 16 kHz. Raises `GeminiLiveError` where nobody would hear it."""
+        if not self._session.takes_audio:
+            raise GeminiLiveError(
+                "This session takes no microphone audio now",
+                remedy='Connect with audio="program" and mode="voice"',
+                field="audio",
+            )
         self._session.take_audio(pcm)
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:

@@ -429,6 +429,11 @@ class LiveSession:
         """Whether the model has been asked and has not begun to answer."""
         return self._core.owes_answer
 
+    @property
+    def sounding(self) -> bool:
+        """Whether something of the model's is still to be played."""
+        return self._audio.playing
+
     def release(self) -> None:
         """The model has been told what it has to know: typed texts may go out."""
         self._perform(self._core.release(self._now()))
@@ -469,6 +474,12 @@ class LiveSession:
             self._microphone_finished = self._audio.finished
             self._changed.set()
         self.take_audio(chunk.pcm)
+
+    @property
+    def takes_audio(self) -> bool:
+        """Whether microphone audio goes anywhere: voice mode, an input, not muted, a connection or one to come."""
+        core = self._core
+        return core.mode == "voice" and core.microphone_on and core.input_open and not self._end.done()
 
     def take_audio(self, pcm: bytes) -> None:
         """Microphone audio (s16le mono at 16 kHz): straight to the socket."""

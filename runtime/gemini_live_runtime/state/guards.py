@@ -334,7 +334,7 @@ class Function(Guard):
         """The truth of what it returns; raises `GuardError` naming it when it raises."""
         try:
             return bool(self.function(reader))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise GuardError(f"The guard {self._text} failed: {type(error).__name__}: {error}") from error
 
     def explain(self, reader: Reader, /) -> Explanation:
@@ -344,7 +344,7 @@ class Function(Guard):
         recorder = ReadRecorder(reader)
         try:
             value, problem = bool(self.function(recorder)), ""
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             value, problem = False, f"it failed: {type(error).__name__}: {error}"
         reads = tuple(read_of(reader, key) for key in recorder.keys_read)
         return Explanation(self._text, value, reads, problem=problem, failed=bool(problem))

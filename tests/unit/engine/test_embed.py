@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.synthetic_speech import have_voices, say
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
@@ -117,7 +118,7 @@ def test_waiting_for_the_end_in_vain_does_not_break_the_end() -> None:
         ({"linger_s": 3}, "has no option 'linger_s'"),
         ({"agent": "other"}, "has no option 'agent'"),
         ({"mode": "shout"}, "Use one of voice, text"),
-        ({"audio": "radio"}, "Use one of devices, files, none"),
+        ({"audio": "radio"}, "Use one of devices, files, program, none"),
         ({"record": "all"}, "record cannot be 'all'"),
         ({"model": 3}, "model is 3, not a str"),
         ({"fast": "yes"}, "fast is 'yes', not a bool"),
@@ -160,5 +161,36 @@ def test_a_reader_that_stops_is_forgotten() -> None:
                         break
             assert session.telemetry()["dropped"] == {}
             assert session._mind.subscriptions == []
+
+    run_virtual(main())
+
+
+@pytest.mark.skipif(not have_voices(), reason="needs espeak-ng and flite")
+def test_a_program_brings_its_own_microphone_and_gets_the_models_sound() -> None:
+    sound: list[bytes] = []
+    question = say("flite:slt", "greet") + bytes(2 * 16_000)
+
+    async def main() -> list[str]:
+        agent = AGENT.on("audio", sound.append)
+        async with agent.connect(backend="local", fast=True, audio="program", mode="voice") as session:
+            events = session.events()
+            for start in range(0, len(question), 640):
+                session.send_audio(question[start : start + 640])
+                await asyncio.sleep(0.02)
+            await session.until_quiet()
+        said = [event.payload async for event in events if isinstance(event.payload, ev.TranscriptDelta)]
+        return ["".join(delta.text for delta in said if delta.side == side) for side in ("user", "model")]
+
+    user, model = run_virtual(main())
+    assert user.strip().lower() == "greet"
+    assert "hello" in model
+    assert sum(map(len, sound)) > 10_000
+
+
+def test_audio_that_nobody_would_hear_is_refused() -> None:
+    async def main() -> None:
+        async with local() as session:
+            with pytest.raises(GeminiLiveError, match='audio="program"'):
+                session.send_audio(bytes(640))
 
     run_virtual(main())

@@ -193,4 +193,4 @@ def test_a_typed_text_that_ends_a_turn_calls_off_the_prompt_that_waited_for_its_
         await s.settled()
 
     s, _ = stage(scenario, agent=agent, mode="text")
-    assert [changed.state for changed in s.sink.all(ev.PromptChanged)] == ["armed"]
+    assert [changed.state for changed in s.sink.all(ev.PromptChanged)] == ["armed", "cancelled"]
