@@ -525,8 +525,6 @@ BODY = (
             TRANSCRIPT,
         ),
         ("the server's cancellation is heard of", "self.conductor.cancel_call(effect.call_id)", TOOLS),
-        ("soft turns close the turn", "self._perform(self._core.soft_turn(self._now(), SOFT_TURN))", SOFT),
-        ("a prompt is an answer owed", "self._perform(self._core.prompted(self._now()))", HANDLE),
         (
             "the mind ends with the session",
             "(self.conductor.close, MIND_ENDING_S)",
@@ -534,6 +532,11 @@ BODY = (
             "(self._wire.hang_up, ENDING_S)",
         ),
         ("subscribers hear of the end", "self.conductor.end_subscriptions()", HANDLE),
+    ),
+    *_in(
+        "session_body.py",
+        ("soft turns close the turn", "self._perform(self._core.soft_turn(self._clock.now(), SOFT_TURN))", SOFT),
+        ("a prompt is an answer owed", "self._perform(self._core.prompted(self._clock.now()))", HANDLE),
     ),
     *_in(
         "connecting.py",

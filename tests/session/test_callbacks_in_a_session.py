@@ -56,7 +56,7 @@ async def everything(t: Talk) -> None:
     await t.turn("again")
     await t.server.closes(1008, "no more")
     await t.rests()
-    t.stage.session.emit(ev.Notice(level="error", code="mine", text="Broken."))
+    t.stage.mind.body.emit(ev.Notice(level="error", code="mine", text="Broken."))
     await t.rests()
 
 

@@ -34,13 +34,11 @@ from gemini_live_runtime.session.effects import (
 from gemini_live_runtime.session.handle import LiveHandle
 from gemini_live_runtime.session.input_activity import InputActivity
 from gemini_live_runtime.session.interface import EventSink
-from gemini_live_runtime.session.pipeline import SOFT_TURN
 from gemini_live_runtime.session.plan import SessionPlan
+from gemini_live_runtime.session.session_body import SessionBody
 from gemini_live_runtime.session.sound_tap import sound_tap
 from gemini_live_runtime.session.wire_writer import WireWriter
 from gemini_live_runtime.text import redactor
-from gemini_live_runtime.tools.background import ToolAnswer
-from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
 
 if TYPE_CHECKING:
     from gemini_live_runtime.audio.pcm import PcmConverter
@@ -84,15 +82,25 @@ class LiveSession:
         self._closing = closing
         self._clock = clock
         self._notices = notices
+        self._changed = asyncio.Event()
+        self._body = SessionBody(
+            core,
+            audio,
+            clock,
+            perform=self._perform,
+            publish=self._publish,
+            reconnect=lambda: self._wire.renew(),
+            changed=self._changed.set,
+        )
         self._recorder = WireRecorder(self._emit, sink)
         wanted = plan.definition.instruction_route
         route: Route = capabilities.instruction_route if wanted == "auto" else wanted
         self._writer = WireWriter(
-            capabilities, route, emit=self._emit, on_prompt=self.prompted, on_lost=self._send_lost
+            capabilities, route, emit=self._emit, on_prompt=self._body.prompted, on_lost=self._send_lost
         )
         self.conductor = Conductor(
             plan,
-            self,
+            self._body,
             Means(
                 clock=clock,
                 writer=self._writer,
@@ -121,7 +129,6 @@ class LiveSession:
                 begins=lambda: self._speech_committed(True),
                 ends=lambda: self._speech_committed(False),
             )
-        self._changed = asyncio.Event()
         self._microphone_finished = False
         self._end: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self.done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -384,75 +391,10 @@ class LiveSession:
     def _now(self) -> float:
         return self._clock.now()
 
-    # -- what the mind asks for (Body) -------------------------------------------------------------------------------
+    def _emit(self, payload: ev.Payload) -> None:
+        self._body.emit(payload)
 
-    def emit(self, payload: ev.Payload) -> None:
-        """Make it an event of the current turn and generation."""
-        self._publish(payload, self._core.turns.number, self._core.ledger.number)
-
-    _emit = emit
-
-    @property
-    def turn(self) -> int:
-        """The number of the current turn."""
-        return self._core.turns.number
-
-    @property
-    def cut_below(self) -> int:
-        """Generations below this number are cut."""
-        return self._core.ledger.cut_below
-
-    @property
-    def resumption_handle(self) -> str:
-        """What the server gave to resume this session with; a secret."""
-        return self._core.resumption_handle
-
-    def resume_with(self, handle: str) -> None:
-        """Let the first connection take up the session of `handle`."""
-        self._core.resumption_handle = handle
-
-    def acknowledge(self, call: ToolCall, answer: ToolAnswer) -> None:
-        """Tell the model that a background call runs."""
-        self._perform(self._core.tool_acknowledged(self._now(), call.call_id, call.name, answer))
-
-    def answer(self, outcome: Outcome, answer: ToolAnswer) -> None:
-        """Give a call its final answer."""
-        self._perform(self._core.tool_finished(self._now(), outcome, answer))
-
-    @property
-    def awaits_tools(self) -> bool:
-        """Whether the model waits for the answer of a call."""
-        return self._core.awaits_tools
-
-    @property
-    def owes_answer(self) -> bool:
-        """Whether the model has been asked and has not begun to answer."""
-        return self._core.owes_answer
-
-    @property
-    def sounding(self) -> bool:
-        """Whether something of the model's is still to be played."""
-        return self._audio.playing
-
-    def release(self) -> None:
-        """The model has been told what it has to know: typed texts may go out."""
-        self._perform(self._core.release(self._now()))
-
-    def prompted(self) -> None:
-        """The model was asked to speak."""
-        self._perform(self._core.prompted(self._now()))
-
-    def soft_turn(self) -> None:
-        """The user's turn counts although the model kept silent."""
-        self._perform(self._core.soft_turn(self._now(), SOFT_TURN))
-
-    def reconnect(self) -> None:
-        """Make a new connection, with the instruction as it is now."""
-        self._wire.renew()
-
-    def changed(self) -> None:
-        """Something moved that `quiet` depends on."""
-        self._changed.set()
+    # -- the mind's ways in and out ------------------------------------------------------------------------------------
 
     def _tool_notifies(self, tool: str, text: str) -> None:
         self._emit(ev.Notice(level="info", code=f"tool.{tool}", text=redactor.text(text)))
