@@ -103,6 +103,19 @@ def test_an_instruction_that_a_rule_wants_is_sent() -> None:
     talk(agent().rule(on_turn(UpdateInstruction("Be long."))), scenario)
 
 
+def test_an_instruction_that_a_rule_wants_outlasts_the_turn_and_the_connection() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        await t.turn()
+        assert [frame for frame in t.wire if frame[0] == "instruction"] == [("instruction", "Be long.")]
+        await t.server.closes(1006)
+        setup = await t.connects_again()
+        assert setup["systemInstruction"]["parts"][0]["text"] == "Be long."
+
+    talk(agent().rule(on_turn(UpdateInstruction("Be long."))), scenario)
+
+
 def test_an_event_that_a_rule_wants_is_an_event() -> None:
     wanted = EmitEvent(ev.Notice(level="info", code="mine", text="Hello."))
 

@@ -191,6 +191,19 @@ def test_a_template_replaces_everything_and_is_sent_once() -> None:
     talk(phased().on("instruction_template", template), scenario)
 
 
+def test_an_instruction_written_past_the_steering_is_known_and_set_right_at_the_next_turn() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.handle.writer().update_instruction("Other.")
+        await t.turn()
+        assert [frame for frame in t.wire if frame[0] == "instruction"] == [
+            ("instruction", "Other."),
+            ("instruction", "Be brief."),
+        ]
+
+    talk(agent(), scenario)
+
+
 def test_in_the_context_mode_a_template_is_told_as_context_and_once() -> None:
     async def scenario(t: Talk) -> None:
         await t.begins()

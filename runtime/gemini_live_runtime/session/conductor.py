@@ -98,7 +98,9 @@ class Conductor:
         )
         marks = voice_defaults("client" if definition.turn_taking == "client" else "server")
         self.reactor = LiveReactor((*marks, *definition.rules), reports.rule)
-        self.react = Reactions(self.reactor, self.executor, means.writer, body, self.state, clock).react
+        self.react = Reactions(
+            self.reactor, self.executor, means.writer, body, self.state, clock, instruct=self.replace_instruction
+        ).react
         self.settler = Settler(
             self.state,
             ComputedRegistry(definition.computed),
@@ -134,6 +136,7 @@ class Conductor:
             reconnect=body.reconnect,
             prompt_armed=lambda: self.react(PromptArmed()),
         )
+        means.writer.on_instruction = self.steersman.steering.carried
         self.signals = SessionSignals(self.state, clock.now, self.transcript_now)
         self.fast = FastLane(self, definition)
         self.agents = BackgroundAgentDispatcher(

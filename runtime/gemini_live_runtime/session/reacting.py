@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.body import Body
@@ -41,13 +43,17 @@ class Reactions:
         body: Body,
         state: State,
         clock: Clock,
+        *,
+        instruct: Callable[[str], None],
     ) -> None:
+        """`instruct` replaces the agent's own instruction: what a rule wants there has to outlast the turn."""
         self.reactor = reactor
         self.executor = executor
         self._writer = writer
         self._body = body
         self._state = state
         self._clock = clock
+        self._instruct = instruct
         self._depth = 0
         self._runaway = False
 
@@ -76,7 +82,10 @@ class Reactions:
         asked = self.reactor.react(event, now=self._clock.now(), state=self._state)
         reactions = [reaction for reaction in asked if self._has_its_moment(reaction)]
         if reactions:
-            self.executor.perform_reactions(reactions)
+            for reaction in reactions:
+                if isinstance(reaction.effect, UpdateInstruction):
+                    self._instruct(reaction.effect.text)
+            self.executor.perform_reactions(r for r in reactions if not isinstance(r.effect, UpdateInstruction))
             for reaction in reactions:
                 if isinstance(reaction.effect, TOLD):
                     effect = type(reaction.effect).__name__

@@ -31,6 +31,8 @@ class WireWriter:
         on_lost: Callable[[Send], None],
     ) -> None:
         self.connection: Connection | None = None
+        self.on_instruction: Callable[[str], None] = lambda text: None
+        """Told of every instruction that went out, whoever wrote it: the mind sets it."""
         self.route = route
         self._realtime_text = capabilities.text_is_realtime
         self._emit = emit
@@ -116,6 +118,7 @@ class WireWriter:
         if self.route == "reconnect":
             raise GeminiLiveError("This model takes a new instruction only with a new connection")
         self._post(instruction_message(text, self.route))
+        self.on_instruction(text)
         self._emit(ev.InstructionUpdated(text=text, via=self.route, reasons=_reasons(reason)))
 
     def activity_start(self) -> None:
