@@ -18,7 +18,7 @@ ResultFormatter, DefaultResultFormatter, BackgroundToolTracker, BackgroundAgentD
 CallbackMode, Live, LiveHandle, SessionSignals, SessionType, SessionTelemetry, SessionPersistence, SessionSnapshot,
 FsPersistence, MemoryPersistence
 """
-"""The names of the issue, as it lists them."""
+"""The public names that every session must be able to use."""
 
 PHASES = "phases_in_a_session"
 WATCHERS = "watchers_in_a_session"
@@ -111,7 +111,7 @@ COVERED: dict[str, str] = {
     "FsPersistence": f"{KEPT}::test_a_session_kept_in_a_file_is_private_versioned_and_taken_up",
     "MemoryPersistence": f"{KEPT}::test_a_session_that_was_kept_goes_on_where_it_stood",
 }
-"""The public names of the issue, each with a test that uses it in a session and fails without it."""
+"""The public names, each with a test that uses it in a session and fails without it."""
 
 ABSENT_FAULTS: dict[int, tuple[str, ...]] = {
     1: (
@@ -208,4 +208,4 @@ ABSENT_FAULTS: dict[int, tuple[str, ...]] = {
         f"{CLIENT}::test_closing_the_microphone_ends_what_was_being_said",
     ),
 }
-"""The faults that the predecessor is known for, by their number in its list, each with tests that show its absence."""
+"""Faults that runtimes like this one have had, by number, each with tests that show its absence."""

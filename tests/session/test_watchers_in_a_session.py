@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import (
@@ -21,6 +22,7 @@ from gemini_live_runtime import (
     key,
 )
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.settler import MAX_PER_S, MAX_ROUNDS
 
 TOTAL = ComputedVar("total", lambda s: s.get("app:price", 0) * s.get("app:count", 0), ("app:price", "app:count"))
@@ -257,12 +259,16 @@ def test_a_muted_watcher_only_tells_that_it_would_have_fired() -> None:
 
     async def scenario(t: Talk) -> None:
         await t.begins()
-        t.stage.mind.settler.watchers.mute("price")
+        t.handle.mute_watcher("price")
         await t.writes(price=1)
+        t.handle.mute_watcher("price", muted=False)
+        await t.writes(price=2)
+        with pytest.raises(AgentError, match="Watchers: price"):
+            t.handle.mute_watcher("prize")
 
     t = talk(agent().watch(Watcher(key("app:price").changed(), note(seen), name="price")), scenario)
-    assert seen == []
-    assert [fired.muted for fired in t.all(ev.WatcherFired)] == [True]
+    assert len(seen) == 1
+    assert [fired.muted for fired in t.all(ev.WatcherFired)] == [True, False]
 
 
 def test_watchers_that_set_each_other_off_are_stopped_and_told() -> None:

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import commands as cmd
-from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.input_vad import InputVadSnapshot
 from gemini_live_runtime.session.pending import DeferredWriter
@@ -153,6 +153,17 @@ class LiveHandle:
     def why_blocked(self, phase: str) -> list[str]:
         """What keeps the conversation from going to `phase`, a sentence each; none when nothing does."""
         return self._mind.why_blocked(phase)
+
+    def mute_watcher(self, name: str, muted: bool = True) -> None:
+        """Let a watcher only count what would have set it off, or hear it again. Raises `AgentError` for no such."""
+        watchers = self._mind.settler.watchers
+        try:
+            (watchers.mute if muted else watchers.unmute)(name)
+        except KeyError:
+            known = ", ".join(status.name for status in watchers.status) or "none"
+            raise AgentError(
+                f"There is no watcher {name!r}", remedy=f"Watchers: {known}", field="watcher", value=name
+            ) from None
 
     def extracted(self, extractor: str) -> dict[str, Any] | None:
         """The last object that an extractor found."""

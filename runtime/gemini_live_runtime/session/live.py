@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class Live:
     """An agent in the making. Every call gives a new `Live`; the one it was called on stays as it was.
 
-    Nothing is checked until `plan`, which checks everything at once; `connect` does so before it opens anything.
+    Parts are checked when they are made; how they fit together is checked by `plan`, everything at once. `connect` does
+    so before it opens anything.
     """
 
     __slots__ = ("definition",)

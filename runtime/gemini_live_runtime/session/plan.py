@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.tools.declaration import Tool, tool
+
+_PLACE = re.compile(r"\(\S+\.py:\d+\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +192,10 @@ def _try(build: Callable[[], Any], faults: list[Fault], place: str) -> None:
     try:
         build()
     except GeminiLiveError as error:
-        faults.append(Fault(error.message, place, error.remedy))
+        # What is wrong in several places comes as several sentences; those that name their place need no other.
+        for part in error.message.split("; "):
+            named = _PLACE.search(part) is not None
+            faults.append(Fault(part, "" if named else place, error.remedy))
 
 
 def _producers(definition: Definition, tools: tuple[Tool, ...]) -> set[str]:
