@@ -176,3 +176,17 @@ def test_minutes_warn_at_80_percent_and_then_hang_up() -> None:
     assert [round(t, 1) for _, t in limits] == [2.4, 3.0]
     assert events[-1]["data"]["reason"] == "the minutes limit was reached"
     assert ended.code == 0
+
+
+def test_the_faults_of_an_agent_stand_one_on_a_line_with_their_place(tmp_path: Path) -> None:
+    source = tmp_path / "bad.py"
+    source.write_text(
+        "from gemini_live_runtime import *\n"
+        'agent = Live.builder("x").instruction("y").phase(\n'
+        '    Phase("a", "A.", transitions=Transition("nowhere", key("app:x")), tools=["fly"])\n'
+        ")\n"
+    )
+    ended = run("talk", f"{source}:agent", "--backend", "local", "--fast", "--text", "hi")
+    first, *faults = ended.err.splitlines()
+    assert (ended.code, first) == (2, "gemini-live-tui: The agent has 2 faults:")
+    assert [fault.split(":")[0] for fault in faults] == ["- bad.py", "- bad.py"]

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from gemini_live_runtime import __version__
-from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.text import redactor, sanitise
 from gemini_live_tui.cli.options import start_options
 
@@ -132,14 +132,17 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _failed(error: Exception) -> int:
+    if isinstance(error, AgentError):
+        # An agent's faults stand one on a line.
+        return _fail(*str(error).splitlines(), code=error.exit_code)
     if isinstance(error, GeminiLiveError):
-        return _fail(str(error), error.exit_code)
+        return _fail(str(error), code=error.exit_code)
     if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
         _silence_output()
-        return _fail(f"The output cannot be written: {error.strerror}. Free some space, or send it elsewhere.", 1)
+        return _fail(f"The output cannot be written: {error.strerror}. Free some space, or send it elsewhere.", code=1)
     if isinstance(error, OSError) and error.filename is not None:
-        return _fail(f"{error.filename} cannot be used: {error.strerror}.", 1)
-    return _fail(f"Internal error: {type(error).__name__}: {error}. Run again with --debug to see where.", 1)
+        return _fail(f"{error.filename} cannot be used: {error.strerror}.", code=1)
+    return _fail(f"Internal error: {type(error).__name__}: {error}. Run again with --debug to see where.", code=1)
 
 
 def _flush() -> None:
@@ -161,8 +164,8 @@ def _sentence(error: click.ClickException) -> str:
     return text
 
 
-def _fail(text: str, code: int) -> int:
-    line = " ".join(redactor.text(sanitise(text)).split())
+def _fail(*texts: str, code: int) -> int:
+    lines = (" ".join(redactor.text(sanitise(text)).split()) for text in texts)
     with contextlib.suppress(OSError):
-        print(f"gemini-live-tui: {line}", file=sys.stderr)
+        print("gemini-live-tui: " + "\n".join(lines), file=sys.stderr)
     return code
