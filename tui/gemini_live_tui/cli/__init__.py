@@ -112,9 +112,9 @@ def main(argv: list[str] | None = None) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        return _fail(_sentence(error), 2)
+        return _fail(_sentence(error), code=2)
     except (click.Abort, KeyboardInterrupt):
-        return _fail("Interrupted.", 130)
+        return _fail("Interrupted.", code=130)
     except BrokenPipeError:
         # The reader of our output has gone: nothing is left to say.
         _silence_output()
