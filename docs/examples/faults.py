@@ -31,7 +31,7 @@ print(Live.builder("desk").instruction("Talk.").repair().voice("Puck").ignored_s
 # Prints:
 # The agent has 6 faults:
 # - faults.py:12: app:basket cannot be a set: {1, 2}. State holds JSON: texts, numbers, true and false, null, lists and objects.
-# - faults.py:12: Computed values depend on each other in a cycle: a (faults.py:15) -> b (faults.py:15) -> a. Correct the computed values.
+# - Computed values depend on each other in a cycle: a (faults.py:15) -> b (faults.py:15) -> a. Correct the computed values.
 # - faults.py:18: The phase order leads to payment, which does not exist. Use order, pay.
 # - faults.py:19: The phase pay cannot be reached from order. Add a transition to it, or remove it.
 # - faults.py:18: The phase order allows the tool serve, which does not exist. The tools are pay.
