@@ -221,6 +221,8 @@ class Turns:
         """Microseconds of the steps of one turn."""
         mind, now = self.mind, self.mind.clock.now()
         self._number += 1
+        # Turns are seconds apart: what fires in each of them is not held back as if it set itself off.
+        mind.settler._lately.clear()
         began = time.perf_counter()
         await mind.pipeline.turn_began(self._number, "voice")
         took = time.perf_counter() - began

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.text import _SECRETS, REDACTED, Redactor, sanitise, sanitise_line
+from gemini_live_runtime.events import Event, Unknown
+from gemini_live_runtime.text import _SECRET_FIELDS, _SECRETS, REDACTED, Redactor, sanitise, sanitise_line
 
 HOSTILE = [
     "\x1b[2J",
@@ -39,6 +40,10 @@ mixed = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=8), st.cha
 @given(mixed)
 def test_nothing_that_a_terminal_obeys_survives(text):
     assert not OBEYED & set(sanitise(text))
+
+
+def test_what_a_terminal_obeys_is_removed_even_where_it_stands_alone() -> None:
+    assert not [char for char in OBEYED if set(sanitise(char)) & OBEYED]
 
 
 @given(mixed)
@@ -206,6 +211,56 @@ PIECES += ["?token=", "api_key=", "apikey=", "api-key: ", 'apikey": "', "api_key
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=6).map("".join))
 def test_what_the_quick_look_lets_pass_holds_no_secret(text: str) -> None:
     assert Redactor().text(text) == _SECRETS.sub(REDACTED, text)
+
+
+SECRET_NAMES = [
+    "token",
+    "to-k_en",
+    "API-Key",
+    "x_goog_api_key",
+    "privateKey",
+    "Handle",
+    "SIGNATURE",
+    "to\u212aen",
+    "Cookie",
+]
+suspicious_text = st.lists(
+    st.sampled_from([*PIECES, "api\u212aey=", ODD, quote(ODD, safe=""), json.dumps(ODD)[1:-1], repr(ODD)[1:-1]])
+    | st.text(max_size=5),
+    max_size=5,
+).map("".join)
+suspicious_values = st.recursive(
+    st.none() | st.integers() | suspicious_text,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(SECRET_NAMES) | suspicious_text | st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(suspicious_values, st.booleans())
+def test_what_a_look_at_the_whole_line_lets_pass_holds_no_secret(value: object, known: bool) -> None:
+    redactor = Redactor()
+    if known:
+        redactor.add(ODD)
+    line = Event(1, 0.5, 1, 1, Unknown(name="x", data={"value": {"value": value}})).to_line()
+    if not redactor.may_change(line):
+        assert redactor.value(value) == value
+
+
+@pytest.mark.parametrize("name", sorted(_SECRET_FIELDS))
+def test_the_name_of_a_secret_field_is_seen_in_a_line(name: str) -> None:
+    for spelling in (name, name.upper(), "-".join(name), "_".join(name)):
+        assert Redactor().may_change(Event(1, 0.5, 1, 1, Unknown(name="x", data={"a": {spelling: "v"}})).to_line())
+
+
+@pytest.mark.parametrize(
+    "text", ["turns on the key", "the tokens were many", "see http://host/x", "50 % = half", "it's"]
+)
+def test_a_line_of_ordinary_words_is_let_pass(text: str) -> None:
+    data = {"key": "app:key", "value": text, "more": {"key": text, "tokens": 1}}
+    assert not Redactor().may_change(Event(1, 0.5, 1, 1, Unknown(name="x", data=data)).to_line())
 
 
 def test_a_field_is_a_secret_by_its_name_however_long_and_even_when_the_name_is_redacted() -> None:

@@ -25,6 +25,7 @@ def test_every_payload_has_an_example_that_round_trips(name):
         line = event.to_line()
         assert "\n" not in line
         assert line.isascii()
+        assert line == json.dumps(event.to_json(), separators=(",", ":"))
         assert vocabulary.event_from_line(line) == event
         assert vocabulary.event_from_line(line).to_line() == line
 

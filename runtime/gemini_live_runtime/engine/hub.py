@@ -135,8 +135,11 @@ class Hub:
         view = self.view
         t = max(view.t, round(self._clock.now() - self._origin, 6))
         try:
-            event = ev.Event(view.seq + 1, t, turn, gen, _without_secrets(payload))
+            event = ev.Event(view.seq + 1, t, turn, gen, payload)
             line = event.to_line()
+            if redactor.may_change(line) and not isinstance(payload, ev.WireMessage):
+                event = ev.Event(view.seq + 1, t, turn, gen, _without_secrets(payload))
+                line = event.to_line()
         except (TypeError, ValueError, RecursionError) as error:
             event = ev.Event(view.seq + 1, t, turn, gen, _without_secrets(_plain_values(payload, error)))
             line = event.to_line()

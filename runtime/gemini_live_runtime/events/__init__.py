@@ -85,7 +85,8 @@ PAYLOADS: dict[str, type[Payload]] = {
 """Every payload type by its name on the wire."""
 
 _FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in PAYLOADS.values()}  # type: ignore[arg-type]
-
+_WIRE = {cls: (names, f'"type":"{cls.type}","data":') for cls, names in _FIELDS.items()}
+"""What `to_line` needs of each: its fields, and the middle of its line."""
 
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 """As `json.dumps` with these options, which would make an encoder for every event."""
@@ -128,4 +129,9 @@ class Event:
 
     def to_line(self) -> str:
         """The wire form without the newline; never contains one. Lone surrogates stay escaped."""
-        return _encode(self.to_json())
+        payload = self.payload
+        if isinstance(payload, Unknown):
+            return _encode(self.to_json())
+        names, head = _WIRE[type(payload)]
+        data = _encode({name: getattr(payload, name) for name in names})
+        return f'{{"seq":{self.seq},"t":{round(self.t, 6)!r},"turn":{self.turn},"gen":{self.gen},{head}{data}}}'

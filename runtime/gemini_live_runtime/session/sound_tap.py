@@ -25,7 +25,9 @@ def sound_tap(
 
     While a listener is slow, it is timed every time. `telemetry` learns how to read the counts.
     """
-    chunks = size = untimed = 0
+    size = untimed = due = elsewhere = 0
+    # Pieces are counted by what is left of a gap, which spares a count of their own: `due` is how many will have come
+    # when it is over, `elsewhere` how many of them `telemetry` has counted itself.
     gaps = itertools.cycle(GAPS)
     function: Callable[[bytes], object] = _all(listeners)
     failed: Callable[[BaseException], None] = _nothing
@@ -33,16 +35,18 @@ def sound_tap(
         function, _, failed = listeners[0]
 
     def take(pcm: bytes) -> None:
-        nonlocal chunks, size, untimed
+        nonlocal size, untimed, due, elsewhere
         if telemetry.sounding:
-            chunks += 1
             size += len(pcm)
         else:
             telemetry.model_audio(now(), len(pcm))
+            elsewhere += 1
         if not untimed:
             untimed = next(gaps)
+            due += 1 + untimed
             for listener in listeners:
                 if listener.timed(pcm):
+                    due -= untimed
                     untimed = 0
             return
         untimed -= 1
@@ -53,7 +57,7 @@ def sound_tap(
         except (Exception, SystemExit) as error:
             failed(error)
 
-    telemetry.count_also(lambda: (chunks, size))
+    telemetry.count_also(lambda: (due - untimed - elsewhere, size))
     return take
 
 

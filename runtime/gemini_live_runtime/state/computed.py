@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.state.explaining import MISSING, Explanation, Read
-from gemini_live_runtime.state.guards import Guard, as_guard, function_name
+from gemini_live_runtime.state.guards import All, AnyOf, Compare, Guard, Not, Test, as_guard, function_name
 from gemini_live_runtime.state.keys import check_key
 from gemini_live_runtime.state.reading import copied
 from gemini_live_runtime.state.recorder import ReadRecorder
@@ -112,7 +112,7 @@ class ComputedRegistry:
     computed values that do not exist.
     """
 
-    __slots__ = ("_by_name", "_dependents", "_order", "_told")
+    __slots__ = ("_by_name", "_dependents", "_order", "_plain", "_told")
 
     def __init__(self, variables: Iterable[ComputedVar] = ()) -> None:
         listed = tuple(variables)
@@ -130,6 +130,7 @@ class ComputedRegistry:
             for key in item.inputs:
                 for spelling in _spellings(key):
                     self._dependents.setdefault(spelling, []).append(index)
+        self._plain = frozenset(item.name for item in self._order if _reads_its_keys_only(item.compute))
         self._told: set[tuple[str, str]] = set()
 
     def __len__(self) -> int:
@@ -191,16 +192,19 @@ class ComputedRegistry:
         return Explanation(text, value, tuple(reads), problem=problem, failed=bool(problem))
 
     def _compute(self, item: ComputedVar, state: State, faults: list[ComputeFault]) -> bool:
-        recorder = ReadRecorder(state)
         compute = item.compute
         value: Any = MISSING
-        try:
-            found = compute.holds(recorder) if isinstance(compute, Guard) else compute(recorder)  # type: ignore[arg-type, operator]
-            if found is not None:
-                value = to_json(item.name, found)
-        except Exception as error:
-            faults.append(_failure(item, error))
-        faults += self._undeclared(item, recorder.keys_read)
+        if item.name in self._plain:
+            value = compute.holds(state)  # type: ignore[union-attr]
+        else:
+            recorder = ReadRecorder(state)
+            try:
+                found = compute.holds(recorder) if isinstance(compute, Guard) else compute(recorder)  # type: ignore[arg-type, operator]
+                if found is not None:
+                    value = to_json(item.name, found)
+            except Exception as error:
+                faults.append(_failure(item, error))
+            faults += self._undeclared(item, recorder.keys_read)
         if same_value(state.get_raw(item.key), value):
             return False
         with writing_as(Origin("computed", item.name)):
@@ -217,6 +221,13 @@ class ComputedRegistry:
 
 
 _NOTHING = Recomputed()
+
+
+def _reads_its_keys_only(compute: Any) -> bool:
+    """Whether it is a guard without functions, which reads what it says, never fails, and need not be watched."""
+    if isinstance(compute, All | AnyOf):
+        return all(map(_reads_its_keys_only, compute.parts))
+    return _reads_its_keys_only(compute.part) if isinstance(compute, Not) else isinstance(compute, Compare | Test)
 
 
 def _failure(item: ComputedVar, error: Exception) -> ComputeFault:
