@@ -249,6 +249,19 @@ def test_what_a_look_at_the_whole_line_lets_pass_holds_no_secret(value: object, 
         assert redactor.value(value) == value
 
 
+SHAPED = ["AIza{}", "auth_tokens/{}", "ya29.{}", "AQ.{}", "ws://me:{}@host", "Bearer {}", "bearer%20{}", "Token {}"]
+SHAPED += ["?key={}", "&access_token={}", "?token={}", "api_key={}", "apiKey={}", "api-key: {}", "apikey: {}"]
+SHAPED += ['"api_key": "{}"', '"api-key":"{}"', '"apikey": "{}"', '"apiKey":"{}"', "'api_key': '{}'", "api\u212aey={}"]
+
+
+@pytest.mark.parametrize("shape", SHAPED)
+def test_every_shape_of_a_secret_is_seen_in_a_line(shape: str) -> None:
+    text = shape.format("a1" * 15)
+    assert "a1a1" not in Redactor().text(text)
+    for value in (text, {"a": [text]}, {text: 1}):
+        assert Redactor().may_change(Event(1, 0.5, 1, 1, Unknown(name="x", data={"value": value})).to_line())
+
+
 @pytest.mark.parametrize("name", sorted(_SECRET_FIELDS))
 def test_the_name_of_a_secret_field_is_seen_in_a_line(name: str) -> None:
     for spelling in (name, name.upper(), "-".join(name), "_".join(name)):
