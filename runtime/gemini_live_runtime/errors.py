@@ -9,6 +9,8 @@ from types import FrameType
 from typing import ClassVar
 
 _PACKAGE = os.path.dirname(__file__)
+_AGENTS = os.path.join(_PACKAGE, "agents", "")
+_STDLIB = os.path.dirname(os.__file__)
 
 
 class GeminiLiveError(Exception):
@@ -54,6 +56,13 @@ class StateError(GeminiLiveError):
     """A state key or value that cannot be used."""
 
     code = "state"
+
+
+class NotSetError(StateError, KeyError):
+    """A state key that was read with `[]` and has no value."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"{key} is not set", remedy="Set it first, or read it with get()", field="key", value=key)
 
 
 class GuardError(GeminiLiveError):
@@ -175,8 +184,29 @@ def caller_place() -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        own = file.startswith(_PACKAGE) and not file.startswith(os.path.join(_PACKAGE, "agents", ""))
+        own = file.startswith(_PACKAGE) and not file.startswith(_AGENTS)
         if not own and not file.startswith("<"):
             return f"{os.path.basename(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
+
+
+def author_place(error: BaseException) -> str:
+    """The innermost line of an author's own code that `error` came through, as `file.py:12`; "" for none.
+
+    Bundled agents count as author's code, installed packages and the standard library do not.
+    """
+    import traceback
+
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if _is_authors(frame.filename):
+            return f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return ""
+
+
+def _is_authors(file: str) -> bool:
+    if file.startswith("<"):
+        return False
+    if file.startswith(_PACKAGE):
+        return file.startswith(_AGENTS) and os.path.basename(file) != "loader.py"
+    return not file.startswith(_STDLIB) and "site-packages" not in file

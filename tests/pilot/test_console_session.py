@@ -115,6 +115,22 @@ async def test_a_notice_does_not_take_the_phrases_away() -> None:
         assert "Try saying" not in driver.screen()
 
 
+async def test_an_agent_that_greets_first_leaves_the_phrases_until_the_person_has_said_something() -> None:
+    async with console() as driver:
+        driver.link.begin_turn()
+        driver.link.model("Good evening. What can I do for you?")
+        await driver.settle()
+        rows = driver.rows()
+        greeting = next(number for number, row in enumerate(rows) if "Good evening." in row)
+        phrases = next(number for number, row in enumerate(rows) if "Try saying" in row)
+        assert greeting < phrases
+        assert "Answer aloud, or just start typing." in driver.screen()
+        driver.link.user("Hello")
+        await driver.settle()
+        assert "Try saying" not in driver.screen()
+        assert "Good evening." in driver.screen()
+
+
 async def test_only_as_many_phrases_are_offered_as_there_is_room_for() -> None:
     async with console(size=(60, 16)) as driver:
         assert "What's the weather in Lisbon?" in driver.screen()

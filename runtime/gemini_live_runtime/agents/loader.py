@@ -6,12 +6,11 @@ import difflib
 import importlib
 import importlib.util
 import sys
-import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.session.agent import Agent
 from gemini_live_runtime.session.live import Live
 from gemini_live_runtime.session.plan import SessionPlan
@@ -78,8 +77,8 @@ def _agent_of(module: ModuleType, place: str, attribute: str) -> SessionPlan:
     if not isinstance(value, Agent | Live) and callable(value):
         try:
             value = value()
-        except GeminiLiveError:
-            raise
+        except GeminiLiveError as error:
+            raise _placed(error)
         except (Exception, SystemExit) as error:
             raise AgentError(_failure(place, error), remedy="Mend the function and try again") from error
     if not isinstance(value, Agent | Live):
@@ -104,8 +103,8 @@ def _from_file(path: Path) -> ModuleType:
         sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except GeminiLiveError:
-        raise
+    except GeminiLiveError as error:
+        raise _placed(error)
     except (Exception, SystemExit) as error:
         raise AgentError(_failure(str(path), error), remedy="Mend it and try again") from error
     return module
@@ -116,8 +115,8 @@ def _from_module(name: str) -> ModuleType:
         sys.path.insert(0, str(Path.cwd()))
     try:
         return importlib.import_module(name)
-    except GeminiLiveError:
-        raise
+    except GeminiLiveError as error:
+        raise _placed(error)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise AgentError(
@@ -130,7 +129,13 @@ def _from_module(name: str) -> ModuleType:
 
 def _failure(place: str, error: BaseException) -> str:
     """One sentence: what failed and on which line of the person's own code."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "importlib" not in frame.filename and frame.filename != __file__]
-    where = f" (line {own[-1].lineno} of {Path(own[-1].filename).name})" if own else ""
-    return f"Importing {place} failed{where}: {type(error).__name__}: {error}"
+    where = author_place(error)
+    return f"Importing {place} failed{f' ({where})' if where else ''}: {type(error).__name__}: {error}"
+
+
+def _placed(error: GeminiLiveError) -> GeminiLiveError:
+    """The same error with the author's line in front, unless it names one."""
+    where = author_place(error)
+    if where and f"{where.partition(':')[0]}:" not in error.message:
+        error.message = f"{where}: {error.message}"
+    return error

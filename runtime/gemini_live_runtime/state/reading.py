@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, Final, TypeAlias, TypeVar, overload
 
-from gemini_live_runtime.errors import StateError
+from gemini_live_runtime.errors import NotSetError, StateError
 from gemini_live_runtime.state.explaining import MISSING
 from gemini_live_runtime.state.keys import SCOPES, StateKey
 from gemini_live_runtime.state.terms import Term
@@ -59,7 +59,7 @@ class ScopeView:
 
     def __delitem__(self, name: str) -> None:
         if self.remove(name) is MISSING:
-            raise KeyError(name)
+            raise NotSetError(self._prefix + name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
@@ -130,7 +130,7 @@ class Readable:
         name = key.key if isinstance(key, Term) else key
         value = self.get_raw(name)
         if value is MISSING:
-            raise KeyError(name)
+            raise NotSetError(name)
         return key.from_json(value) if isinstance(key, StateKey) else copied(value)
 
     def keys(self, scope: str = "") -> list[str]:

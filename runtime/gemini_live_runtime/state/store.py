@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
-from gemini_live_runtime.errors import StateError
+from gemini_live_runtime.errors import NotSetError, StateError
 from gemini_live_runtime.state.explaining import MISSING, same
 from gemini_live_runtime.state.keys import StateKey, check_key
 from gemini_live_runtime.state.reading import SHARED, Names, Readable, copied
@@ -290,7 +290,7 @@ class State(Readable):
 
     def __delitem__(self, key: str | Term) -> None:
         if self.remove(key) is MISSING:
-            raise KeyError(key.key if isinstance(key, Term) else key)
+            raise NotSetError(key.key if isinstance(key, Term) else key)
 
     def modify(self, key: str | Term, default: Any, change: Callable[[Any], Any]) -> Any:
         """Replace the key's own value by `change(value)` (`default` when it has none), and give the new one.

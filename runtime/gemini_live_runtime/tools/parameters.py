@@ -25,6 +25,7 @@ Injected = Literal["context", "state"]
 
 _ARGUMENT_LINE = re.compile(r"^(\s*)(\w+)(?:\s*\([^)]*\))?\s*:\s+(.+)$")
 _INJECTED_NAME = re.compile(r"""['"]?(?:[\w.]+\.)?(State|ToolContext)(?:\s*\|\s*None)?['"]?""")
+_INJECTED_AS = {"state": "State", "context": "ToolContext", "ctx": "ToolContext"}
 _FAULTS_NAMED = 5
 
 
@@ -156,6 +157,13 @@ def _annotated(function: Callable[..., Any], tool: str) -> list[tuple[inspect.Pa
             raise AgentError(
                 f"Tool {tool} is a method without its object",
                 remedy=f"Declare the bound method: tool(thing.{tool})",
+                field=parameter.name,
+            )
+        elif parameter.name in _INJECTED_AS:
+            kind = _INJECTED_AS[parameter.name]
+            raise AgentError(
+                f"Tool {tool}: parameter {parameter.name} has no annotation, so the model would be asked for it",
+                remedy=f"Write {parameter.name}: {kind} for the session's own, or {parameter.name}: str",
                 field=parameter.name,
             )
         else:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gemini_live_runtime.agents.loader import load_agent
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 
 AGENT = """
 from gemini_live_runtime import Agent, tool
@@ -70,17 +70,20 @@ def test_what_cannot_be_found_is_said_with_a_remedy(agent_file: Path, reference:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("1/0", ["line 1", "ZeroDivisionError"]),
+        ("1/0", ["broken.py:1)", "ZeroDivisionError"]),
         ("x = (", ["SyntaxError"]),
         ("import not_installed_anywhere", ["not_installed_anywhere"]),
         ("raise SystemExit(3)", ["SystemExit"]),
         ("from gemini_live_runtime import Agent\nagent = Agent(name='', instruction='x')", ["has no name"]),
+        ("from gemini_live_runtime import StateKey\nbook = StateKey('', str)", ["broken.py:2: "]),
+        ("from gemini_live_runtime import key\n\nboth = (key('a') == 1) and (key('b') == 2)", ["broken.py:3"]),
+        ("import json\njson.loads('{')", ["broken.py:2)", "JSONDecodeError"]),
     ],
 )
 def test_a_file_that_fails_is_said_in_one_sentence(tmp_path: Path, source: str, words: list[str]) -> None:
     path = tmp_path / "broken.py"
     path.write_text(source)
-    with pytest.raises(AgentError) as caught:
+    with pytest.raises(GeminiLiveError) as caught:
         load_agent(f"{path}:agent")
     assert all(word in str(caught.value) for word in words)
     assert "\n" not in str(caught.value)

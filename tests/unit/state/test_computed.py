@@ -277,6 +277,6 @@ def test_an_explanation_shows_the_inputs_and_writes_nothing() -> None:
     assert state.snapshot() == {"app:x": 1}
     registry.recompute(state)
     assert next(registry.explain("derived:big", state).all_reads()).by == "computed sum"
-    assert registry.explain("bad", state).problem.startswith("it failed: KeyError")
+    assert registry.explain("bad", state).problem.startswith("it failed: NotSetError")
     with pytest.raises(KeyError):
         registry.explain("none", state)

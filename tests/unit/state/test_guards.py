@@ -207,11 +207,11 @@ def _fails(state: State) -> bool:
 
 
 def test_a_function_that_raises_is_named() -> None:
-    with pytest.raises(GuardError, match="The guard _fails failed: KeyError"):
+    with pytest.raises(GuardError, match="The guard _fails failed: NotSetError"):
         as_guard(_fails).holds(State())
     tree = as_guard(_fails).explain(State())
     assert not tree.value
-    assert tree.problem.startswith("it failed: KeyError")
+    assert tree.problem.startswith("it failed: NotSetError")
     assert as_guard(lambda state: 1 / 0).text.startswith("lambda (test_guards.py:")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
@@ -133,3 +133,13 @@ def test_a_parameter_without_a_schema_is_refused_by_name() -> None:
         @tool
         def f(x: object()) -> None:  # type: ignore[valid-type]
             """F."""
+
+
+@pytest.mark.parametrize(("name", "kind"), [("state", "State"), ("context", "ToolContext"), ("ctx", "ToolContext")])
+def test_a_bare_parameter_with_the_name_of_something_injected_is_refused_with_what_to_write(
+    name: str, kind: str
+) -> None:
+    namespace: dict[str, Any] = {}
+    exec(f"def save(book: str, {name}):\n    'Save.'", namespace)
+    with pytest.raises(AgentError, match=f"parameter {name} has no annotation.*Write {name}: {kind}"):
+        tool(namespace["save"])

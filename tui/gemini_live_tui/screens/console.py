@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -13,7 +13,7 @@ from textual.markup import escape
 from textual.screen import Screen
 from textual.widgets import Static
 
-from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.journal.view import Block, Dirty
 from gemini_live_tui.actions import BY_ID, bindings, key_label, keys_of
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.messages import ActionChosen, FollowChanged, TextSubmitted
@@ -145,13 +145,12 @@ class ConsoleScreen(Screen[None]):
 
     def _show_transcript(self) -> None:
         store = self._store
-        # Notices alone are not a conversation: they stand above the welcome until somebody says something.
         blocks = store.view.blocks
-        empty = len(blocks) <= MAX_NOTICES and all(block.kind == "notice" for block in blocks)
-        self.welcome.set_class(empty, "-shown")
-        self.transcript.set_class(bool(store.view.blocks), "-shown")
-        self.transcript.set_class(empty, "-brief")
-        if empty:
+        opening = _is_opening(blocks, replay=self._settings.replay)
+        self.welcome.set_class(opening, "-shown")
+        self.transcript.set_class(bool(blocks), "-shown")
+        self.transcript.set_class(opening, "-brief")
+        if opening:
             connected = store.hello is not None and bool(store.view.session_id)
             over = bool(store.lost) or store.bye is not None or store.word == "error"
             self.welcome.show(store.view, connected=connected, replay=self._settings.replay, over=over)
@@ -409,3 +408,12 @@ class ConsoleScreen(Screen[None]):
 
 def _not_sent(reason: str) -> str:
     return reason if reason.startswith("Not sent") else f"Not sent: {reason}"
+
+
+def _is_opening(blocks: Sequence[Block], *, replay: bool) -> bool:
+    """Whether the person is still to say something: notices and the agent's greeting stand above the welcome."""
+    if len(blocks) > MAX_NOTICES:
+        return False
+    greetings = sum(block.kind == "model" for block in blocks)
+    others = any(block.kind not in ("notice", "model") for block in blocks)
+    return not others and greetings <= (0 if replay else 1)

@@ -21,7 +21,7 @@ GAP = 3
 
 
 class Welcome(Static):
-    """Centred while nothing has been said. Shows as many phrases as there is room for."""
+    """Centred until the person says something. Shows as many phrases as there is room for."""
 
     DEFAULT_CSS = """
     Welcome {
@@ -54,7 +54,8 @@ class Welcome(Static):
 
     def show(self, view: SessionView, *, connected: bool, replay: bool, over: bool = False) -> None:
         """Say what fits the state of `view`; `over`: nothing can be said any more, so nothing is offered."""
-        key = (view.agent, tuple(view.phrases), view.mode, view.input_device, connected, replay, over, self.size)
+        greeted = any(block.kind == "model" for block in view.blocks)
+        key = (view.agent, tuple(view.phrases), view.mode, greeted, connected, replay, over, self.size)
         if key == self._shown or not self.size:
             return
         self._shown = key
@@ -80,6 +81,8 @@ class Welcome(Static):
             return [f"Connecting{self._glyphs.ellipsis}"]
         if view.mode == "text":
             return ["Type a message and press enter."]
+        if any(block.kind == "model" for block in view.blocks):
+            return ["Answer aloud, or just start typing."]
         return ["Say hello, or just start typing."]
 
     def _phrases(self, view: SessionView, width: int, room: int) -> list[Content]:
