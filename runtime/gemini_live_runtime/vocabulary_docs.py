@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from gemini_live_runtime import commands, events
@@ -48,13 +48,16 @@ def render() -> str:
 
 def _section(name: str, cls: type[Any]) -> str:
     text = f"### `{name}`\n\n{inspect.getdoc(cls)}\n"
-    rows = [
-        f"| `{field.name}` | `{_type(field.type)}` | {'' if field.default is MISSING else f'`{field.default!r}`'} |"
-        for field in fields(cls)
-    ]
+    rows = [f"| `{field.name}` | `{_type(field.type)}` | {_default(field)} |" for field in fields(cls)]
     if rows:
         text += "\n".join(["", "| field | type | default |", "|---|---|---|", *rows, ""])
     return text
+
+
+def _default(field: Field[Any]) -> str:
+    if field.default_factory is not MISSING:
+        return f"`{field.default_factory()!r}`"
+    return "" if field.default is MISSING else f"`{field.default!r}`"
 
 
 def _type(annotation: Any) -> str:

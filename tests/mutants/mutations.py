@@ -49,6 +49,7 @@ FIGURES = "telemetry_in_a_session"
 TRANSCRIPT = "transcript_in_a_session"
 HANDLE = "handle_in_a_session"
 PROMPTS = "prompts_in_a_session"
+FAULTS = "faults_in_a_session"
 
 
 NOTHING = "(lambda *args, **named: None)("
@@ -224,6 +225,8 @@ CONDUCTOR = _in(
     ("on_teardown", 'self.callbacks.control("on_teardown")', CALLBACKS, "asyncio.sleep(0)"),
     ("a session is kept at its end", "self.keeper.close()", KEPT, "asyncio.sleep(0)"),
     ("subscribers get events", "subscription.push(event)", HANDLE),
+    ("drops are told when a reader wants no more", "self.fast.delivery(subscription)", HANDLE),
+    ("drops of notes are told", "self.fast.notes_dropped(notes)", FIGURES, "None"),
     ("the fast lane hears events", "self.fast.hear(event)", TRANSCRIPT),
     ("signals follow events", "self.signals.observe(payload)", FIGURES),
     (
@@ -275,7 +278,11 @@ CONDUCTOR = _in(
 
 REACTING = _in(
     "reacting.py",
-    ("what rules want is performed", "self.executor.perform_reactions(reactions)", REACTOR),
+    (
+        "what rules want is performed",
+        "self.executor.perform_reactions(r for r in reactions if not isinstance(r.effect, UpdateInstruction))",
+        REACTOR,
+    ),
     ("reactions are told", "self._body.emit(ev.ReactionPerformed(rule=reaction.source, effect=effect))", REACTOR),
     ("a prompt waits for sound that is queued", " or self._body.sounding)", PROMPTS, ")"),
     ("a prompt waits for an answer that is owed", "(self._body.owes_answer or ", PROMPTS, "("),
@@ -290,13 +297,10 @@ STATE_EVENTS = _in(
 
 FAULT_REPORTS = _in(
     "fault_reports.py",
-    ("faults of rules are told", "self._emit(ev.CodeFailed(where=RULE,", REACTOR, "str(ev.CodeFailed(where=RULE,"),
-    (
-        "faults of effects are told",
-        'self._emit(ev.CodeFailed(where="effect",',
-        REACTOR,
-        'str(ev.CodeFailed(where="effect",',
-    ),
+    ("faults of rules are told", "self._faults.tell(RULE,", REACTOR, f"{NOTHING}RULE,"),
+    ("faults of effects are told", "self._faults.tell(where, fault.source,", REACTOR, f"{NOTHING}where, fault.source,"),
+    ("faults of listeners are told", "self._faults.tell(where, name, report.error,", FAULTS, f"{NOTHING}where, name,"),
+    ("faults of formatters are told", 'self._faults.tell(f"tool', FAULTS, f'{NOTHING}f"tool'),
     ("slow callbacks are told", "self._emit(ev.CodeSlow(", CALLBACKS, "str(ev.CodeSlow("),
 )
 
@@ -349,7 +353,20 @@ FAST_LANE = _in(
     ("voice begins a turn in the figures", "mind.telemetry.voice_started(now,", FIGURES, f"{NOTHING}now,"),
     ("the end of voice begins a latency", 'mind.telemetry.voice_ended(now, "server_vad")', FIGURES),
     ("tokens are in the figures", "self._mind.telemetry.usage(usage.prompt,", FIGURES, f"{NOTHING}usage.prompt,"),
-    ("drops are told", "mind.body.emit(ev.DeliveryDropped(", HANDLE, "str(ev.DeliveryDropped("),
+    ("drops are told", "self._mind.body.emit(ev.DeliveryDropped(", HANDLE, "str(ev.DeliveryDropped("),
+    ("drops are told with a turn", "            )\n        self._deliveries()", HANDLE, "            )"),
+    (
+        "drops are told with the figures",
+        "figures=self.figures()))\n            self._deliveries()",
+        HANDLE,
+        "figures={}))",
+    ),
+    (
+        "drops of notes are told after a moment",
+        "self._notes_due:\n            self._tell_notes()",
+        FIGURES,
+        "0:\n            pass",
+    ),
     ("figures are reported", "mind.body.emit(ev.TelemetryReported(figures=self.figures()))", FIGURES),
     ("rules hear time", "mind.react(TimerTick(now))", REACTOR),
     ("patterns hear time", 'mind.lane.put("time", mind.pipeline.time_passed)', PATTERNS),
@@ -375,9 +392,8 @@ SETTLER = _in(
     ),
     (
         "faults of computed values are told",
-        'self._emit(ev.CodeFailed(where=f"computed',
+        "self._code.failed(where, fault.name, fault.error, fault.problem, defined_at=place)",
         WATCHERS,
-        'str(ev.CodeFailed(where=f"computed',
     ),
     ("near misses are told", "self._missed(found.near_misses)", WATCHERS),
     ("muted firings are told", "self._tell(firing, muted=True)", WATCHERS),
@@ -461,7 +477,7 @@ TOOL_DESK = _in(
     ),
     (
         "a dropped answer is told",
-        'self._problem(ended.name, "before_tool_response dropped',
+        'self._listener(ended.name, "before_tool_response dropped',
         TOOLS,
         f'{NOTHING}ended.name, "before_tool_response dropped',
     ),
@@ -532,6 +548,7 @@ BODY = (
             "(self._wire.hang_up, ENDING_S)",
         ),
         ("subscribers hear of the end", "self.conductor.end_subscriptions()", HANDLE),
+        ("losses are told before the end", "self.conductor.fast.tell_losses()", HANDLE),
     ),
     *_in(
         "session_body.py",
@@ -564,6 +581,11 @@ BODY = (
         ("a picture makes the budget that of video", "self._mind.signals.mark_video_sent()", FIGURES),
         ("the program says that the user speaks", "self._mind.fast.user_speech(True)", REACTOR),
         ("the program says that the user has spoken", "self._mind.fast.user_speech(False)", REACTOR),
+        (
+            "the program says that all was played",
+            "self._mind.react(PlaybackDrained(self._mind.pending.has_prompt))",
+            HANDLE,
+        ),
     ),
 )
 

@@ -227,7 +227,8 @@ def test_what_an_extractor_finds_after_its_deadline_is_discarded_and_told() -> N
         assert "app:mood" not in t.state
 
     t = talk(agent().extract(FunctionExtractor(function=reads, name="mood", deadline_s=2)), scenario)
-    assert [failed.extractor for failed in t.all(ev.ExtractionFailed)] == ["mood"]
+    (failed,) = t.all(ev.ExtractionFailed)
+    assert (failed.extractor, failed.ms, failed.raised_at) == ("mood", 2000, "")
 
 
 def test_an_extractor_that_fails_is_an_event_and_reaches_its_callback() -> None:
@@ -243,7 +244,26 @@ def test_an_extractor_that_fails_is_an_event_and_reaches_its_callback() -> None:
     of = agent().extract(FunctionExtractor(function=reads, name="mood"))
     t = talk(of.on("extraction_error", lambda name, text: told.append(f"{name}: {text}")), scenario)
     assert told == ["mood: RuntimeError: boom"]
-    assert len(t.all(ev.ExtractionFailed)) == 1
+    (failed,) = t.all(ev.ExtractionFailed)
+    line = reads.__code__.co_firstlineno + 1
+    assert (failed.raised_at, failed.merged) == (f"test_extraction_in_a_session.py:{line}", 0)
+
+
+def test_an_extraction_says_which_turn_it_is_about_also_when_later_turns_have_asked_again() -> None:
+    async def reads(window: TranscriptWindow) -> dict[str, Any]:
+        await asyncio.sleep(3)
+        return {"mood": window.turns[-1].user}
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        for said in ("one", "two", "three"):
+            await t.turn(said)
+            await t.passes(0.6)
+        await t.passes(10)
+
+    t = talk(agent().extract(FunctionExtractor(function=reads, name="mood")), scenario)
+    found = [(one.of_turn, one.value["mood"], one.merged) for one in t.all(ev.ExtractionFinished)]
+    assert found == [(1, "one", 0), (3, "three", 1)]
 
 
 def test_an_answer_that_is_not_json_is_told_without_the_raw_text() -> None:

@@ -82,6 +82,24 @@ def test_a_prompt_goes_out_when_the_program_has_played_all() -> None:
     talk(agent(), scenario)
 
 
+@pytest.mark.parametrize("told", ["playback_drained", "flush_deferred_prompt"])
+def test_a_prompt_waits_until_the_program_says_that_all_was_played(told: str) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        # The speaker is the program's: its beginning was told, its end is known to nobody else.
+        t.stage.session.playback_started(1)
+        t.handle.prompt()
+        await t.passes(5)
+        assert t.handle.voice_state().playback_active
+        assert t.wire == []
+        getattr(t.handle, told)()
+        await t.rests()
+        assert t.wire == [("prompt",)]
+        assert not t.handle.voice_state().playback_active
+
+    talk(agent(), scenario)
+
+
 def test_a_subscriber_gets_every_event_from_then_on_until_the_end() -> None:
     got: list[LiveEvent] = []
 
@@ -112,6 +130,7 @@ def test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told() -> None:
         for word in ("a", "b", "c", "d"):
             await t.says(word)
         await t.ends()
+        assert len(t.all(ev.DeliveryDropped)) == 1
         t.stage.mind.unsubscribe(slow)
         words = [event.payload.text async for event in slow if isinstance(event.payload, ev.TranscriptDelta)]
         assert words == ["c", "d"]
@@ -120,6 +139,53 @@ def test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told() -> None:
     assert [(drop.subscriber, drop.delivery, drop.count) for drop in t.all(ev.DeliveryDropped)] == [
         ("slow", "transcript", 2)
     ]
+
+
+SMALL = DeliveryConfig(transcript=Delivery(2))
+
+
+def drops(t: Talk) -> list[tuple[str, str, int]]:
+    return [(drop.subscriber, drop.delivery, drop.count) for drop in t.all(ev.DeliveryDropped)]
+
+
+def test_what_a_slow_subscriber_loses_in_the_middle_of_a_turn_is_told_with_the_figures() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.handle.events("slow")
+        for word in ("a", "b", "c"):
+            await t.says(word)
+        assert drops(t) == []
+        await t.passes(5)
+        assert drops(t) == [("slow", "transcript", 1)]
+        await t.passes(5)
+        assert drops(t) == [("slow", "transcript", 1)]
+
+    talk(agent().delivery(SMALL).telemetry(5), scenario)
+
+
+def test_what_a_subscriber_has_lost_is_told_when_it_wants_no_more() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        async with t.handle.events("slow"):
+            for word in ("a", "b", "c"):
+                await t.says(word)
+        assert drops(t) == [("slow", "transcript", 1)]
+        await t.ends()
+        assert drops(t) == [("slow", "transcript", 1)]
+
+    talk(agent().delivery(SMALL), scenario)
+
+
+def test_what_a_subscriber_has_lost_is_told_before_the_session_ends() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.handle.events("slow")
+        for word in ("a", "b", "c"):
+            await t.says(word)
+
+    t = talk(agent().delivery(SMALL), scenario)
+    assert drops(t) == [("slow", "transcript", 1)]
+    assert t.events[-1] == "session.ended"
 
 
 def test_the_program_ends_the_session_and_may_do_so_twice() -> None:

@@ -31,6 +31,7 @@ from gemini_live_runtime import (
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.session import reactor
+from gemini_live_runtime.session.executor import MAX_CONCURRENT
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
@@ -172,7 +173,27 @@ def test_an_effect_that_fails_is_told() -> None:
         await t.turn()
 
     t = talk(agent().phase(Phase("only", "One.")).rule(on_turn(TransitionPhase("nowhere"))), scenario)
-    assert [failure.where for failure in t.failures()] == ["effect"]
+    (failure,) = t.failures()
+    assert (failure.where, failure.name) == ("effect TransitionPhase", "at the end")
+    assert failure.defined_at.startswith("test_reactor_in_a_session.py:")
+
+
+def test_effects_that_take_time_are_bounded_and_one_too_many_is_told() -> None:
+    wanted = Reaction("mine", TransitionPhase("second"), EffectPolicy(EffectMode.CONCURRENT))
+
+    def react(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> list[Reaction]:
+        over = isinstance(event, reactor.Live) and isinstance(event.event, ev.TurnCompleted)
+        return [wanted] * (MAX_CONCURRENT + 3) if over else []
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        assert t.handle.phase == "second"
+
+    ways = Transition("second", key("app:go"))
+    of = agent().phase(Phase("first", "One.", transitions=ways), Phase("second", "Two.", terminal=True))
+    t = talk(of.rule(ReactorRule("eager", react)), scenario)
+    assert [failure.error for failure in t.failures()] == [f"not begun: {MAX_CONCURRENT} effects are under way"] * 3
 
 
 def test_a_prompt_waits_until_the_model_was_heard_to_the_end(tmp_path: Path) -> None:

@@ -80,6 +80,26 @@ def test_a_connection_is_left_in_a_pause_once_the_server_says_that_it_will_close
     talk(agent(), scenario)
 
 
+def test_how_long_a_connection_had_left_is_nothing_that_the_next_one_knows() -> None:
+    left = ("session:go_away_time_left", "session:go_away_time_left_ms")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await resumable(t)
+        await t.hears("hello")
+        await t.says("Good")
+        await t.server.says(goAway={"timeLeft": "30s"})
+        await t.rests()
+        assert [t.state.get(key) for key in left] == ["30s", 30_000]
+        await t.says(" day.")
+        await t.ends()
+        await t.connects_again()
+        assert t.state["session:go_away_received"] is False
+        assert [key for key in left if key in t.state] == []
+
+    talk(agent(), scenario)
+
+
 def test_a_connection_is_left_just_before_the_server_closes_it_whatever_goes_on() -> None:
     async def scenario(t: Talk) -> None:
         await t.begins()

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, silence, talk
 
-from gemini_live_runtime import SessionSignals, SessionTelemetry, SessionType
+from gemini_live_runtime import (
+    Live,
+    LiveEffect,
+    ReactorEvent,
+    ReactorRule,
+    SendContext,
+    SessionSignals,
+    SessionTelemetry,
+    SessionType,
+    State,
+    VoiceRuntimeState,
+)
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.conversation.transcript_turn import MAX_TEXT
+from gemini_live_runtime.session import reactor
+from gemini_live_runtime.session.pending import MAX_NOTES
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
@@ -116,6 +131,12 @@ def test_every_turn_is_measured_as_a_waterfall(tmp_path: Path) -> None:
         20,
     )
     assert {"hang_over", "uplink", "server", "downlink", "buffer", "speaker"} <= set(measured.stages)
+    assert (measured.prompt, measured.response) == ({"AUDIO": 10}, {"AUDIO": 20})
+    begun = next(event.t for event in t.stage.sink.events if isinstance(event.payload, ev.VoiceMarked))
+    assert begun == 0  # the sink of these tests has no clock
+    assert measured.end_of_speech_s is not None
+    assert 0 < measured.end_of_speech_s < 0.2
+    assert 200 <= measured.duration_ms <= 300
 
 
 def test_figures_are_reported_at_intervals_without_anybody_listening() -> None:
@@ -126,6 +147,75 @@ def test_figures_are_reported_at_intervals_without_anybody_listening() -> None:
 
     t = talk(agent().telemetry(5), scenario)
     assert [report.figures["turn_count"] for report in t.all(ev.TelemetryReported)] == [1, 1]
+
+
+def pushy(notes: int) -> Live:
+    """An agent with a slow tool and a rule that wants many notes sent when `app:x` changes."""
+    many = SendContext(tuple(f"note {number}" for number in range(notes)))
+
+    async def slow() -> None:
+        """Take long."""
+        await asyncio.sleep(3)
+
+    def react(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> list[LiveEffect]:
+        ours = isinstance(event, reactor.StateChanged) and any(one.key == "app:x" for one in event.mutations)
+        return [many] if ours else []
+
+    return agent().tools(slow).rule(ReactorRule("pushy", react))
+
+
+def dropped_notes(t: Talk) -> list[str]:
+    return [notice.text for notice in t.all(ev.Notice) if "dropped" in notice.text]
+
+
+def test_notes_that_are_dropped_for_want_of_room_are_told_once_in_a_burst_and_counted() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("slow")
+        await t.writes(x=1)
+        await t.writes(x=2)
+        assert t.handle.telemetry()["context_dropped"] == MAX_NOTES + 6
+        await t.passes(1)
+        assert dropped_notes(t) == ["206 notes for the model were dropped because more than 200 waited"]
+        await t.writes(x=3)
+        await t.passes(1)
+        assert len(dropped_notes(t)) == 2
+
+    talk(pushy(MAX_NOTES + 3), scenario)
+
+
+def test_notes_that_were_dropped_just_now_are_told_before_the_session_ends() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("slow")
+        await t.writes(x=1)
+        assert dropped_notes(t) == []
+
+    t = talk(pushy(MAX_NOTES + 1), scenario)
+    assert dropped_notes(t) == ["1 note for the model was dropped because more than 200 waited"]
+    assert t.events[-1] == "session.ended"
+
+
+def test_a_session_without_dropped_notes_says_nothing_of_it() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("slow")
+        await t.writes(x=1)
+        await t.passes(4)
+        assert t.handle.telemetry()["context_dropped"] == 0
+
+    assert dropped_notes(talk(pushy(MAX_NOTES), scenario)) == []
+
+
+def test_what_does_not_fit_into_the_transcript_is_in_the_figures() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.hears("x" * MAX_TEXT)
+        assert t.handle.telemetry()["transcript_left_out"] == 0
+        await t.hears("seven 7")
+        assert t.handle.telemetry()["transcript_left_out"] == 7
+
+    talk(agent(), scenario)
 
 
 def test_a_session_without_an_interval_reports_nothing() -> None:

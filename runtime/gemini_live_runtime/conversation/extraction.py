@@ -256,12 +256,12 @@ def in_thread(function: Callable[[], T]) -> asyncio.Future[T]:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request to run an extractor. `turn` and `window` are those at the time of asking; `merged` asks before it
+    """One request to run an extractor. `of_turn` and `window` are those at the time of asking; `merged` asks before it
     found the extractor busy and are answered by this one."""
 
     extractor: TurnExtractor
     event: TriggerEvent
-    turn: int
+    of_turn: int
     window: TranscriptWindow
     merged: int = 0
 
@@ -313,7 +313,7 @@ class ExtractionSchedule:
             return True
         waiting = self._next.get(name)
         merged = 0 if waiting is None else waiting.merged + 1
-        self._next[name] = Ask(ask.extractor, ask.event, ask.turn, ask.window, merged)
+        self._next[name] = Ask(ask.extractor, ask.event, ask.of_turn, ask.window, merged)
         return False
 
     def ended(self, name: str) -> Ask | None:

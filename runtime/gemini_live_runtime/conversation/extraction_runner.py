@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.extraction import (
@@ -41,12 +41,12 @@ ENDING_S = 2.0
 class ExtractionResult:
     """A run's findings, already in the state.
 
-    `turn` is the one it was asked in. `fields` is the whole object (`temp:extracted:<name>`), `refused` what did not
+    `of_turn` is the one it was asked in. `fields` is the whole object (`temp:extracted:<name>`), `refused` what did not
     fit the schema, `decisions` what became state and what did not. `merged` asks before it were answered by it.
     """
 
     extractor: str
-    turn: int
+    of_turn: int
     event: TriggerEvent
     fields: dict[str, Any]
     refused: tuple[Refusal, ...]
@@ -59,13 +59,12 @@ class ExtractionResult:
 class ExtractionFailure:
     """A run without findings: it raised, or took longer than its deadline (what it finds later is discarded).
 
-    `raised_at` is where, as `file.py:12`.
+    `raised_at` is where it raised, as `file.py:12`; "" for a deadline.
     """
 
     extractor: str
-    turn: int
+    of_turn: int
     event: TriggerEvent
-    reason: Literal["error", "deadline"]
     text: str
     duration_s: float
     raised_at: str = ""
@@ -115,8 +114,12 @@ class ExtractionRunner:
         *,
         tool: str = "",
         phase: str = "",
+        of_turn: int | None = None,
     ) -> list[str]:
         """Ask the extractors that are due; their names. `windows(n)` gives the last n ended turns and the open one.
+
+        `turn_number` counts the turns before this one, for intervals; `of_turn` is the turn's number in the reports,
+        the same unless given.
 
         One that still runs is asked once more when it ends, about the newest window. Empty windows are not asked about.
         """
@@ -127,7 +130,7 @@ class ExtractionRunner:
             window = windows(extractor.window)
             if window.is_empty:
                 continue
-            ask = Ask(extractor, event, turn_number, window)
+            ask = Ask(extractor, event, turn_number if of_turn is None else of_turn, window)
             try:
                 wanted = extractor.should_extract(window)
             except (Exception, SystemExit) as error:
@@ -193,9 +196,7 @@ class ExtractionRunner:
             if not work.done():
                 text = f"{ask.extractor.name} took longer than {deadline_s:g} s; what it finds is discarded"
                 self._on_failure(
-                    ExtractionFailure(
-                        ask.extractor.name, ask.turn, ask.event, "deadline", text, deadline_s, merged=ask.merged
-                    )
+                    ExtractionFailure(ask.extractor.name, ask.of_turn, ask.event, text, deadline_s, merged=ask.merged)
                 )
                 # Until it has really ended it counts as running, or such runs would pile up.
                 work.cancel()
@@ -228,7 +229,7 @@ class ExtractionRunner:
         duration = self._clock.now() - began
         self._on_result(
             ExtractionResult(
-                name, ask.turn, ask.event, found.fields, found.refused, tuple(decisions), duration, ask.merged
+                name, ask.of_turn, ask.event, found.fields, found.refused, tuple(decisions), duration, ask.merged
             )
         )
 
@@ -242,9 +243,8 @@ class ExtractionRunner:
         self._on_failure(
             ExtractionFailure(
                 ask.extractor.name,
-                ask.turn,
+                ask.of_turn,
                 ask.event,
-                "error",
                 text,
                 self._clock.now() - began,
                 _raised_at(error),

@@ -92,27 +92,34 @@ class InstructionModifier:
 
 
 @dataclass(frozen=True, slots=True)
+class ModifierFault:
+    """A modifier said nothing because it raised `error`."""
+
+    error: Exception
+    defined_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class RenderedModifiers:
-    """The texts that apply now, and what failed on the way, a sentence each."""
+    """The texts that apply now, and what failed on the way."""
 
     texts: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    faults: tuple[ModifierFault, ...] = ()
 
 
 def render_modifiers(modifiers: Iterable[InstructionModifier], state: State) -> RenderedModifiers:
     """Every modifier's text in order. One that fails says nothing and keeps no other from speaking."""
     texts: dict[str, None] = {}
-    problems: list[str] = []
+    faults: list[ModifierFault] = []
     for modifier in modifiers:
         try:
             text = modifier.render(state)
         except Exception as error:  # an author's function: whatever it raises is reported
-            place = f" ({modifier.defined_at})" if modifier.defined_at else ""
-            problems.append(f"A modifier{place} was left out: {error}")
+            faults.append(ModifierFault(error, modifier.defined_at))
             continue
         if text.strip():
             texts[text] = None
-    return RenderedModifiers(tuple(texts), tuple(problems))
+    return RenderedModifiers(tuple(texts), tuple(faults))
 
 
 def display_names(keys: Iterable[str]) -> dict[str, str]:

@@ -42,10 +42,10 @@ GOAL_LIMIT = 200
 
 @dataclass(frozen=True, slots=True)
 class ResolvedInstruction:
-    """A phase's instruction now. After a failure, told by `problem`, it is the last that could be made."""
+    """A phase's instruction now. After a failure, which is `error`, it is the last that could be made."""
 
     text: str
-    problem: str = ""
+    error: AgentError | None = None
 
 
 class PhaseMachine:
@@ -225,12 +225,12 @@ class PhaseMachine:
 
     def resolve(self, state: State) -> ResolvedInstruction:
         """The current phase's instruction, without its modifiers; a function that fails is told of, not raised."""
-        problem = ""
+        fault = None
         try:
             self._instruction = self.current_phase.instruction.resolve(state)
         except AgentError as error:
-            problem = str(error)
-        return ResolvedInstruction(self._instruction, problem)
+            fault = error
+        return ResolvedInstruction(self._instruction, fault)
 
     def result(self, transition: PhaseTransition, gathered: object = None) -> TransitionResult:
         """What the model is to be given after `transition`, with what `GatherContext` gave.

@@ -99,7 +99,7 @@ class TranscriptBuffer:
         self._restored = 0
         """How many of the kept turns, from the oldest, come from an earlier process: their calls are over."""
         self.left_out = 0
-        """Characters and calls that did not fit into their turn."""
+        """Characters and calls that did not fit into their turn, or whose turn is no longer kept."""
 
     # What happens.
 
@@ -139,6 +139,7 @@ class TranscriptBuffer:
             return True
         late = self._find(turn)
         if late is None:
+            self.left_out += 1
             return False
         if len(late.tool_calls) < MAX_CALLS:
             self._store(late, replace(late, tool_calls=(*late.tool_calls, summary)))
@@ -231,6 +232,7 @@ class TranscriptBuffer:
             return True
         late = self._find(number)
         if late is None:
+            self.left_out += len(text)
             return False
         side = _side(side, late.interrupted)
         if text:

@@ -6,7 +6,7 @@ An explanation is the tree that `state.explaining.Explanation.to_json` makes: `{
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from gemini_live_runtime.events.base import Payload
@@ -153,7 +153,10 @@ class PromptChanged(Payload):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionFinished(Payload):
-    """An extractor read the conversation as of turn `of_turn`. `refused` are fields that did not fit, with reasons."""
+    """An extractor read the conversation as of turn `of_turn`. `refused` are fields that did not fit, with reasons.
+
+    `merged` counts earlier requests that found it busy and are answered by this one.
+    """
 
     type: ClassVar[str] = "extraction.finished"
     extractor: str
@@ -162,17 +165,24 @@ class ExtractionFinished(Payload):
     value: dict[str, Any]
     refused: dict[str, str]
     ms: float
+    merged: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionFailed(Payload):
-    """An extractor gave nothing that can be used."""
+    """An extractor gave nothing that can be used. `raised_at` is where its code raised, as `file.py:12`.
+
+    `ms` and `merged` are as in `extraction.finished`.
+    """
 
     type: ClassVar[str] = "extraction.failed"
     extractor: str
     trigger: str
     of_turn: int
     reason: str
+    raised_at: str = ""
+    ms: float = 0.0
+    merged: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,22 +221,30 @@ class ReactionPerformed(Payload):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeFailed(Payload):
-    """The agent's own code raised; the call goes on. `where` is its role, `name` the function."""
+    """The agent's own code raised; the call goes on. `where` is its role, `name` the function.
+
+    `defined_at` is where the agent's author put it, as `file.py:12`; "" where that is not known. What is run all the
+    time is told of when it has failed 1, 2, 4, 8 `times`. The traceback is in lines of `log`, the first time.
+    """
 
     type: ClassVar[str] = "code.failed"
     where: str
     name: str
     error: str
+    defined_at: str = ""
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeSlow(Payload):
-    """The agent's own code held up the session for `ms`."""
+    """The agent's own code held up the session for `ms`. `defined_at` and `times` are as in `code.failed`."""
 
     type: ClassVar[str] = "code.slow"
     where: str
     name: str
     ms: float
+    defined_at: str = ""
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,7 +279,8 @@ class SoftTurnTaken(Payload):
 class TurnMeasured(Payload):
     """Where the time of a turn went. `stages` are ms from the end of speech on; null where nothing could be measured.
 
-    `source` is what marked the end of the user's input.
+    `source` is what marked the end of the user's input, `end_of_speech_s` when that was, in seconds since the session's
+    start. `duration_ms` goes from the turn's first activity to its end. `prompt` and `response` are tokens by modality.
     """
 
     type: ClassVar[str] = "turn.measured"
@@ -271,6 +290,10 @@ class TurnMeasured(Payload):
     stages: dict[str, float | None]
     prompt_tokens: int
     response_tokens: int
+    duration_ms: float = 0.0
+    end_of_speech_s: float | None = None
+    prompt: dict[str, int] = field(default_factory=dict)
+    response: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,12 +59,12 @@ def repair_acted(view: SessionView, event: ev.Event, p: ev.RepairActed) -> Dirty
 
 def code_failed(view: SessionView, event: ev.Event, p: ev.CodeFailed) -> Dirty:
     """A fault in the agent's own code."""
-    return _block(view, event, "warning", f"The agent's code failed in {p.where}: {p.error}")
+    return _block(view, event, "warning", f"The agent's code failed in {p.where}{_at(p.defined_at)}: {p.error}")
 
 
 def extraction_failed(view: SessionView, event: ev.Event, p: ev.ExtractionFailed) -> Dirty:
     """An extractor gave nothing."""
-    return _block(view, event, "warning", f"The extractor {p.extractor} failed: {p.reason}")
+    return _block(view, event, "warning", f"The extractor {p.extractor} failed{_at(p.raised_at)}: {p.reason}")
 
 
 def agent_finished(view: SessionView, event: ev.Event, p: ev.AgentFinished) -> Dirty:
@@ -81,6 +81,10 @@ def snapshot_restored(view: SessionView, event: ev.Event, p: ev.SnapshotRestored
 def dropped(view: SessionView, event: ev.Event, p: ev.DeliveryDropped) -> Dirty:
     """A reader that is too slow."""
     return _block(view, event, "warning", f"{p.subscriber} is too slow: {p.count} {p.delivery} events were dropped")
+
+
+def _at(place: str) -> str:
+    return f" ({place})" if place else ""
 
 
 def _short(value: object) -> str:

@@ -112,6 +112,10 @@ class CallbackRunner:
         """The functions that listen to `callback`; None when nobody does."""
         return tuple(listener.function for listener in self._callbacks.of(callback)) or None
 
+    def listening(self, callback: str) -> tuple[Listener, ...]:
+        """The listeners of `callback`, in order."""
+        return self._callbacks.of(callback)
+
     @property
     def running(self) -> int:
         """Listeners that have not ended: concurrent ones, and those that outstayed their deadline."""

@@ -75,7 +75,7 @@ class Conductor:
         self.state: State = plan.make_state()
         self.transcript = TranscriptBuffer()
         self.telemetry = SessionTelemetry(clock.now())
-        self.pending = PendingContext()
+        self.pending = PendingContext(on_dropped=lambda notes: self.fast.notes_dropped(notes))
         self.turn_count = 0
         self.ever_connected = False
         self.body = body
@@ -129,6 +129,7 @@ class Conductor:
             self.state,
             self.director,
             self.callbacks,
+            self.code,
             means.writer,
             self.executor,
             self.pending,
@@ -305,6 +306,7 @@ class Conductor:
         if subscription in self.subscriptions:
             self.subscriptions = [other for other in self.subscriptions if other is not subscription]
             subscription.end()
+            self.fast.delivery(subscription)
 
     def observe(self, event: ev.Event) -> None:
         """Something happened: take note, and put what it calls for on the control lane. Never raises."""

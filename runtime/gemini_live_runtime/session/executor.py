@@ -26,7 +26,10 @@ from gemini_live_runtime.session.pending import ContextNotSent, PendingContext, 
 from gemini_live_runtime.session.writing import ContextNote, SessionWriter
 
 MAX_CONCURRENT = 64
-"""Concurrent effects under way at once; one more is not begun but reported."""
+"""Effects that take time, under way at once; one more is not begun but reported."""
+
+TAKE_TIME = (TransitionPhase,)
+"""Effects that may not be over when they have been performed."""
 
 ENDING_S = 2.0
 """Seconds that closing waits for cancelled effects."""
@@ -34,12 +37,16 @@ ENDING_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class EffectFault:
-    """An effect that the rule `source` wanted failed or took too long; the effects after it were performed."""
+    """An effect that the rule `source` wanted failed or took too long; the effects after it were performed.
+
+    `defined_at` is the rule's place.
+    """
 
     source: str
     effect: LiveEffect
     error: str
     trace: str = ""
+    defined_at: str = ""
 
 
 class LiveEffectExecutor:
@@ -67,14 +74,11 @@ class LiveEffectExecutor:
         self._hold = hold
         self._running: dict[asyncio.Task[None], Reaction] = {}
 
-    async def execute(self, effect: LiveEffect) -> None:
-        """Perform one effect. Raises what the writer, `emit` or `transition` raises."""
-        rest = self.perform(effect)
-        if rest is not None:
-            await rest
-
     def perform(self, effect: LiveEffect) -> Awaitable[None] | None:
-        """Perform one effect now; what remains to be waited for, if anything. Raises as `execute` does."""
+        """Perform one effect now; what remains to be waited for, if anything.
+
+        Raises what the writer, `emit` or `transition` raises.
+        """
         match effect:
             case SendContext(contents, reason, role):
                 if contents and self._hold():
@@ -102,17 +106,20 @@ class LiveEffectExecutor:
         return None
 
     def perform_reactions(self, reactions: Iterable[Reaction]) -> None:
-        """Perform all, in order and now, for callers that cannot wait.
+        """Perform all, in order and now. One that fails is reported and the others go on.
 
-        What takes longer goes on by itself; when it is blocking, what comes after it waits for it.
+        What takes longer goes on by itself; when it is blocking, what comes after it waits for it. With
+        `MAX_CONCURRENT` under way another that may take longer is not begun but reported.
         """
         waiting = iter(reactions)
         for reaction in waiting:
+            if isinstance(reaction.effect, TAKE_TIME) and len(self._running) >= MAX_CONCURRENT:
+                self._fault(reaction, f"not begun: {MAX_CONCURRENT} effects are under way")
+                continue
             try:
                 rest = self.perform(reaction.effect)
-            except Exception as error:
-                trace = "".join(traceback.format_exception(error))
-                self._report(EffectFault(reaction.source, reaction.effect, f"{type(error).__name__}: {error}", trace))
+            except (Exception, SystemExit) as error:
+                self._fault(reaction, f"{type(error).__name__}: {error}", error)
                 continue
             if rest is None:
                 continue
@@ -127,29 +134,20 @@ class LiveEffectExecutor:
             try:
                 async with scope:
                     await rest
-            except Exception as error:
-                text = f"{type(error).__name__}: {error}"
+            except (Exception, SystemExit) as error:
                 if scope.expired() and isinstance(error, TimeoutError):
-                    text = f"took longer than {reaction.policy.timeout_s:g} s"
-                self._report(EffectFault(reaction.source, reaction.effect, text))
+                    self._fault(reaction, f"took longer than {reaction.policy.timeout_s:g} s")
+                else:
+                    self._fault(reaction, f"{type(error).__name__}: {error}", error)
             self.perform_reactions(then)
 
         task = asyncio.create_task(going_on(), name=f"effect of {reaction.source}")
         self._running[task] = reaction
         task.add_done_callback(self._running.pop)
 
-    async def execute_reactions(self, reactions: Iterable[Reaction]) -> None:
-        """Perform all, in order. Blocking ones are waited for; one that fails is reported and the others go on."""
-        for reaction in reactions:
-            if reaction.policy.mode is EffectMode.BLOCKING:
-                await self._watched(reaction)
-            elif len(self._running) >= MAX_CONCURRENT:
-                error = f"not begun: {MAX_CONCURRENT} concurrent effects are under way"
-                self._report(EffectFault(reaction.source, reaction.effect, error))
-            else:
-                task = asyncio.create_task(self._watched(reaction), name=f"effect of {reaction.source}")
-                self._running[task] = reaction
-                task.add_done_callback(self._running.pop)
+    def _fault(self, reaction: Reaction, text: str, error: BaseException | None = None) -> None:
+        trace = "" if error is None else "".join(traceback.format_exception(error))
+        self._report(EffectFault(reaction.source, reaction.effect, text, trace, reaction.defined_at))
 
     def flush_deferred_prompt(self, reason: str = "") -> None:
         """Post the queued context, then, if one was armed, the prompt. Nothing can come between: it does not wait.
@@ -174,7 +172,7 @@ class LiveEffectExecutor:
             raise
 
     async def close(self) -> None:
-        """Cancel the concurrent effects and wait for them, at most `ENDING_S`; what still runs then is reported."""
+        """Cancel what is under way and wait for it, at most `ENDING_S`; what still runs then is reported."""
         await asyncio.sleep(0)  # what was begun only now takes its first step
         tasks = self._running.keys() - {asyncio.current_task()}
         for task in tasks:
@@ -182,17 +180,4 @@ class LiveEffectExecutor:
         if tasks:
             await asyncio.wait(tasks, timeout=ENDING_S)
         for task in tasks & self._running.keys():
-            reaction = self._running[task]
-            self._report(EffectFault(reaction.source, reaction.effect, "did not end when it was cancelled"))
-
-    async def _watched(self, reaction: Reaction) -> None:
-        scope = asyncio.timeout(reaction.policy.timeout_s)
-        try:
-            async with scope:
-                await self.execute(reaction.effect)
-        except (Exception, SystemExit) as error:
-            if scope.expired() and isinstance(error, TimeoutError):
-                text, trace = f"took longer than {reaction.policy.timeout_s:g} s", ""
-            else:
-                text, trace = f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error))
-            self._report(EffectFault(reaction.source, reaction.effect, text, trace))
+            self._fault(self._running[task], "did not end when it was cancelled")

@@ -6,10 +6,12 @@ Words go into the transcript, times into the telemetry, the floor to the reactor
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.definition import Definition
+from gemini_live_runtime.session.pending import MAX_NOTES
 from gemini_live_runtime.session.pipeline import SOFT_TURN
 from gemini_live_runtime.session.reactor import (
     VOICE_EVENTS,
@@ -28,12 +30,17 @@ from gemini_live_runtime.state.temporal import TemporalEvent
 if TYPE_CHECKING:
     from gemini_live_runtime.session.conductor import Conductor
     from gemini_live_runtime.session.handle import LiveHandle
+    from gemini_live_runtime.session.subscription import Subscription
+    from gemini_live_runtime.session.writing import ContextNote
 
 LOCAL_HANG_OVER_S = 0.3
 """Seconds that the local voice mark waits before it says that the voice has ended (`audio.voice`)."""
 
 TICK_S = 1.0
 """Seconds between the ticks that an agent's own reactor rules get."""
+
+BURST_S = 1.0
+"""Seconds in which notes that are dropped are counted together."""
 
 _NOT_FOR_RULES = frozenset(("wire.message", "wire.audio", "meters", "playback.heard", "telemetry.reported", "log"))
 _HEARD = frozenset(
@@ -73,6 +80,9 @@ class FastLane:
         self._local_marks = False
         self._said: list[str] = []
         self._measured = 0
+        self._notes_lost = 0
+        """Notes for the model that were dropped and not told of yet."""
+        self._notes_due: float | None = None
         self.speaker_ms: float | None = None
         """What the output device says it takes from a consumed sample to the sound."""
         self.handle: LiveHandle | None = None
@@ -220,30 +230,64 @@ class FastLane:
     # -- figures -----------------------------------------------------------------------------------------------------
 
     def turn_measured(self, number: int) -> None:
-        """Report the turn that has just been dealt with, and what was dropped for slow readers since the last."""
+        """Report the turn that has just been dealt with, and what slow readers have lost since that was last told."""
         mind = self._mind
         metrics = mind.telemetry.turn_metrics()
         if metrics is not None and metrics.turn == number and number > self._measured:
             self._measured = number
+            spoken_until = metrics.waterfall.end_of_speech_s
             mind.body.emit(
                 ev.TurnMeasured(
                     of_turn=number,
-                    latency_ms=metrics.latency_ms,
+                    latency_ms=None if metrics.latency_ms is None else round(metrics.latency_ms, 1),
                     source=metrics.latency_source or "",
                     stages=metrics.waterfall.stages(),
                     prompt_tokens=sum(metrics.prompt.values()),
                     response_tokens=sum(metrics.response.values()),
+                    duration_ms=round(metrics.duration_ms, 1),
+                    end_of_speech_s=None if spoken_until is None else round(spoken_until, 3),
+                    prompt=dict(metrics.prompt),
+                    response=dict(metrics.response),
                 )
             )
-        for subscription in mind.subscriptions:
-            for kind, count in subscription.newly_dropped().items():
-                mind.body.emit(ev.DeliveryDropped(subscriber=subscription.name, delivery=kind, count=count))
+        self._deliveries()
+
+    def _deliveries(self) -> None:
+        for subscription in self._mind.subscriptions:
+            self.delivery(subscription)
+
+    def delivery(self, subscription: Subscription) -> None:
+        """Report what a reader has lost since that was last told."""
+        for kind, count in subscription.newly_dropped().items():
+            self._mind.body.emit(ev.DeliveryDropped(subscriber=subscription.name, delivery=kind, count=count))
+
+    def notes_dropped(self, notes: Sequence[ContextNote]) -> None:
+        """The model will not be told of these: more than can wait waited. Those of a burst are told together."""
+        if not self._notes_lost:
+            self._notes_due = self._mind.clock.now() + BURST_S
+        self._notes_lost += len(notes)
+        self.schedule()
+
+    def _tell_notes(self) -> None:
+        lost, self._notes_lost, self._notes_due = self._notes_lost, 0, None
+        if lost:
+            notes = "1 note for the model was" if lost == 1 else f"{lost} notes for the model were"
+            text = f"{notes} dropped because more than {MAX_NOTES} waited"
+            remedy = "Write state less often, or let context go out at once"
+            self._mind.body.emit(ev.Notice(level="warning", code="steering", text=text, remedy=remedy))
+
+    def tell_losses(self) -> None:
+        """Report what was lost and not told yet: the session is about to end."""
+        self._tell_notes()
+        self._deliveries()
 
     def figures(self) -> dict[str, Any]:
         """The session's figures now."""
         mind = self._mind
         figures = mind.telemetry.snapshot(mind.clock.now())
         figures["control_lane_depth"] = mind.lane.depth
+        figures["context_dropped"] = mind.pending.dropped
+        figures["transcript_left_out"] = mind.transcript.left_out
         figures["dropped"] = {item.name: dict(item.dropped) for item in mind.subscriptions if item.dropped}
         return figures
 
@@ -267,6 +311,7 @@ class FastLane:
             None if self._soft is None else self._soft.deadline(now),
             None if self._next_report is None else self._next_report - now,
             None if self._next_tick is None else self._next_tick - now,
+            None if self._notes_due is None else self._notes_due - now,
         ]
         ahead = [wait for wait in waits if wait is not None]
         if self._timer is not None:
@@ -284,6 +329,9 @@ class FastLane:
         if self._next_report is not None and now >= self._next_report:
             self._next_report = now + (self._telemetry_s or 0.0)
             mind.body.emit(ev.TelemetryReported(figures=self.figures()))
+            self._deliveries()
+        if self._notes_due is not None and now >= self._notes_due:
+            self._tell_notes()
         if self._next_tick is not None and now >= self._next_tick:
             self._next_tick = now + TICK_S
             mind.react(TimerTick(now))

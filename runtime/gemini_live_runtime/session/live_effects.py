@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias, get_args
 
@@ -118,8 +118,9 @@ LIVE_EFFECTS: tuple[type, ...] = get_args(LiveEffect)
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """An effect that the rule `source` wants."""
+    """An effect that the rule `source` wants. `defined_at` is the rule's place; the reactor fills it in."""
 
     source: str
     effect: LiveEffect
     policy: EffectPolicy = EffectPolicy()
+    defined_at: str = field(default="", compare=False, repr=False, kw_only=True)

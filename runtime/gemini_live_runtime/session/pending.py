@@ -12,36 +12,42 @@ from gemini_live_runtime.session.writing import ContextNote, ContextRole, Sessio
 from gemini_live_runtime.wire.messages import FunctionResponse
 
 MAX_NOTES = 200
-"""Notes that may wait. Beyond it the oldest is dropped, counted and handed back to the caller."""
+"""Notes that may wait. Beyond it the oldest is dropped, counted and told."""
 
 
 class PendingContext:
     """Notes for the model that have not been sent, and whether the model is to be asked to speak after them."""
 
-    __slots__ = ("_max_notes", "_notes", "_prompt", "dropped")
+    __slots__ = ("_max_notes", "_notes", "_on_dropped", "_prompt", "dropped")
 
-    def __init__(self, max_notes: int = MAX_NOTES) -> None:
+    def __init__(
+        self,
+        max_notes: int = MAX_NOTES,
+        on_dropped: Callable[[tuple[ContextNote, ...]], None] = lambda notes: None,
+    ) -> None:
+        """`on_dropped` is told at once of the notes that are dropped because more than `max_notes` wait."""
         if max_notes < 1:
             raise ValueError(f"max_notes must be >= 1, not {max_notes}")
         self._max_notes = max_notes
+        self._on_dropped = on_dropped
         self._notes: deque[ContextNote] = deque()
         self._prompt = False
         self.dropped = 0
         """Notes dropped because too many waited."""
 
-    def push(self, note: ContextNote) -> tuple[ContextNote, ...]:
-        """Queue a note; returns the notes dropped for it."""
-        return self.extend((note,))
+    def push(self, note: ContextNote) -> None:
+        """Queue a note; where there is no room the oldest is dropped."""
+        self.extend((note,))
 
-    def extend(self, notes: Iterable[ContextNote]) -> tuple[ContextNote, ...]:
-        """Queue notes; returns the notes dropped for them, the oldest."""
+    def extend(self, notes: Iterable[ContextNote]) -> None:
+        """Queue notes; where there is no room the oldest are dropped."""
         self._notes.extend(notes)
-        return self._within_bounds()
+        self._within_bounds()
 
-    def put_back(self, notes: Sequence[ContextNote]) -> tuple[ContextNote, ...]:
-        """Queue notes that could not be sent, before all others; returns the notes dropped for want of room."""
+    def put_back(self, notes: Sequence[ContextNote]) -> None:
+        """Queue notes that could not be sent, before all others; where there is no room the oldest are dropped."""
         self._notes.extendleft(reversed(notes))
-        return self._within_bounds()
+        self._within_bounds()
 
     def arm_prompt(self) -> None:
         """The model is to be asked to speak when the floor is free."""
@@ -84,11 +90,12 @@ class PendingContext:
     def __len__(self) -> int:
         return len(self._notes)
 
-    def _within_bounds(self) -> tuple[ContextNote, ...]:
+    def _within_bounds(self) -> None:
         surplus = len(self._notes) - self._max_notes
-        lost = tuple(self._notes.popleft() for _ in range(max(0, surplus)))
-        self.dropped += len(lost)
-        return lost
+        if surplus > 0:
+            lost = tuple(self._notes.popleft() for _ in range(surplus))
+            self.dropped += surplus
+            self._on_dropped(lost)
 
 
 @dataclass(frozen=True, slots=True)

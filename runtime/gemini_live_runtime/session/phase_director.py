@@ -24,7 +24,6 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.user_code import UserCode
 from gemini_live_runtime.state.explaining import Explanation
 from gemini_live_runtime.state.store import Origin, State, writing_as
-from gemini_live_runtime.text import redactor
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.transcript import TranscriptWindow
@@ -77,7 +76,8 @@ class PhaseDirector:
             )
             for preparation in evaluation.preparations:
                 origin = Origin("phase", target, f"preparation {preparation.name}")
-                await self._code.run(f"preparation {preparation.name}", preparation.run, state, origin=origin)
+                where, place = f"preparation {preparation.name}", preparation.defined_at
+                await self._code.run(where, preparation.run, state, origin=origin, defined_at=place)
             evaluation = machine.evaluate(state, prepared=(target,))
         if evaluation.kind != "ready":
             return None
@@ -85,14 +85,15 @@ class PhaseDirector:
 
     def _faults(self, evaluation: TransitionEvaluation) -> None:
         """Tell of guards that raised; they count as false."""
+        phases = self.machine.phases
         for item in evaluation.considered:
-            for guard in (item.guard, item.target_guard):
+            way = phases[evaluation.phase].transitions[item.index]
+            guards = ((item.guard, way.defined_at), (item.target_guard, phases[item.to].defined_at))
+            for guard, place in guards:
                 problem = "" if guard is None or not guard.failed else next(_problems(guard), "")
-                if problem:
+                if guard is not None and problem:
                     where = f"guard of {evaluation.phase} to {item.to}"
-                    self._emit(
-                        ev.CodeFailed(where=where, name=guard.text if guard else "", error=redactor.text(problem))
-                    )
+                    self._code.failed(where, guard.text, None, problem, defined_at=place)
 
     async def move(self, name: str, turn: int, *, source: str, reason: str, by_operator: bool) -> TransitionResult:
         """Go where code or the operator says; raises `AgentError` when that cannot be."""
@@ -114,7 +115,8 @@ class PhaseDirector:
             match step:
                 case RunExit(phase, run):
                     origin = Origin("phase", phase.name, "on leaving")
-                    await self._code.run(f"on_exit of {phase.name}", run, state, origin=origin)
+                    where, place = f"on_exit of {phase.name}", phase.defined_at
+                    await self._code.run(where, run, state, origin=origin, defined_at=place)
                 case MakeCurrent():
                     record = machine.commit(plan, self._now())
                     self._tell(record)
@@ -127,27 +129,32 @@ class PhaseDirector:
                         for key in keys:
                             state.set(key, True)
                 case RunEnter(phase, run):
-                    await self._code.run(f"on_enter of {phase.name}", run, state, origin=entering)
+                    where, place = f"on_enter of {phase.name}", phase.defined_at
+                    await self._code.run(where, run, state, origin=entering, defined_at=place)
                 case ResolveInstruction():
                     self.publish()
                 case GatherContext(phase, source):
                     gathered = source
                     if not isinstance(source, str):
-                        where = f"on_enter_context of {phase.name}"
-                        gathered = await self._code.run(where, source, state, self._window(WINDOW), origin=entering)
+                        where, place = f"on_enter_context of {phase.name}", phase.defined_at
+                        gathered = await self._code.run(
+                            where, source, state, self._window(WINDOW), origin=entering, defined_at=place
+                        )
         assert record is not None
         try:
             return machine.result(record, gathered)
         except AgentError as error:
-            self._code.failed(f"on_enter_context of {plan.to_phase.name}", plan.to_phase.name, error, str(error))
+            phase = plan.to_phase
+            where = f"on_enter_context of {phase.name}"
+            self._code.failed(where, phase.name, error, str(error), defined_at=phase.defined_at)
             return machine.result(record)
 
     def instruction(self) -> str:
         """The current phase's own instruction."""
         resolved = self.machine.resolve(self._state)
-        if resolved.problem:
-            name = self.machine.current
-            self._emit(ev.CodeFailed(where=f"instruction of {name}", name=name, error=resolved.problem))
+        if resolved.error is not None:
+            name, place = self.machine.current, self.machine.current_phase.instruction.defined_at
+            self._code.failed(f"instruction of {name}", name, resolved.error, str(resolved.error), defined_at=place)
         return resolved.text
 
     def publish(self) -> None:

@@ -38,7 +38,6 @@ class Pipeline:
         self._mind = mind
         self._reading = False
         self._by = "model"
-        self._asked_in: dict[str, int] = {}
 
     # -- turns -------------------------------------------------------------------------------------------------------
 
@@ -143,9 +142,13 @@ class Pipeline:
     ) -> None:
         mind = self._mind
         asked = mind.extraction.trigger(
-            event, mind.turn_count, mind.transcript.window_with_current, tool=tool, phase=phase
+            event,
+            mind.turn_count,
+            mind.transcript.window_with_current,
+            tool=tool,
+            phase=phase,
+            of_turn=mind.body.turn,
         )
-        self._asked_in.update(dict.fromkeys(asked, mind.body.turn))
         if asked and grace_s > 0:
             self._reading = True
             try:
@@ -161,10 +164,11 @@ class Pipeline:
             ev.ExtractionFinished(
                 extractor=result.extractor,
                 trigger=result.event,
-                of_turn=self._asked_in.get(result.extractor, mind.body.turn),
+                of_turn=result.of_turn,
                 value=result.fields,
                 refused={refusal.field: refusal.reason for refusal in result.refused},
                 ms=round(result.duration_s * 1000, 1),
+                merged=result.merged,
             )
         )
         for decision in result.decisions:
@@ -193,8 +197,11 @@ class Pipeline:
             ev.ExtractionFailed(
                 extractor=failure.extractor,
                 trigger=failure.event,
-                of_turn=self._asked_in.get(failure.extractor, mind.body.turn),
+                of_turn=failure.of_turn,
                 reason=failure.text,
+                raised_at=failure.raised_at,
+                ms=round(failure.duration_s * 1000, 1),
+                merged=failure.merged,
             )
         )
         mind.lane.put("extraction failed", lambda: self._told_failure(failure))

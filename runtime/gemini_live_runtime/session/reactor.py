@@ -179,7 +179,7 @@ class RuleFault:
     rule: str
     error: str
     trace: str
-    defined_at: str = ""
+    defined_at: str
 
 
 class LiveReactor:
@@ -220,7 +220,9 @@ def _reaction(rule: ReactorRule, item: Reaction | LiveEffect) -> Reaction:
     effect = item.effect if isinstance(item, Reaction) else item
     if not isinstance(effect, LIVE_EFFECTS):
         raise TypeError(f"a rule returns effects, not {type(effect).__name__}")
-    return item if isinstance(item, Reaction) else Reaction(rule.name, item)
+    if isinstance(item, Reaction):
+        return replace(item, defined_at=rule.defined_at)
+    return Reaction(rule.name, item, defined_at=rule.defined_at)
 
 
 def voice_defaults(activity: Literal["client", "server"] = "server") -> tuple[ReactorRule, ...]:

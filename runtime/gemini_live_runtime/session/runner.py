@@ -152,6 +152,7 @@ class LiveSession:
         try:
             end = await self._end
             await self._wind_up(opening)
+            self.conductor.fast.tell_losses()
             self._emit(ev.SessionState(word="offline", reason=end.reason))
             self._emit(ev.SessionEnded(reason=end.reason, exit_code=end.exit_code))
             return self._over(end.exit_code)

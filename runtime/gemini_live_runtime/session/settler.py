@@ -10,7 +10,6 @@ from gemini_live_runtime.state.computed import ComputedRegistry, ComputeFault
 from gemini_live_runtime.state.store import Origin, State
 from gemini_live_runtime.state.temporal import TemporalEvent, TemporalFiring, TemporalRegistry
 from gemini_live_runtime.state.watchers import Firing, NearMiss, WatcherRegistry
-from gemini_live_runtime.text import redactor
 
 MAX_ROUNDS = 8
 """Rounds in which actions may set each other off before it is called a loop and broken."""
@@ -51,7 +50,7 @@ class Settler:
         self._faults(self.computed.recompute(self._state).faults)
         self._changes.take()
         for fault in self.watchers.prime(self._state):
-            self._failed("watcher", fault.name, fault.error)
+            self._failed("watcher", fault.name, fault.error, fault.watcher.defined_at)
 
     async def settle(self) -> None:
         """Recompute and run watchers until nothing changes."""
@@ -65,7 +64,7 @@ class Settler:
             changed |= self._changes.take()
             found = self.watchers.evaluate(changed, self._state)
             for fault in found.faults:
-                self._failed("watcher", fault.name, fault.error)
+                self._failed("watcher", fault.name, fault.error, fault.watcher.defined_at)
             if found.near_misses:
                 self._missed(found.near_misses)
             for firing in found.muted:
@@ -87,7 +86,7 @@ class Settler:
             return
         found = self.temporal.observe(event, self._state, self._now())
         for fault in found.faults:
-            self._failed("pattern", fault.pattern.name, fault.error)
+            self._failed("pattern", fault.pattern.name, fault.error, fault.pattern.defined_at)
         for firing in found.fired:
             await self._pattern(firing)
 
@@ -110,11 +109,11 @@ class Settler:
         self._tell(firing)
         watcher = firing.watcher
         origin = Origin("watcher", firing.name, f"{firing.key} changed")
-        where = f"watcher {firing.name}"
+        where, place = f"watcher {firing.name}", watcher.defined_at
         if watcher.blocking:
-            await self._code.run(where, watcher.then, self._state, firing.change, origin=origin)
+            await self._code.run(where, watcher.then, self._state, firing.change, origin=origin, defined_at=place)
         else:
-            self._code.spawn(where, watcher.then, self._state, firing.change, origin=origin)
+            self._code.spawn(where, watcher.then, self._state, firing.change, origin=origin, defined_at=place)
 
     async def _pattern(self, firing: TemporalFiring) -> None:
         pattern = firing.pattern
@@ -122,11 +121,11 @@ class Settler:
             return
         self._emit(ev.PatternFired(pattern=pattern.name, text=firing.explanation))
         origin = Origin("watcher", pattern.name, firing.explanation)
-        where = f"pattern {pattern.name}"
+        where, place = f"pattern {pattern.name}", pattern.defined_at
         if pattern.blocking:
-            await self._code.run(where, pattern.then, self._state, firing, origin=origin)
+            await self._code.run(where, pattern.then, self._state, firing, origin=origin, defined_at=place)
         else:
-            self._code.spawn(where, pattern.then, self._state, firing, origin=origin)
+            self._code.spawn(where, pattern.then, self._state, firing, origin=origin, defined_at=place)
 
     def _tell(self, firing: Firing, *, muted: bool = False) -> None:
         self._emit(
@@ -150,8 +149,8 @@ class Settler:
 
     def _faults(self, faults: tuple[ComputeFault, ...]) -> None:
         for fault in faults:
-            self._emit(ev.CodeFailed(where=f"computed {fault.name}", name=fault.name, error=fault.problem))
+            where, place = f"computed {fault.name}", fault.defined_at
+            self._code.failed(where, fault.name, fault.error, fault.problem, defined_at=place)
 
-    def _failed(self, what: str, name: str, error: Exception) -> None:
-        text = redactor.text(f"{type(error).__name__}: {error}")
-        self._emit(ev.CodeFailed(where=f"{what} {name}", name=name, error=text))
+    def _failed(self, what: str, name: str, error: Exception, place: str) -> None:
+        self._code.failed(f"{what} {name}", name, error, defined_at=place)

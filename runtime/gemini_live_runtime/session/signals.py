@@ -28,6 +28,9 @@ _WIRE_PHASES: dict[str, str] = {
 }
 
 
+GO_AWAY_TIME = ("go_away_time_left", "go_away_time_left_ms")
+"""How long the server keeps a connection that is to end: nothing that the next connection knows."""
+
 LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budget_ms")
 """Keys that are read live: they tell nobody when they change."""
 
@@ -149,6 +152,8 @@ class SessionSignals:
         self._active_at = now
         self._set(disconnected=False, go_away_received=False)
         with writing_as(SIGNAL):
+            for name in GO_AWAY_TIME:
+                self._state.remove(f"session:{name}")
             for name, first in (("interrupt_count", 0), ("error_count", 0), ("connected_at_ms", round(now * 1000))):
                 if f"session:{name}" not in self._state:
                     self._state.set(f"session:{name}", first)

@@ -17,6 +17,7 @@ from gemini_live_runtime.session.executor import LiveEffectExecutor
 from gemini_live_runtime.session.live_effects import SendContext, UpdateInstruction
 from gemini_live_runtime.session.pending import PendingContext
 from gemini_live_runtime.session.phase_director import PhaseDirector
+from gemini_live_runtime.session.user_code import UserCode
 from gemini_live_runtime.session.wire_writer import WireWriter
 from gemini_live_runtime.session.writing import ContextNote
 from gemini_live_runtime.state.store import State
@@ -34,6 +35,7 @@ class Steersman:
         state: State,
         director: PhaseDirector | None,
         callbacks: CallbackRunner,
+        code: UserCode,
         writer: WireWriter,
         executor: LiveEffectExecutor,
         pending: PendingContext,
@@ -48,6 +50,7 @@ class Steersman:
         self._state = state
         self._director = director
         self._callbacks = callbacks
+        self._code = code
         self._writer = writer
         self._executor = executor
         self._pending = pending
@@ -157,8 +160,9 @@ class Steersman:
             tools = current.tools if definition.tool_advisory else None
             phase = director.instruction()
         rendered = render_modifiers(modifiers, self._state)
-        for problem in rendered.problems:
-            self._emit(ev.CodeFailed(where="modifier", name="", error=problem))
+        for fault in rendered.faults:
+            text = f"A modifier was left out: {fault.error}"
+            self._code.failed("modifier", "", fault.error, text, defined_at=fault.defined_at)
         return SteeringInput(
             base=definition.instruction,
             phase=phase,

@@ -6,7 +6,7 @@ All times are seconds of one monotonic clock, passed in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gemini_live_runtime.session.distribution import Distribution
@@ -32,13 +32,6 @@ class TurnMetrics:
     prompt: Mapping[str, int]
     response: Mapping[str, int]
     waterfall: Waterfall
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values, milliseconds to a tenth."""
-        out = asdict(self) | {"waterfall": self.waterfall.to_json()}
-        out["duration_ms"] = round(self.duration_ms, 1)
-        out["latency_ms"] = None if self.latency_ms is None else round(self.latency_ms, 1)
-        return out
 
 
 @dataclass(slots=True)

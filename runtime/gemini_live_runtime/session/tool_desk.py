@@ -46,9 +46,12 @@ class ToolDesk:
         async_tools: bool,
         ended: Callable[[Outcome], None],
         acknowledge: Callable[[ToolCall, ToolAnswer], None],
-        problem: Callable[[str, str], None],
+        problem: Callable[[str, str, str, Exception | None], None],
     ) -> None:
-        """`ended` gets outcomes of calls that were not run; those that were go to the dispatcher's `on_finished`."""
+        """`ended` gets outcomes of calls that were not run; those that were go to the dispatcher's `on_finished`.
+
+        `problem` gets the tool, what went wrong with its answer, the place of the code that did it, and its error.
+        """
         self.dispatcher = dispatcher
         self._callbacks = callbacks
         self._state = state
@@ -133,16 +136,14 @@ class ToolDesk:
     def _start(self, call: ToolCall) -> None:
         answer = acknowledgement(call, self.dispatcher.mode_of(call.name), async_tools=self._async_tools)
         if answer is not None:
-            if answer.problem:
-                self._problem(call.name, answer.problem)
+            self._formatter(call.name, answer)
             self._acknowledge(call, answer)
         self.dispatcher.start(call.call_id, call.name, call.args)
 
     async def answer(self, ended: Outcome) -> ToolAnswer:
         """What the model is told of a call that has ended, as `before_tool_response` listeners leave it."""
         answer = final_answer(ended, self.dispatcher.mode_of(ended.name), async_tools=self._async_tools)
-        if answer.problem:
-            self._problem(ended.name, answer.problem)
+        self._formatter(ended.name, answer)
         if not self._callbacks.listeners("before_tool_response"):
             return answer
         response = ToolResponse(ended.call_id, ended.name, dict(answer.response))
@@ -150,10 +151,19 @@ class ToolDesk:
         kept = next((item for item in left if getattr(item, "id", "") == ended.call_id), None)
         if kept is None:
             # A call without an answer would leave the model waiting for ever.
-            self._problem(ended.name, "before_tool_response dropped the answer; it was sent as it was")
+            self._listener(ended.name, "before_tool_response dropped the answer; it was sent as it was")
             return answer
         try:
             return replace(answer, response=as_object(kept.response))
         except TypeError as error:
-            self._problem(ended.name, f"before_tool_response left an unusable answer: {error}")
+            self._listener(ended.name, f"before_tool_response left an unusable answer: {error}", error)
             return answer
+
+    def _formatter(self, name: str, answer: ToolAnswer) -> None:
+        if answer.problem:
+            self._problem(name, answer.problem, self.dispatcher.tools[name].defined_at, answer.error)
+
+    def _listener(self, name: str, problem: str, error: Exception | None = None) -> None:
+        # Of several listeners nobody knows which has done it.
+        places = {listener.defined_at for listener in self._callbacks.listening("before_tool_response")}
+        self._problem(name, problem, places.pop() if len(places) == 1 else "", error)

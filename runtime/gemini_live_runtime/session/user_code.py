@@ -11,10 +11,9 @@ from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.errors import traceback_lines
+from gemini_live_runtime.session.code_faults import CodeFaults
 from gemini_live_runtime.state.guards import function_name
 from gemini_live_runtime.state.store import Origin, writing_as
-from gemini_live_runtime.text import redactor
 
 SLOW_S = 0.1
 """Seconds that code may hold the control lane before it is named."""
@@ -32,6 +31,7 @@ class UserCode:
     def __init__(self, emit: Callable[[ev.Payload], None], clock: Clock, on_ended: Callable[[], None]) -> None:
         """`on_ended` is told when something that was spawned has ended."""
         self._emit = emit
+        self._faults = CodeFaults(emit)
         self._on_ended = on_ended
         self._clock = clock
         self._running: set[asyncio.Task[Any]] = set()
@@ -39,11 +39,17 @@ class UserCode:
         """What was waited for in vain, and does not end although it was cancelled."""
 
     async def run(
-        self, where: str, function: Callable[..., Any], *args: Any, origin: Origin, failed: Any = None
+        self,
+        where: str,
+        function: Callable[..., Any],
+        *args: Any,
+        origin: Origin,
+        defined_at: str = "",
+        failed: Any = None,
     ) -> Any:
         """What it returns, or `failed` when it raised or took longer than `DEADLINE_S`; both become events.
 
-        Raises only when it is itself cancelled.
+        `defined_at` is the place that these name. Raises only when it is itself cancelled.
         """
         began = self._clock.now()
         name = function_name(function)
@@ -51,13 +57,13 @@ class UserCode:
             try:
                 result = function(*args[: takes(function, len(args))])
             except (Exception, SystemExit, asyncio.CancelledError) as error:
-                self.failed(where, name, error)
+                self.failed(where, name, error, defined_at=defined_at)
                 return failed
             if inspect.isawaitable(result):
                 if len(self._outstayed) >= MAX_CONCURRENT:
                     _dispose(result)
                     refused = f"not begun: {MAX_CONCURRENT} actions outstay their deadline"
-                    self._emit(ev.CodeFailed(where=where, name=name, error=refused))
+                    self._faults.tell(where, name, refused, defined_at=defined_at)
                     return failed
                 # A task of its own: what it does with a cancellation is its own affair then.
                 task = asyncio.create_task(_settled(result), name=where)
@@ -71,24 +77,24 @@ class UserCode:
                     task.add_done_callback(self._outstayed.discard)
                     task.cancel()
                     said = f"it took longer than {DEADLINE_S:g} s; the call goes on without it"
-                    self.failed(where, name, TimeoutError(said), said)
+                    self._faults.tell(where, name, said, defined_at=defined_at)
                     return failed
                 result, fault = (None, asyncio.CancelledError()) if task.cancelled() else task.result()
                 if fault is not None:
-                    self.failed(where, name, fault)
+                    self.failed(where, name, fault, defined_at=defined_at)
                     return failed
         seconds = self._clock.now() - began
         if seconds > SLOW_S:
-            self._emit(ev.CodeSlow(where=where, name=name, ms=round(seconds * 1000, 1)))
+            self._emit(ev.CodeSlow(where=where, name=name, ms=round(seconds * 1000, 1), defined_at=defined_at))
         return result
 
-    def spawn(self, where: str, function: Callable[..., Any], *args: Any, origin: Origin) -> None:
+    def spawn(self, where: str, function: Callable[..., Any], *args: Any, origin: Origin, defined_at: str = "") -> None:
         """Run without waiting."""
         if len(self._running) >= MAX_CONCURRENT:
             error = f"not begun: {MAX_CONCURRENT} actions are under way"
-            self._emit(ev.CodeFailed(where=where, name=function_name(function), error=error))
+            self._faults.tell(where, function_name(function), error, defined_at=defined_at)
             return
-        task = asyncio.create_task(self._unwatched(where, function, args, origin), name=where)
+        task = asyncio.create_task(self._unwatched(where, function, args, origin, defined_at), name=where)
         self._running.add(task)
         task.add_done_callback(self._ended)
 
@@ -96,7 +102,9 @@ class UserCode:
         self._running.discard(task)
         self._on_ended()
 
-    async def _unwatched(self, where: str, function: Callable[..., Any], args: tuple[Any, ...], origin: Origin) -> None:
+    async def _unwatched(
+        self, where: str, function: Callable[..., Any], args: tuple[Any, ...], origin: Origin, defined_at: str
+    ) -> None:
         try:
             with writing_as(origin):
                 result = function(*args[: takes(function, len(args))])
@@ -106,16 +114,16 @@ class UserCode:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            self.failed(where, function_name(function), error)
+            self.failed(where, function_name(function), error, defined_at=defined_at)
         except (Exception, SystemExit) as error:
-            self.failed(where, function_name(function), error)
+            self.failed(where, function_name(function), error, defined_at=defined_at)
 
-    def failed(self, where: str, name: str, error: BaseException, said: str = "") -> None:
-        """Report a fault in the author's code."""
-        text = redactor.text(said or f"{type(error).__name__}: {error}")
-        self._emit(ev.CodeFailed(where=where, name=name, error=text[:2000]))
-        for line in traceback_lines(error):
-            self._emit(ev.Log(source="engine", level="debug", text=redactor.text(line)))
+    def failed(
+        self, where: str, name: str, error: BaseException | None, said: str = "", *, defined_at: str = ""
+    ) -> None:
+        """Report a fault in the author's code, with its traceback the first time."""
+        text = said or f"{type(error).__name__}: {error}"
+        self._faults.tell(where, name, text, defined_at=defined_at, cause=error)
 
     @property
     def active(self) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 LatencySource: TypeAlias = Literal["server_vad", "local_voice", "typed"]
 """What said that the user's input was over: the server's voice activity, the local voice mark, or the Enter key."""
@@ -48,11 +48,6 @@ class Waterfall:
             value: float | None = getattr(self, f"{name}_ms")
             found[name] = None if value is None else round(value, 1)
         return found
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values, milliseconds to a tenth."""
-        return {name: round(value, 1) if name.endswith("_ms") and value is not None else value
-                for name, value in asdict(self).items()}  # fmt: skip
 
 
 @dataclass(slots=True)

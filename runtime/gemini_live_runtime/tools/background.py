@@ -107,12 +107,13 @@ STANDARD = ToolExecutionMode.standard()
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """One function response. `problem` says that a formatter failed and the default one was used instead."""
+    """One function response. `problem` says that a formatter failed (`error`) and the default one was used instead."""
 
     response: dict[str, Any]
     scheduling: Scheduling | None = None
     will_continue: bool | None = None
     problem: str = ""
+    error: Exception | None = field(default=None, compare=False, repr=False)
 
 
 def acknowledgement(call: ToolCall, mode: ToolExecutionMode, *, async_tools: bool = True) -> ToolAnswer | None:
@@ -122,8 +123,8 @@ def acknowledgement(call: ToolCall, mode: ToolExecutionMode, *, async_tools: boo
     """
     if not mode.is_background or not async_tools:
         return None
-    response, problem = _formatted(mode, "format_running", call)
-    return ToolAnswer(response, None, True, problem)
+    response, problem, error = _formatted(mode, "format_running", call)
+    return ToolAnswer(response, None, True, problem, error)
 
 
 def final_answer(outcome: Outcome, mode: ToolExecutionMode, *, async_tools: bool = True) -> ToolAnswer:
@@ -135,19 +136,19 @@ def final_answer(outcome: Outcome, mode: ToolExecutionMode, *, async_tools: bool
             result = {"error": f"{outcome.name} was cancelled before it had a result"}
         return ToolAnswer(result, scheduling)
     if outcome.status == "cancelled":
-        response, problem = _formatted(mode, "format_cancelled", outcome.call)
+        response, problem, error = _formatted(mode, "format_cancelled", outcome.call)
     else:
-        response, problem = _formatted(mode, "format_result", outcome.call, outcome)
-    return ToolAnswer(response, scheduling, False if async_tools else None, problem)
+        response, problem, error = _formatted(mode, "format_result", outcome.call, outcome)
+    return ToolAnswer(response, scheduling, False if async_tools else None, problem, error)
 
 
-def _formatted(mode: ToolExecutionMode, method: str, *args: Any) -> tuple[dict[str, Any], str]:
+def _formatted(mode: ToolExecutionMode, method: str, *args: Any) -> tuple[dict[str, Any], str, Exception | None]:
     try:
-        return as_object(getattr(mode.formatter, method)(*args)), ""
+        return as_object(getattr(mode.formatter, method)(*args)), "", None
     except Exception as error:
         problem = f"{type(mode.formatter).__name__}.{method}: {type(error).__name__}: {error}"
         default: dict[str, Any] = getattr(DefaultResultFormatter(), method)(*args)
-        return default, problem
+        return default, problem, error
 
 
 class BackgroundToolTracker(RunningCalls):

@@ -32,7 +32,7 @@ from gemini_live_runtime.session.writing import ContextNote
 
 
 class Desk:
-    """An executor with everything it touches. Entering the phase `slow` takes an hour, `stubborn` cannot be stopped."""
+    """An executor with all it touches. Entering the phase `slow` takes an hour, `stubborn` cannot be stopped."""
 
     def __init__(self, *waiting: str, prompt: bool = False) -> None:
         self.wire = RecordingWriter()
@@ -54,12 +54,16 @@ class Desk:
     def transition(self, target: str, reason: str) -> Awaitable[None] | None:
         if target == "nowhere":
             raise LookupError("There is no phase nowhere")
-        if target in ("slow", "stubborn"):
+        if target in ("slow", "stubborn", "failing", "leaving"):
             return self.enter_slowly(target, reason)
         self.entered.append((target, reason))
         return None
 
     async def enter_slowly(self, target: str, reason: str) -> None:
+        if target == "failing":
+            raise LookupError("it is locked")
+        if target == "leaving":
+            raise SystemExit(3)
         try:
             await asyncio.sleep(3600)
         except asyncio.CancelledError:
@@ -68,9 +72,9 @@ class Desk:
             await asyncio.sleep(3600)
         self.entered.append((target, reason))
 
-    async def react(self, *effects: LiveEffect, policy: EffectPolicy | None = None) -> None:
-        await self.executor.execute_reactions(
-            [Reaction("rule", effect, policy or EffectPolicy()) for effect in effects]
+    def react(self, *effects: LiveEffect, policy: EffectPolicy | None = None) -> None:
+        self.executor.perform_reactions(
+            [Reaction("rule", effect, policy or EffectPolicy(), defined_at="rules.py:3") for effect in effects]
         )
 
     @property
@@ -89,7 +93,7 @@ def run(main: Coroutine[Any, Any, None]) -> None:
 async def test_an_armed_prompt_goes_out_behind_the_queued_context() -> None:
     desk = Desk("one", prompt=True)
 
-    await desk.executor.execute(PromptModel("playback drained"))
+    desk.executor.perform(PromptModel("playback drained"))
 
     assert desk.wire.posted == [("context", ("model", ["one"], False)), ("prompt", None)]
     assert desk.wire.reasons == ["", "playback drained"]
@@ -99,7 +103,7 @@ async def test_an_armed_prompt_goes_out_behind_the_queued_context() -> None:
 async def test_without_an_armed_prompt_only_the_context_goes_out() -> None:
     desk = Desk("one")
 
-    await desk.executor.execute(PromptModel())
+    desk.executor.perform(PromptModel())
 
     assert desk.wire.kinds == ["context"]
 
@@ -107,7 +111,7 @@ async def test_without_an_armed_prompt_only_the_context_goes_out() -> None:
 async def test_an_armed_prompt_needs_no_context() -> None:
     desk = Desk(prompt=True)
 
-    await desk.executor.execute(PromptModel())
+    desk.executor.perform(PromptModel())
 
     assert desk.wire.kinds == ["prompt"]
 
@@ -115,7 +119,7 @@ async def test_an_armed_prompt_needs_no_context() -> None:
 async def test_a_cancelled_prompt_leaves_the_context() -> None:
     desk = Desk("one", prompt=True)
 
-    await desk.executor.execute(CancelDeferredPrompt())
+    desk.executor.perform(CancelDeferredPrompt())
 
     assert desk.pending.drain() == (notes("one"), False)
     assert desk.wire.posted == []
@@ -124,7 +128,7 @@ async def test_a_cancelled_prompt_leaves_the_context() -> None:
 async def test_effects_reach_the_wire_in_their_order() -> None:
     desk = Desk()
 
-    await desk.react(
+    desk.react(
         SignalUserActivityStart(), SignalUserActivityEnd(), UpdateInstruction("Be brief.", "phase"), SendContext(("a",))
     )
 
@@ -136,7 +140,7 @@ async def test_effects_reach_the_wire_in_their_order() -> None:
 async def test_context_goes_out_at_once_in_its_role_and_leaves_what_waits() -> None:
     desk = Desk("one")
 
-    await desk.executor.execute(SendContext(("a", "b"), reason="mood", role="user"))
+    desk.executor.perform(SendContext(("a", "b"), reason="mood", role="user"))
 
     assert desk.wire.posted == [("context", ("user", ["a", "b"], False))]
     assert desk.wire.reasons == ["mood"]
@@ -146,7 +150,7 @@ async def test_context_goes_out_at_once_in_its_role_and_leaves_what_waits() -> N
 async def test_no_context_is_no_message() -> None:
     desk = Desk()
 
-    await desk.executor.execute(SendContext(()))
+    desk.executor.perform(SendContext(()))
 
     assert desk.wire.posted == []
 
@@ -154,7 +158,7 @@ async def test_no_context_is_no_message() -> None:
 async def test_an_event_is_emitted() -> None:
     desk = Desk()
 
-    await desk.executor.execute(EmitEvent(NOTICE))
+    desk.executor.perform(EmitEvent(NOTICE))
 
     assert desk.emitted == [NOTICE]
 
@@ -162,7 +166,7 @@ async def test_an_event_is_emitted() -> None:
 async def test_a_transition_is_really_made() -> None:
     desk = Desk()
 
-    await desk.react(TransitionPhase("farewell", "the caller is done"))
+    desk.react(TransitionPhase("farewell", "the caller is done"))
 
     assert desk.entered == [("farewell", "the caller is done")]
 
@@ -170,7 +174,9 @@ async def test_a_transition_is_really_made() -> None:
 def test_a_transition_that_takes_time_is_waited_for() -> None:
     async def main() -> None:
         desk = Desk()
-        await desk.react(TransitionPhase("slow"), SignalUserActivityStart())
+        desk.react(TransitionPhase("slow"), SignalUserActivityStart())
+        assert desk.wire.kinds == []
+        await asyncio.sleep(3601)
         assert desk.entered == [("slow", "")]
         assert desk.wire.kinds == ["activity_start"]
 
@@ -180,13 +186,14 @@ def test_a_transition_that_takes_time_is_waited_for() -> None:
 async def test_an_effect_that_fails_is_named_and_the_others_are_performed() -> None:
     desk = Desk()
 
-    await desk.react(TransitionPhase("nowhere"), SignalUserActivityStart())
+    desk.react(TransitionPhase("nowhere"), SignalUserActivityStart())
 
     fault = desk.reports[0]
     assert isinstance(fault, EffectFault)
     assert (fault.source, fault.effect) == ("rule", TransitionPhase("nowhere"))
     assert fault.error == "LookupError: There is no phase nowhere"
     assert "in transition" in fault.trace
+    assert fault.defined_at == "rules.py:3"
     assert desk.wire.kinds == ["activity_start"]
 
 
@@ -195,14 +202,16 @@ async def test_executing_one_effect_raises_what_went_wrong() -> None:
     desk.wire.failing["instruction"] = closed()
 
     with pytest.raises(ConnectionClosedError):
-        await desk.executor.execute(UpdateInstruction("Be brief."))
+        desk.executor.perform(UpdateInstruction("Be brief."))
 
 
 def test_a_blocking_effect_is_given_up_at_its_timeout() -> None:
     async def main() -> None:
         desk = Desk()
-        await desk.react(TransitionPhase("slow"), SignalUserActivityStart(), policy=EffectPolicy(timeout_s=2.0))
-        assert asyncio.get_running_loop().time() == 2.0
+        desk.react(TransitionPhase("slow"), SignalUserActivityStart(), policy=EffectPolicy(timeout_s=2.0))
+        await asyncio.sleep(1.9)
+        assert desk.errors == []
+        await asyncio.sleep(0.2)
         assert desk.errors == ["took longer than 2 s"]
         assert desk.entered == []
         assert desk.wire.kinds == ["activity_start"]
@@ -213,8 +222,8 @@ def test_a_blocking_effect_is_given_up_at_its_timeout() -> None:
 def test_a_concurrent_effect_is_not_waited_for() -> None:
     async def main() -> None:
         desk = Desk()
-        await desk.react(TransitionPhase("slow"), policy=CONCURRENT)
-        await desk.react(SignalUserActivityStart())
+        desk.react(TransitionPhase("slow"), policy=CONCURRENT)
+        desk.react(SignalUserActivityStart())
         assert desk.entered == []
         assert desk.wire.kinds == ["activity_start"]
         await asyncio.sleep(3601)
@@ -226,8 +235,8 @@ def test_a_concurrent_effect_is_not_waited_for() -> None:
 def test_a_concurrent_effect_that_fails_or_takes_too_long_is_reported() -> None:
     async def main() -> None:
         desk = Desk()
-        await desk.react(TransitionPhase("nowhere"), policy=CONCURRENT)
-        await desk.react(TransitionPhase("slow"), policy=EffectPolicy(EffectMode.CONCURRENT, 1.0))
+        desk.react(TransitionPhase("nowhere"), policy=CONCURRENT)
+        desk.react(TransitionPhase("slow"), policy=EffectPolicy(EffectMode.CONCURRENT, 1.0))
         await asyncio.sleep(2)
         assert desk.errors == ["LookupError: There is no phase nowhere", "took longer than 1 s"]
 
@@ -237,9 +246,33 @@ def test_a_concurrent_effect_that_fails_or_takes_too_long_is_reported() -> None:
 def test_too_many_concurrent_effects_are_not_begun_but_reported() -> None:
     async def main() -> None:
         desk = Desk()
-        await desk.react(*[TransitionPhase("slow")] * (MAX_CONCURRENT + 1), policy=CONCURRENT)
-        assert desk.errors == [f"not begun: {MAX_CONCURRENT} concurrent effects are under way"]
+        desk.react(*[TransitionPhase("slow")] * (MAX_CONCURRENT + 1), policy=CONCURRENT)
+        assert desk.errors == [f"not begun: {MAX_CONCURRENT} effects are under way"]
         await desk.executor.close()
+
+    run(main())
+
+
+def test_blocking_effects_that_take_time_count_too_and_what_comes_after_one_too_many_is_performed() -> None:
+    async def main() -> None:
+        desk = Desk()
+        for _ in range(MAX_CONCURRENT + 1):
+            desk.react(TransitionPhase("slow"), SignalUserActivityStart())
+        assert desk.errors == [f"not begun: {MAX_CONCURRENT} effects are under way"]
+        assert desk.wire.kinds == ["activity_start"]
+        await desk.executor.close()
+
+    run(main())
+
+
+def test_an_effect_that_fails_after_a_while_is_told_with_its_traceback() -> None:
+    async def main() -> None:
+        desk = Desk()
+        desk.react(TransitionPhase("failing"), TransitionPhase("leaving"), SignalUserActivityStart())
+        await asyncio.sleep(2)
+        assert desk.errors == ["LookupError: it is locked", "SystemExit: 3"]
+        assert all("enter_slowly" in fault.trace for fault in desk.reports if isinstance(fault, EffectFault))
+        assert desk.wire.kinds == ["activity_start"]
 
     run(main())
 
@@ -247,7 +280,7 @@ def test_too_many_concurrent_effects_are_not_begun_but_reported() -> None:
 def test_closing_cancels_what_is_under_way_and_names_what_will_not_end() -> None:
     async def main() -> None:
         desk = Desk()
-        await desk.react(TransitionPhase("slow"), TransitionPhase("stubborn"), policy=CONCURRENT)
+        desk.react(TransitionPhase("slow"), TransitionPhase("stubborn"), policy=CONCURRENT)
         await asyncio.sleep(0)
         await desk.executor.close()
         assert asyncio.get_running_loop().time() == 2.0
@@ -262,7 +295,7 @@ def test_closing_cancels_what_is_under_way_and_names_what_will_not_end() -> None
 async def test_a_concurrent_effect_begun_just_before_the_end_still_reaches_the_wire() -> None:
     desk = Desk()
 
-    await desk.react(UpdateInstruction("Be brief."), policy=CONCURRENT)
+    desk.react(UpdateInstruction("Be brief."), policy=CONCURRENT)
     await desk.executor.close()
 
     assert desk.wire.kinds == ["instruction"]
@@ -272,7 +305,7 @@ async def test_a_prompt_is_not_sent_without_the_context_it_is_about() -> None:
     desk = Desk("one", prompt=True)
     desk.wire.failing["context"] = closed()
 
-    await desk.react(PromptModel())
+    desk.react(PromptModel())
 
     assert desk.wire.posted == []
     assert desk.pending.drain() == (notes("one"), True)
@@ -283,7 +316,7 @@ async def test_a_prompt_that_cannot_be_sent_stays_armed() -> None:
     desk = Desk("one", prompt=True)
     desk.wire.failing["prompt"] = closed()
 
-    await desk.react(PromptModel())
+    desk.react(PromptModel())
 
     assert desk.wire.kinds == ["context"]
     assert desk.pending.drain() == ((), True)
@@ -301,7 +334,7 @@ async def test_what_was_sent_before_a_failure_is_not_sent_again() -> None:
         sent(*args, **options)
 
     desk.wire.send_context = once  # type: ignore[method-assign]
-    await desk.react(PromptModel())
+    desk.react(PromptModel())
 
     assert desk.wire.posted == [("context", ("model", ["one"], False))]
     assert desk.pending.drain_context() == notes("two", role="user")
@@ -311,7 +344,7 @@ async def test_context_refused_for_what_it_is_does_not_hold_the_prompt_up() -> N
     desk = Desk("one", prompt=True)
     desk.wire.failing["context"] = ProtocolError("The message cannot be written")
 
-    await desk.react(PromptModel())
+    desk.react(PromptModel())
 
     assert desk.wire.kinds == ["prompt"]
     assert desk.pending.is_empty

@@ -102,11 +102,14 @@ def test_a_cleared_prompt_leaves_the_notes() -> None:
     assert pending.drain() == (notes("one"), False)
 
 
-def test_too_many_notes_push_the_oldest_out_counted_and_handed_back() -> None:
-    pending = PendingContext(max_notes=2)
+def test_too_many_notes_push_the_oldest_out_counted_and_told() -> None:
+    told: list[tuple[ContextNote, ...]] = []
+    pending = PendingContext(max_notes=2, on_dropped=told.append)
 
-    assert pending.extend(notes("one", "two")) == ()
-    assert pending.push(ContextNote("three")) == notes("one")
+    pending.extend(notes("one", "two"))
+    assert told == []
+    pending.push(ContextNote("three"))
+    assert told == [notes("one")]
     assert pending.dropped == 1
     assert pending.drain_context() == notes("two", "three")
 

@@ -71,6 +71,7 @@ def test_the_next_connection_forgets_that_the_last_one_was_to_end() -> None:
     assert (kept["go_away_time_left"], kept["go_away_time_left_ms"], kept["disconnected"]) == ("9.5s", 9500, True)
     kept.after(READY)
     assert (kept["go_away_received"], kept["disconnected"]) == (False, False)
+    assert [key for key in kept.state.keys("session") if "go_away_time_left" in key] == []
 
 
 def test_the_wires_phase_and_the_conversations_are_two() -> None:

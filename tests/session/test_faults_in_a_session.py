@@ -1,0 +1,240 @@
+"""Faults in an agent's code: each is told with the place where its author put it, and its traceback once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import (
+    ComputedVar,
+    DefaultResultFormatter,
+    InstructionModifier,
+    Live,
+    Phase,
+    PhaseInstruction,
+    PhasePreparation,
+    ReactorEvent,
+    ReactorRule,
+    State,
+    TemporalPattern,
+    Transition,
+    TurnCountDetector,
+    VoiceRuntimeState,
+    Watcher,
+    WatchPredicate,
+    key,
+    tool,
+)
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session import reactor
+
+HERE = Path(__file__)
+
+
+def boom(*args: Any) -> Any:
+    """What an author's code does here."""
+    raise RuntimeError("boom")
+
+
+async def booms_later(state: State) -> None:
+    """The same, async."""
+    raise RuntimeError("boom")
+
+
+def at_the_end(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> None:
+    """A rule that fails at the end of a turn."""
+    if isinstance(event, reactor.Live) and isinstance(event.event, ev.TurnCompleted):
+        boom()
+
+
+class Broken(DefaultResultFormatter):
+    """A formatter that words nothing."""
+
+    def format_running(self, call: Any) -> dict[str, Any]:
+        """Fail."""
+        return boom()  # type: ignore[no-any-return]
+
+
+def phases(**of_second: Any) -> tuple[Phase, Phase]:
+    """Two phases, the second entered with `app:go`."""
+    return (
+        Phase("first", "One.", transitions=Transition("second", key("app:go"))),
+        Phase("second", of_second.pop("instruction", "Two."), terminal=True, **of_second),
+    )
+
+
+def in_phases(**of_second: Any) -> tuple[Live, str]:
+    """An agent of two phases, and the place of the second."""
+    both = phases(**of_second)
+    return agent().phase(*both), both[1].defined_at
+
+
+def rule() -> tuple[Live, str]:
+    """An agent whose rule fails."""
+    bad = ReactorRule("bad", at_the_end)
+    return agent().rule(bad), bad.defined_at
+
+
+def listener(name: str) -> tuple[Live, str]:
+    """An agent whose listener fails."""
+    of = agent().on(name, boom)
+    return of, of.definition.callbacks.of(name)[0].defined_at
+
+
+def watcher() -> tuple[Live, str]:
+    """An agent whose watcher fails."""
+    bad = Watcher(WatchPredicate.changed("app:go"), boom, name="app:go")
+    return agent().watch(bad), bad.defined_at
+
+
+def pattern() -> tuple[Live, str]:
+    """An agent whose pattern fails."""
+    bad = TemporalPattern("often", TurnCountDetector(key("app:go"), 1), boom)
+    return agent().pattern(bad), bad.defined_at
+
+
+def computed() -> tuple[Live, str]:
+    """An agent whose computed value fails."""
+    bad = ComputedVar("sum", boom, "app:go")
+    return agent().computed(bad), bad.defined_at
+
+
+def preparation() -> tuple[Live, str]:
+    """An agent whose preparation fails."""
+    bad = PhasePreparation("p", boom, "app:name")
+    return agent().phase(*phases(requires="app:name", preparations=bad)), bad.defined_at
+
+
+def leaving() -> tuple[Live, str]:
+    """An agent whose phase fails when it is left."""
+    bad = Phase("first", "One.", on_exit=boom, transitions=Transition("second", key("app:go")))
+    return agent().phase(bad, phases()[1]), bad.defined_at
+
+
+def instruction() -> tuple[Live, str]:
+    """An agent whose phase has no words."""
+    bad = PhaseInstruction(boom)
+    return agent().phase(*phases(instruction=bad)), bad.defined_at
+
+
+def modifier() -> tuple[Live, str]:
+    """An agent whose modifier fails."""
+    bad = InstructionModifier.custom(boom)
+    return agent().in_every_phase(bad), bad.defined_at
+
+
+def formatter() -> tuple[Live, str]:
+    """An agent whose tool has a formatter that fails."""
+
+    @tool(background=True, formatter=Broken())
+    async def report() -> str:
+        """Work."""
+        return "done"
+
+    return agent().tools(report), report.defined_at
+
+
+CASES: dict[str, Callable[[], tuple[Live, str]]] = {
+    "reactor rule": rule,
+    "on_turn_complete": lambda: listener("on_turn_complete"),
+    "on_output_transcript": lambda: listener("on_output_transcript"),
+    "watcher app:go": watcher,
+    "pattern often": pattern,
+    "computed sum": computed,
+    "preparation p": preparation,
+    "on_enter of second": lambda: in_phases(on_enter=boom),
+    "on_enter of second, async": lambda: in_phases(on_enter=booms_later),
+    "on_enter_context of second": lambda: in_phases(on_enter_context=boom),
+    "on_exit of first": leaving,
+    "instruction of second": instruction,
+    "modifier": modifier,
+    "tool report": formatter,
+}
+
+
+@pytest.mark.parametrize("where", CASES)
+def test_a_fault_names_the_place_of_its_code_and_its_traceback_is_in_the_log(where: str) -> None:
+    of, place = CASES[where]()
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(go=True)
+        await t.calls("report")
+        await t.turn()
+        await t.turn()
+
+    t = talk(of, scenario)
+    wanted = where.partition(",")[0]
+    assert {(fault.where, fault.defined_at) for fault in t.failures()} == {(wanted, place)}
+    assert all("boom" in fault.error for fault in t.failures())
+    assert place.startswith(f"{HERE.name}:")
+    traces = [log.text for log in t.all(ev.Log) if log.level == "debug"]
+    assert sum(bool(re.match(r"\s*raise RuntimeError", line)) for line in traces) == 1
+
+
+def test_a_guard_that_raises_names_its_transition() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+
+    way = Transition("second", boom)
+    t = talk(agent().phase(Phase("first", "One.", transitions=way), Phase("second", "Two.", terminal=True)), scenario)
+    assert {(fault.where, fault.defined_at) for fault in t.failures()} == {("guard of first to second", way.defined_at)}
+
+
+def test_a_phases_own_guard_that_raises_names_the_phase() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(go=True)
+        await t.turn()
+
+    first, second = phases(guard=boom)
+    t = talk(agent().phase(first, second), scenario)
+    assert {fault.defined_at for fault in t.failures()} == {second.defined_at}
+
+
+def test_a_listener_that_drops_an_answer_is_named() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("work")
+
+    def work() -> str:
+        """Work."""
+        return "done"
+
+    t = talk(agent().tools(work).on("before_tool_response", lambda responses, state: []), scenario)
+    (fault,) = t.failures()
+    assert fault.where == "tool work"
+    assert fault.defined_at.startswith(f"{HERE.name}:")
+
+
+def test_what_is_called_all_the_time_is_told_of_at_the_1st_2nd_4th_and_8th_time() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        for _ in range(9):
+            await t.says("word ")
+
+    t = talk(agent().on("output_transcript", boom), scenario)
+    assert [fault.times for fault in t.failures()] == [1, 2, 4, 8]
+
+
+def test_code_that_is_slow_is_named_with_its_place() -> None:
+    async def slow(state: State) -> None:
+        import asyncio
+
+        await asyncio.sleep(1)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(go=True)
+        await t.passes(2)
+
+    t = talk(agent().phase(*phases(on_enter=slow)), scenario)
+    (held,) = t.all(ev.CodeSlow)
+    assert (held.where, held.ms) == ("on_enter of second", 1000)
+    assert held.defined_at.startswith(f"{HERE.name}:")
