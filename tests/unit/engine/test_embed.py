@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from tests.support.synthetic_speech import have_voices, say
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import AgentError, CredentialError, GeminiLiveError
+from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_runtime.local.script import bundled_script
 from gemini_live_runtime.session.live import Live
 
 
@@ -194,3 +197,24 @@ def test_audio_that_nobody_would_hear_is_refused() -> None:
                 session.send_audio(bytes(640))
 
     run_virtual(main())
+
+
+@pytest.mark.parametrize(
+    ("agent", "offered"),
+    [
+        (AGENT, ("greet",)),
+        (AGENT.phrases("say hello"), ("say hello",)),
+        (AGENT.local_model("local-clinic"), bundled_script("clinic").examples),
+    ],
+)
+def test_what_one_can_say_is_the_agents_own_phrases_or_its_dialogues_examples_or_its_tools(
+    tmp_path: Path, agent: Live, offered: tuple[str, ...]
+) -> None:
+    async def main() -> None:
+        async with agent.connect(backend="local", fast=True, record="text", data_dir=str(tmp_path)):
+            pass
+
+    run_virtual(main())
+    (recorded,) = tmp_path.rglob("events.jsonl")
+    (started,) = [event.payload for event in read_journal(recorded) if isinstance(event.payload, ev.SessionStarted)]
+    assert started.phrases == offered
