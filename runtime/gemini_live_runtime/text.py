@@ -187,10 +187,23 @@ class Redactor:
                 secret = False
                 if isinstance(name, str):
                     name, secret = self._field(name)
-                clean[name] = _blank(item) if secret else self.value(item)
+                clean[name] = self._blank(item) if secret else self.value(item)
             return clean
         if isinstance(value, list | Sequence) and not isinstance(value, bytes | bytearray):
             return [self.value(item) for item in value]
+        return value
+
+    def _blank(self, value: Any) -> Any:
+        """`value` with every string in it replaced and names redacted; numbers and the like are no secrets."""
+        if isinstance(value, str):
+            return REDACTED if value else value
+        if isinstance(value, Mapping):
+            return {
+                self._field(name)[0] if isinstance(name, str) else name: self._blank(item)
+                for name, item in value.items()
+            }
+        if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+            return [self._blank(item) for item in value]
         return value
 
     def _field(self, name: str) -> tuple[str, bool]:
@@ -232,17 +245,6 @@ def _field(name: str) -> tuple[str, bool]:
 
 def _is_secret_field(name: str) -> bool:
     return name.replace("_", "").replace("-", "").lower() in _SECRET_FIELDS
-
-
-def _blank(value: Any) -> Any:
-    """`value` with every string in it replaced; numbers and the like are no secrets."""
-    if isinstance(value, str):
-        return REDACTED if value else value
-    if isinstance(value, Mapping):
-        return {key: _blank(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        return [_blank(item) for item in value]
-    return value
 
 
 redactor = Redactor()

@@ -198,6 +198,10 @@ def test_no_key_survives_in_any_value_and_redacting_twice_changes_nothing(value)
     assert redactor.value(once) == once
 
 
+def test_a_secret_is_no_name_either_inside_a_field_that_holds_one() -> None:
+    assert Redactor().value({"idToken": {KEY: [{KEY: 1}]}}) == {"idToken": {REDACTED: [{REDACTED: 1}]}}
+
+
 def test_short_secrets_do_not_blank_ordinary_words():
     redactor = Redactor()
     redactor.add("the")
