@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +9,14 @@ from typing import Any
 
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.meaning import Meanings, Moment
 from gemini_live_runtime.local.open_calls import OpenCalls, Outcome, arguments_of
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.script_types import Intent, Pattern, Script, SlotRef
 from gemini_live_runtime.local.template import describe, fill
 from gemini_live_runtime.local.told import Told
-from gemini_live_runtime.local.tools_by_name import arguments_for, named_tools
-from gemini_live_runtime.local.words import name_words, split_words, spoken_number
+from gemini_live_runtime.local.tools_by_name import arguments_for, named_tools, spoken_choices
+from gemini_live_runtime.local.words import name_words
 
 MAX_SAID = 50
 """Utterances remembered; the oldest goes first."""
@@ -24,8 +24,10 @@ MAX_SAID = 50
 _NOT_UNDERSTOOD = "I didn't catch that."
 _RECALLED = 3
 _FEW = 3
+_FEW_NOW = 2
 _MISSES_ALLOWED = 2
-_TOOL_NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 60, 100)
+_MAX_KNOWN = 40
+_MAX_KNOWN_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class ScriptedDialogue:
     def __init__(self, script: Script) -> None:
         self._script = script
         self._matcher = Matcher(script.slots, script.filler)
+        self._meanings = Meanings(script, self._matcher)
         self._intents = {intent.name: intent for intent in script.intents}
         # Tools of a phase are not called by their name alone: the script says when they are called.
         self._phased = {call.tool for intent in script.intents if intent.during for call in intent.calls}
@@ -51,6 +54,8 @@ class ScriptedDialogue:
         self._pending: Pending | None = None
         self._said: list[str] = []
         self._last_reply = ""
+        self._question = ""
+        self._known: dict[str, str | int | float] = {}
         self._turns = 0
         self._open = OpenCalls()
         self._told = Told()
@@ -66,7 +71,7 @@ class ScriptedDialogue:
         if self._pending is not None:
             patterns += self._script.slots[self._pending.slot].answer
         scripted = {call.tool for intent in self._script.intents for call in intent.calls}
-        choices = {name: _spoken_choices(schema) for name, schema in self._tools.items() if name not in scripted}
+        choices = {name: spoken_choices(schema) for name, schema in self._tools.items() if name not in scripted}
         return build_grammar(patterns, self._script.slots, choices)
 
     @property
@@ -94,12 +99,13 @@ class ScriptedDialogue:
             for cue in self._script.cues:
                 said = self._fill(cue.say, {}) if any(part in text for part in cue.told) else ""
                 if said:
+                    self._question = ""  # whatever was open before is over
                     return self._keep(Reply(said))
         if not self._turns and not self._last_reply:
             return self._keep(Reply(self._fill(self._script.greeting, {})))
         if self._pending is not None:
             return self._keep(Reply(self._script.slots[self._pending.slot].ask))
-        return self._keep(Reply(_last_question(self._last_reply) or self._fill(self._script.prompted, {})))
+        return self._keep(Reply(self._question or self._fill(self._script.prompted, {})))
 
     def hear(self, text: str, *, typed: bool) -> Reply:
         """The answer to an utterance; "" is one that was not understood. Typed and spoken words mean the same."""
@@ -132,6 +138,8 @@ class ScriptedDialogue:
             },
             "said": list(self._said),
             "last_reply": self._last_reply,
+            "question": self._question,
+            "known": dict(self._known),
             "turns": self._turns,
             "open": self._open.snapshot(),
             "told": self._told.snapshot(),
@@ -146,6 +154,8 @@ class ScriptedDialogue:
             self._pending = Pending(**pending)
         self._said = [str(item) for item in state.get("said", [])][-MAX_SAID:]
         self._last_reply = str(state.get("last_reply", ""))
+        self._question = str(state.get("question", ""))
+        self._known = dict(state.get("known", {}))
         self._turns = int(state.get("turns", 0))
         self._open.restore(state.get("open", []))
         self._told.restore(state.get("told", {}))
@@ -155,12 +165,13 @@ class ScriptedDialogue:
     # --- from words to what is meant ------------------------------------------------------------------------------
 
     def _answer(self, words: Words) -> Reply:
-        best = self._best_intent(words)
+        best = self._meanings.best(words, self._now)
         if self._pending is not None and (best is None or best[1].cost > 0):
             answer = self._pending_answer(words)
             if answer is not None and (best is None or answer.cost <= best[1].cost or self._free_text_pending()):
                 return self._filled(self._pending, answer)
-        by_name = named_tools(words, [name for name in self._tools if name not in self._phased])
+        ended = self._meanings.ending(self._told) is not None
+        by_name = named_tools(words, [] if ended else [name for name in self._tools if name not in self._phased])
         if best is not None:
             intent, match = best
             tools = {call.tool for call in intent.calls}
@@ -175,25 +186,18 @@ class ScriptedDialogue:
             tool = by_name[0]
             request = ToolRequest(tool.name, arguments_for(self._tools[tool.name], tool.rest))
             return self._call((request,), "", {})
-        return self._not_understood()
+        told = self._meanings.in_passing(words, self._now)
+        return self._not_understood() if told is None else self._act(told, {})
 
-    def _best_intent(self, words: Words) -> tuple[Intent, Match] | None:
-        best: tuple[Intent, Match] | None = None
-        best_rank = (math.inf, math.inf)
-        for intent in self._script.intents:
-            age = self._told.age(intent.during) if intent.during else math.inf
-            if age is None:
-                continue
-            for pattern in (*intent.say, *intent.typed):
-                match = self._matcher.match(pattern, words)
-                # Of equal costs: what was meant for now goes before what is always understood.
-                if match is not None and (best is None or (match.cost, age) < best_rank):
-                    best, best_rank = (intent, match), (match.cost, age)
-        return best
+    @property
+    def _now(self) -> Moment:
+        return Moment(self._told, self._last_reply, self._tools)
 
     def _drop_unfit_question(self) -> None:
-        during = self._intents[self._pending.intent].during if self._pending else ()
-        if during and self._told.age(during) is None:
+        if self._pending is None:
+            return
+        during = self._intents[self._pending.intent].during
+        if (during and self._told.age(during) is None) or self._meanings.ending(self._told) is not None:
             self._pending = None
 
     def _pending_answer(self, words: Words) -> Match | None:
@@ -210,9 +214,13 @@ class ScriptedDialogue:
         return self._act(self._intents[pending.intent], {**pending.slots, **answer.slots})
 
     def _not_understood(self) -> Reply:
+        ending = self._meanings.ending(self._told)
+        if ending is not None:
+            return Reply(text=self._fill_sentences(ending.end) or _NOT_UNDERSTOOD)
         pending = self._pending
-        fallback = self._fill(self._script.fallback, {}) or _NOT_UNDERSTOOD
-        if pending is None:
+        fallback = self._fill_sentences(self._script.fallback) or _NOT_UNDERSTOOD
+        # A fallback that asks again keeps the question open.
+        if pending is None or "{last_question" in self._script.fallback:
             return Reply(text=fallback)
         if pending.misses + 1 >= _MISSES_ALLOWED:
             self._pending = None
@@ -240,11 +248,14 @@ class ScriptedDialogue:
 
     def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
         self._open.add(requests, intent, slots)
+        self._question = ""  # it is answered by what is done
         return Reply(calls=tuple(requests))
 
     def _outcome(self, outcome: Outcome) -> str:
         if outcome.given_up:
             return self._fill(self._script.timeout, {"tool": _tool_title(outcome.given_up)})
+        for _, output in outcome.outputs:
+            self._learn(output)
         call = outcome.call
         intent = self._intents.get(call.intent) if call else None
         if intent is not None and call is not None:
@@ -253,6 +264,17 @@ class ScriptedDialogue:
             if text:
                 return text
         return " ".join(self._plain_outcome(name, output) for name, output in outcome.outputs)
+
+    def _learn(self, output: Any) -> None:
+        if not isinstance(output, Mapping) or output.get("error"):
+            return
+        for name, value in output.items():
+            if name == "result":  # of a call that went on while one was talking
+                self._learn(value)
+            elif isinstance(value, str | int | float) and len(str(value)) <= _MAX_KNOWN_CHARS:
+                self._known.pop(name, None)
+                self._known[name] = value
+        self._known = dict(list(self._known.items())[-_MAX_KNOWN:])
 
     def _plain_outcome(self, name: str, output: Any) -> str:
         facts = {"tool": _tool_title(name), "result": output}
@@ -274,27 +296,38 @@ class ScriptedDialogue:
         return unconditional[self._turns % len(unconditional)] if unconditional else ""
 
     def _facts(self) -> dict[str, Any]:
+        examples = self._meanings.examples(self._tools)
+        special, general = self._meanings.examples_now(self._now)
+        special = self._some(special, _FEW_NOW)
         return {
-            "examples": _listed(self._script.examples),
-            "some_examples": _listed(self._some_examples()),
+            "examples": _listed(examples),
+            "some_examples": _listed(self._some(examples, _FEW)),
+            "examples_now": _listed([*special, *self._some(general, _FEW_NOW - len(special))]),
             "said": "; and ".join(self._said[-_RECALLED:]),
             "last_reply": self._last_reply,
-            "last_question": _last_question(self._last_reply),
+            "last_question": self._question,
+            "known": self._known,
             **self._remembered,
         }
 
-    def _some_examples(self) -> list[str]:
+    def _some(self, examples: Sequence[str], few: int) -> list[str]:
         """A few examples, others each turn: all of them take too long to hear after every slip."""
-        examples = self._script.examples
-        count = min(_FEW, len(examples))
+        count = min(few, len(examples))
         return [examples[(self._turns * count + offset) % len(examples)] for offset in range(count)]
 
     def _fill(self, template: str, facts: Mapping[str, Any]) -> str:
         return fill(template, {**self._facts(), **facts}) or ""
 
+    def _fill_sentences(self, template: str) -> str:
+        """The sentences of a template whose placeholders can be filled."""
+        facts = self._facts()
+        filled = (fill(sentence, facts) for sentence in re.split(r"(?<=[.!?}])\s+(?=[A-Z{])", template))
+        return " ".join(sentence for sentence in filled if sentence)
+
     def _keep(self, reply: Reply) -> Reply:
         if reply.text:
             self._last_reply = reply.text
+            self._question = _last_question(reply.text) or self._question
         return reply
 
 
@@ -309,18 +342,3 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _tool_title(name: str) -> str:
     return " ".join(name_words(name)) or name
-
-
-def _spoken_choices(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """What may follow a tool's name in speech: its enum values, numbers when it takes one."""
-    properties = schema.get("properties")
-    choices: list[str] = []
-    for raw in properties.values() if isinstance(properties, Mapping) else ():
-        if not isinstance(raw, Mapping):
-            continue
-        values = raw.get("enum")
-        if isinstance(values, Sequence) and not isinstance(values, str):
-            choices += [" ".join(split_words(str(value).replace("_", " "))) for value in values]
-        elif str(raw.get("type", "")).lower() in ("integer", "number"):
-            choices += [spoken_number(value) for value in _TOOL_NUMBERS]
-    return tuple(dict.fromkeys(choice for choice in choices if choice))

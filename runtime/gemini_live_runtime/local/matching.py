@@ -164,7 +164,7 @@ class Matcher:
                 if cost <= budget:
                     yield len(value_words), cost, value
         if slot.kind == "text" and start < len(plain):
-            for length in range(1, len(plain) - start + 1):
+            for length in range(1, min(len(plain) - start, slot.maximum) + 1):
                 text = " ".join(word for word in words.original[start : start + length] if word)
                 yield length, _FREE, text
 

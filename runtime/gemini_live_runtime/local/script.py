@@ -1,26 +1,35 @@
 """A dialogue file: what one can say, which tool that calls, what is answered.
 
 TOML, `format = 1`. Top level: `name`, `title`, `greeting`, `fallback`, `unavailable`, `timeout`, `failed`, `told`,
-`prompted` (templates, see template.py), `examples` (phrases to show; all as `{examples}`, three as `{some_examples}`),
-`filler` (words that change nothing when typed).
+`prompted` (templates, see template.py), `examples` (phrases to show), `filler` (words that change nothing when typed).
+A sentence of `fallback` is left out when its placeholders cannot be filled.
+
+`{examples}` are all examples, `{some_examples}` three of them, `{examples_now}` one or two that are understood at this
+moment; none of them calls a tool that the client did not declare. Declared tools that no intent calls stand before the
+first two, by the words of their names. `{last_question}` is the question that is still open: the last one asked, until
+tools are called or a cue is said. `{known.FIELD}` is the field of the last of all tools' answers that had it.
 
 `[slots.NAME]` has `ask` (the question when it is missing), `answer` (patterns that may answer it) and `kind`:
 `choice` (default; `values`), `number` (`min`, `max`, `spoken`: the values a recogniser listens for), `time`, or `text`
-(anything when typed, `values` when spoken).
+(anything of at most `max` words when typed, `values` when spoken).
 
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when
 missing) or `calls` (a list of such, sent together), `reply` (lines, the first that fits is said: text, or `when` and
 `say`), `forget = true` (drops a question that is open), `remember = true` (lines and arguments of later intents may use
-its slots too), and `during` (a text or a list of texts: understood only while the model has been told one of them).
+its slots too), `during` (a text or a list of texts: understood only while the model has been told one of them), and
+`after` (the same: understood only when the model has just said one of them).
 
 What the model has been told is its instruction and the notes since: client content that is not spoken to it (the last
-`told.MAX_NOTES`). Upper and lower case and line breaks do not matter. Of intents that fit equally well, the one whose
-`during` was told last wins, one without `during` comes after.
+`told.MAX_NOTES`). Upper and lower case and line breaks do not matter. Of intents that fit equally well, one with
+`after` wins, then the one whose `during` was told last, one without comes last. What `[extract]` finds among other
+words is answered by the intent without a call whose phrase is found there too.
 
 `[[cue]]` has `told` (a text or a list) and `say` (a template): what the model says when it is prompted to speak. What
-was told last is looked at first, then the first cue in the file. Without a cue it says the greeting if the conversation
-begins, else its last question (`{last_question}` elsewhere), else `prompted`.
+was told last is looked at first, then the first cue in the file whose `say` can be filled. Without a cue it says the
+greeting if the conversation begins, else the open question, else `prompted`. A cue with `end` (a template) ends the
+conversation once it was told: only intents without call and `during` are understood then, and all else is answered by
+`end`.
 
 After `calls`, `{result.FIELD}` are the fields of all answers together, `{results.TOOL.FIELD}` those of one tool.
 

@@ -109,7 +109,9 @@ class ScriptReader:
     def _intent(self, index: int, raw: dict[str, Any]) -> Intent:
         name = self._text(raw, "name", f"intent {index}", required=True)
         where = f"intent {name!r}"
-        self._only(raw, {"name", "say", "typed", "reply", "call", "calls", "forget", "during", "remember"}, where)
+        self._only(
+            raw, {"name", "say", "typed", "reply", "call", "calls", "forget", "during", "after", "remember"}, where
+        )
         say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
         if not say and not typed:
             raise self.fail(f"{where}.say", "is missing", "List at least one phrase")
@@ -123,17 +125,17 @@ class ScriptReader:
         if remember and not in_patterns and not any(call.needs for call in calls):
             raise self.fail(f"{where}.remember", "has nothing to remember", "Put a {slot} into a phrase, or remove it")
         forget, during = self._flag(raw, "forget", where), self._folded(raw, "during", where)
-        return Intent(name, say, typed, lines, calls, forget, during, remember)
+        return Intent(name, say, typed, lines, calls, forget, during, remember, self._folded(raw, "after", where))
 
     def _cue(self, index: int, raw: dict[str, Any]) -> Cue:
         where = f"cue {index}"
-        self._only(raw, {"told", "say"}, where)
+        self._only(raw, {"told", "say", "end"}, where)
         told = self._folded(raw, "told", where)
         if not told:
             raise self.fail(f"{where}.told", "is missing", 'Add told = "words of the instruction"')
         if not self._text(raw, "say", where, required=True).strip():
             raise self.fail(f"{where}.say", "holds no words", "Write what is said")
-        return Cue(told, self._template(raw["say"], f"{where}.say"))
+        return Cue(told, self._template(raw["say"], f"{where}.say"), self._template(raw.get("end", ""), f"{where}.end"))
 
     def _extract(self, raw: dict[str, Any]) -> dict[str, tuple[ExtractRule, ...]]:
         rules = {}

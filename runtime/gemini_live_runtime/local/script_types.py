@@ -27,7 +27,10 @@ Pattern = tuple[str | SlotRef, ...]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Something to fill in. `values` are spelled as tools get them; `spoken` are numbers to listen for."""
+    """Something to fill in. `values` are spelled as tools get them; `spoken` are numbers to listen for.
+
+    `maximum` is that of a number, of a text it is how many words it may have.
+    """
 
     name: str
     kind: Kind
@@ -50,7 +53,7 @@ class ScriptedCall:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One thing a person can want. `during` is folded text (`words.folded`); `calls` are made together."""
+    """One thing a person can want. `during` and `after` are folded (`words.folded`); `calls` are made together."""
 
     name: str
     say: tuple[Pattern, ...]
@@ -60,14 +63,19 @@ class Intent:
     forget: bool = False
     during: tuple[str, ...] = ()
     remember: bool = False
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What the model says when it is prompted and was told one of `told` (folded text)."""
+    """What the model says when it is prompted and was told one of `told` (folded text).
+
+    With `end` the conversation is over then, and that is what is still said to anything.
+    """
 
     told: tuple[str, ...]
     say: str
+    end: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.local.matching import Words
-from gemini_live_runtime.local.words import name_words, parse_number, split_words, typos
+from gemini_live_runtime.local.words import name_words, parse_number, split_words, spoken_number, typos
 
 _CONNECTORS = frozenset({"a", "an", "the", "my", "with", "to", "for", "of", "at", "in", "on", "please", "is", "and"})
 _VERBS = frozenset({"call", "run", "use", "try"})
 _MAX_DEPTH = 5
+_SPOKEN_NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 60, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,21 @@ def named_tools(words: Words, names: Sequence[str]) -> list[NamedTool]:
             if len(left) < len(words):
                 found.append(NamedTool(name, tuple(words.original[i] for i in left)))
     return sorted(found, key=lambda tool: len(name_words(tool.name)), reverse=True)
+
+
+def spoken_choices(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """What may follow a tool's name in speech: its enum values, numbers when it takes one."""
+    properties = schema.get("properties")
+    choices: list[str] = []
+    for raw in properties.values() if isinstance(properties, Mapping) else ():
+        if not isinstance(raw, Mapping):
+            continue
+        values = raw.get("enum")
+        if isinstance(values, Sequence) and not isinstance(values, str):
+            choices += [" ".join(split_words(str(value).replace("_", " "))) for value in values]
+        elif str(raw.get("type", "")).lower() in ("integer", "number"):
+            choices += [spoken_number(value) for value in _SPOKEN_NUMBERS]
+    return tuple(dict.fromkeys(choice for choice in choices if choice))
 
 
 def arguments_for(schema: Mapping[str, Any], rest: Sequence[str]) -> dict[str, Any]:

@@ -1,0 +1,136 @@
+"""What an utterance means at this moment: the intents that fit it, and examples of what one can say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+from gemini_live_runtime.local.matching import Match, Matcher, Words
+from gemini_live_runtime.local.script_types import Cue, Intent, Script, SlotRef
+from gemini_live_runtime.local.told import Told
+from gemini_live_runtime.local.words import folded, name_words
+
+_MAX_TOOLS = 6
+"""Tools that are offered by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where a conversation stands: what the model was told and said last, and the tools it may call."""
+
+    told: Told
+    last_reply: str
+    tools: Collection[str]
+
+
+class Meanings:
+    """Reads utterances by a script. It remembers nothing."""
+
+    def __init__(self, script: Script, matcher: Matcher) -> None:
+        self._script = script
+        self._matcher = matcher
+        self._scripted = {call.tool for intent in script.intents for call in intent.calls}
+
+    def best(self, words: Words, now: Moment) -> tuple[Intent, Match] | None:
+        """The intent that fits best. Of equal costs: what was asked for, then what was told last, then the first."""
+        best: tuple[Intent, Match] | None = None
+        best_rank = (math.inf, math.inf, math.inf)
+        for intent in self._script.intents:
+            age = self.age(intent, now)
+            if age is None:
+                continue
+            for pattern in (*intent.say, *intent.typed):
+                match = self._matcher.match(pattern, words)
+                if match is None:
+                    continue
+                rank = (match.cost, 0 if intent.after else 1, age)
+                if best is None or rank < best_rank:
+                    best, best_rank = (intent, match), rank
+        return best
+
+    def in_passing(self, words: Words, now: Moment) -> Intent | None:
+        """The intent without a call that is said among other words, if what they tell is extracted.
+
+        Extraction finds its phrases anywhere, and what changes the conversation should not pass for a slip.
+        """
+        rules = (rule for rules in self._script.extract.values() for rule in rules)
+        if not any(self._matcher.find(pattern, words) for rule in rules for pattern in rule.when):
+            return None
+        best: Intent | None = None
+        best_rank = (math.inf, math.inf, math.inf)
+        for intent in self._script.intents:
+            age = None if intent.calls else self.age(intent, now)
+            if age is None:
+                continue
+            for pattern in (*intent.say, *intent.typed):
+                if any(isinstance(part, SlotRef) for part in pattern):
+                    continue
+                match = self._matcher.find(pattern, words)
+                if match is None:
+                    continue
+                # The longest phrase says most.
+                rank = (match.cost, -len(pattern), age)
+                if best is None or rank < best_rank:
+                    best, best_rank = intent, rank
+        return best
+
+    def age(self, intent: Intent, now: Moment) -> float | None:
+        """How long ago what the intent waits for was told, infinite without such; None when it does not fit now."""
+        found = now.told.age(intent.during) if intent.during else None
+        age = math.inf if found is None else found
+        if intent.during and found is None:
+            return None
+        ended = self._ended(now.told)
+        if ended is not None and (intent.during or intent.calls) and age > ended[0]:
+            return None
+        if intent.after and not any(text in folded(now.last_reply) for text in intent.after):
+            return None
+        return age
+
+    def ending(self, told: Told) -> Cue | None:
+        """The cue that ended the conversation, None while it goes on."""
+        ended = self._ended(told)
+        return None if ended is None else ended[1]
+
+    def examples(self, tools: Collection[str]) -> list[str]:
+        """What one can say at some time with these tools: those that no phrase calls by name, then the examples."""
+        own = [" ".join(name_words(name)) for name in tools if name not in self._scripted]
+        return [*filter(None, own[:_MAX_TOOLS]), *(text for text, meant in self._meant if _usable(meant, tools))]
+
+    def examples_now(self, now: Moment) -> tuple[list[str], list[str]]:
+        """Examples for what was told last, and those that are understood whatever was told."""
+        ages: dict[str, float] = {}
+        for text, meant in self._meant:
+            found = (self.age(intent, now) for intent in meant if _usable((intent,), now.tools))
+            fitting = [age for age in found if age is not None]
+            if fitting:
+                ages[text] = min(fitting)
+        newest = min(ages.values(), default=math.inf)
+        special = [text for text, age in ages.items() if age == newest < math.inf]
+        return special, [text for text, age in ages.items() if age == math.inf]
+
+    @cached_property
+    def _meant(self) -> list[tuple[str, tuple[Intent, ...]]]:
+        """Each example with the intents that it fits best, whenever that is."""
+        return [(text, self._intents_of(Words(text))) for text in self._script.examples]
+
+    def _intents_of(self, words: Words) -> tuple[Intent, ...]:
+        costs: dict[str, float] = {}
+        for intent in self._script.intents:
+            matches = (self._matcher.match(pattern, words) for pattern in (*intent.say, *intent.typed))
+            cost = min((match.cost for match in matches if match is not None), default=math.inf)
+            if cost < math.inf:
+                costs[intent.name] = cost
+        least = min(costs.values(), default=math.inf)
+        return tuple(intent for intent in self._script.intents if costs.get(intent.name) == least)
+
+    def _ended(self, told: Told) -> tuple[int, Cue] | None:
+        ages = [(age, cue) for cue in self._script.cues if cue.end and (age := told.age(cue.told)) is not None]
+        return min(ages, key=lambda found: found[0], default=None)
+
+
+def _usable(meant: tuple[Intent, ...], tools: Collection[str]) -> bool:
+    """Whether one of the intents calls nothing but `tools`; an example that no intent explains is left as it is."""
+    return not meant or any(all(call.tool in tools for call in intent.calls) for intent in meant)
