@@ -9,10 +9,13 @@ from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import (
     ComputedVar,
+    ContextDelivery,
+    InstructionModifier,
     Live,
     Phase,
     ReactorRule,
     StateKey,
+    SteeringMode,
     SustainedDetector,
     TemporalPattern,
     Transition,
@@ -24,6 +27,7 @@ from gemini_live_runtime import (
     tool,
 )
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.definition import TurnTaking
 
 
 def ping() -> None:
@@ -130,6 +134,45 @@ def test_settings_that_a_model_cannot_follow_are_named() -> None:
     assert "waits for every tool: ping" in told
     assert "repair has nothing to do" in told
     assert "soft_turns has nothing to do" in told
+
+
+@pytest.mark.parametrize("by", ["server", "push-to-talk"])
+def test_a_preset_without_a_detector_of_ours_is_named_when_it_was_asked_for(by: TurnTaking) -> None:
+    assert agent().turn_taking(by).ignored_settings() == []
+    (told,) = agent().turn_taking(by, preset="responsive").ignored_settings()
+    assert told == f"turn_taking's preset has nothing to do: with {by} our detector does not decide"
+    assert agent().turn_taking("client", preset="immediate").ignored_settings() == []
+
+
+@pytest.mark.parametrize("mode", [SteeringMode.CONTEXT_INJECTION, SteeringMode.HYBRID])
+def test_a_way_of_steering_with_nothing_to_steer_is_named(mode: SteeringMode) -> None:
+    (told,) = agent().steering(mode).ignored_settings()
+    assert told.startswith(f"{mode.name} steering has nothing to do")
+    modifier = InstructionModifier.with_state("app:n")
+    assert agent().steering(mode).in_every_phase(modifier).ignored_settings() == []
+    assert agent().steering(mode).phase(Phase("a", "A.", modifiers=modifier, terminal=True)).ignored_settings() == []
+
+
+def test_a_phase_without_modifiers_is_something_to_tell_only_where_phases_are_told_as_context() -> None:
+    of = agent().phase(Phase("a", "A.", terminal=True))
+    assert of.steering(SteeringMode.CONTEXT_INJECTION).ignored_settings() == []
+    assert len(of.steering(SteeringMode.HYBRID).ignored_settings()) == 1
+
+
+def test_an_agent_without_phases_has_modifiers_all_the_same() -> None:
+    async def scenario(t: Talk) -> None:
+        setup = await t.begins()
+        assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nStay calm."
+
+    talk(agent().in_every_phase(InstructionModifier.custom(lambda state: "Stay calm.")), scenario)
+
+
+def test_what_a_model_without_context_makes_of_steering_is_named() -> None:
+    of = agent().model("gemini-3.1-flash-live").phase(Phase("a", "A.", terminal=True))
+    assert of.ignored_settings() == []
+    told = of.steering(SteeringMode.HYBRID, ContextDelivery.DEFERRED).ignored_settings()
+    assert len(told) == 2
+    assert all(line.startswith("gemini-3.1-flash-live takes no context in mid-session: ") for line in told)
 
 
 def test_a_phase_that_only_code_goes_to_is_none_nobody_gets_to() -> None:

@@ -29,6 +29,8 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.definition import InstructionRoute
 
 ANGRY = InstructionModifier.when(key("app:angry"), "Stay calm.")
 
@@ -235,10 +237,30 @@ def test_an_instruction_travels_as_the_model_takes_it(model: str, told: tuple[st
 def test_the_route_of_an_instruction_can_be_overridden() -> None:
     async def scenario(t: Talk) -> None:
         await goes_on(t)
-        assert t.wire == [("system context", "Be brief.\n\nTwo.")]
+        assert t.wire == [("user context", "[Instruction] Be brief.\n\nTwo.")]
 
-    t = talk(phased().instruction_route("system_content"), scenario)
-    assert [update.via for update in t.all(ev.InstructionUpdated)] == ["setup", "system_content"]
+    t = talk(phased().instruction_route("user_note"), scenario)
+    assert [update.via for update in t.all(ev.InstructionUpdated)] == ["setup", "user_note"]
+
+
+@pytest.mark.parametrize(
+    ("model", "route"),
+    [
+        ("gemini-3.8-live", "system_content"),
+        ("gemini-2.5-flash-native-audio", "context_update"),
+        ("gemini-3.1-flash-live-preview", "user_note"),
+    ],
+)
+def test_a_route_that_the_model_does_not_take_is_refused_before_anything_is_opened(
+    model: str, route: InstructionRoute
+) -> None:
+    async def scenario(t: Talk) -> None:
+        raise AssertionError("there is no session")
+
+    of = phased().model(model).instruction_route(route)
+    with pytest.raises(AgentError, match=f"{model} takes no instruction by {route}"):
+        talk(of, scenario)
+    assert of.ignored_settings() == [f"{model} takes no instruction by {route}: connecting is refused"]
 
 
 def test_a_model_that_takes_an_instruction_only_in_its_setup_gets_a_new_connection() -> None:

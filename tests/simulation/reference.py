@@ -71,9 +71,10 @@ class Numbers(Rule):
         self.seq += 1
         self.check(event["seq"] == self.seq, f"event {event['seq']} where {self.seq} was due")
         self.check(event["t"] >= self.t, f"time went back from {self.t} to {event['t']}")
-        self.check(not self.over, "an event after the session's end")
+        # A command that comes too late is owed its answer all the same.
+        self.check(not self.over or event["type"] == "command.refused", "an event after the session's end")
         self.check((self.seq == 1) == (event["type"] == "session.started"), "a session begins with session.started")
-        self.t, self.over = event["t"], event["type"] == "session.ended"
+        self.t, self.over = event["t"], self.over or event["type"] == "session.ended"
 
     def end(self, facts: dict[str, Any]) -> None:
         self.check(self.over, "the session ended without saying so")
@@ -201,7 +202,11 @@ class Texts(Rule):
             self.typed[data["id"]] = data["text"]
         elif kind == "heard":
             frame = data["frame"]
-            said = [frame.get("realtimeInput", {}).get("text")]
+            typed = frame.get("realtimeInput", {}).get("text")
+            if typed is not None and typed.startswith("[Context] "):
+                # Context that does not travel by itself goes in front of the text, a paragraph of its own.
+                typed = typed.rpartition("\n\n")[2]
+            said = [typed]
             for turn in frame.get("clientContent", {}).get("turns", ()):
                 said += [part.get("text") for part in turn["parts"]]
             self.arrived.update(text for text in said if text is not None)

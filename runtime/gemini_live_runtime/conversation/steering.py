@@ -114,7 +114,7 @@ class Steering:
             reasons.append(self._why(now))
         context: list[str] = []
         for line, reason in (
-            (_tool_advisory(now.tools) if now.tools != told.tools else "", "tools changed"),
+            (tool_advisory(now.tools) if now.tools != told.tools else "", "tools changed"),
             (now.nudge if now.nudge != told.nudge else "", "repair"),
             *((line, "modifier changed") for line in self._new_modifiers(now)),
             (_change(in_context, told.phase), self._why(now)),
@@ -219,7 +219,8 @@ def _joined(*parts: str | None) -> str:
     return "\n\n".join(part for part in parts if part and part.strip())
 
 
-def _tool_advisory(tools: tuple[str, ...] | None) -> str:
+def tool_advisory(tools: tuple[str, ...] | None) -> str:
+    """The line that tells which tools may be used now; None is all of them."""
     if tools is None:
         return "[Tools] All tools may be used again."
     if not tools:

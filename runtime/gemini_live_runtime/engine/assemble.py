@@ -21,7 +21,7 @@ from gemini_live_runtime.session.declare import setup_of
 from gemini_live_runtime.session.interface import EventSink
 from gemini_live_runtime.session.limits import Limits
 from gemini_live_runtime.session.plan import SessionPlan
-from gemini_live_runtime.session.pricing import price_of, price_table
+from gemini_live_runtime.session.pricing import price_of, price_table, prices_as_of
 from gemini_live_runtime.session.runner import LiveSession, Opening
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.credentials import scrub_environment
@@ -66,6 +66,7 @@ def session_of(
         capabilities=capabilities,
         limits=limits,
         price=price,
+        prices_as_of=prices_as_of(spec.prices),
         started_at=clock.now(),
         manual_activity=definition.turn_taking == "push-to-talk",
         client_activity=definition.turn_taking == "client",

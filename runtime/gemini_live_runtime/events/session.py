@@ -283,6 +283,7 @@ class UsageReported(Payload):
     """Token counts of one usage message, and the running estimate of the session's cost in US dollars.
 
     `prompt` and `response` are token counts by modality; `cost_usd` is None when the price of the model is unknown.
+    `prices_as_of` is the month (`YYYY-MM`) of the prices that it was reckoned with.
     """
 
     type: ClassVar[str] = "usage.reported"
@@ -293,6 +294,7 @@ class UsageReported(Payload):
     response: dict[str, int]
     cost_usd: float | None
     cached_tokens: int = 0
+    prices_as_of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,8 @@ class Conductor:
             emit=body.emit,
             transition=self._transition_wanted,
             report=reports.effect,
-            hold=lambda: body.awaits_tools,
+            # What is not sent by itself cannot come between a call and its answer.
+            hold=lambda: body.awaits_tools and means.writer.held is None,
         )
         marks = voice_defaults("client" if definition.turn_taking == "client" else "server")
         self.reactor = LiveReactor((*marks, *definition.rules), reports.rule)
@@ -207,19 +208,30 @@ class Conductor:
         """The instruction that the next connection begins with."""
         return self.steersman.instruction_for_setup()
 
+    def setup_text(self, instruction: str, *, resuming: bool) -> str:
+        """`instruction`, with what a model that takes no context in mid-session is told in no other way."""
+        if self.writer.held is None:
+            return instruction
+        return self.writer.held.in_setup(instruction, resuming=resuming, so_far="" if resuming else self._so_far())
+
+    def _so_far(self) -> str:
+        """What was said, for a server session that knows nothing of it; "" when nothing was."""
+        said = self.transcript.turn_count > 0
+        return f"[Conversation so far]\n{self.transcript.window(RECALLED).text}" if said else ""
+
     def connected(self, instruction: str, *, resumed: bool) -> None:
         """A connection is ready that carries `instruction`; `resumed`: the server knows what was said before."""
         first, self.ever_connected = not self.ever_connected, True
         self.steersman.connected(instruction, resumed=resumed)
         self._emit(ev.InstructionUpdated(text=instruction, via="setup"))
+        self.writer.setup_carried()
         started, self._started = self._started, None
         self.lane.put("connected", lambda: self._connected(started, first, resumed))
 
     async def _connected(self, started: TransitionResult | None, first: bool, resumed: bool) -> None:
-        if not resumed and self.transcript.turn_count:
-            # A fresh server session knows nothing of what was said.
-            so_far = self.transcript.window(RECALLED).text
-            self.pending.push(ContextNote(f"[Conversation so far]\n{so_far}", reason="the connection was not resumed"))
+        so_far = "" if resumed or self.writer.held is not None else self._so_far()
+        if so_far:
+            self.pending.push(ContextNote(so_far, reason="the connection was not resumed"))
             self.user_writer.flush()
         try:
             await self.steersman.steer("connected", started)

@@ -129,7 +129,8 @@ class WireLife:
         self._perform(self._core.connecting(self._clock.now(), opening.url, resuming=bool(handle)))
         instruction = self._conductor.instruction_for_setup()
         try:
-            connection = await opening.connect(self._recorder, instruction, handle)
+            setup = self._conductor.setup_text(instruction, resuming=bool(handle))
+            connection = await opening.connect(self._recorder, setup, handle)
         except GeminiLiveError as error:
             await opening_audio
             # A server that is only busy, or slow, says nothing about the handle.

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "gemini-3.8-live"
 
+DEFAULT_PRESET: Literal["responsive"] = "responsive"
+"""How patient our own voice activity detector is unless the author says otherwise."""
+
 TurnTaking = Literal["server", "client", "push-to-talk"]
 """Who decides when the user speaks: the server, our own voice activity detector, or the microphone switch."""
 
@@ -79,7 +82,8 @@ class Definition:
     tool_advisory: bool = True
     repair: RepairConfig | None = None
     turn_taking: TurnTaking = "server"
-    turn_preset: Literal["immediate", "responsive", "conversational"] = "responsive"
+    turn_preset: Literal["immediate", "responsive", "conversational"] | None = None
+    """How patient our own detector is; None is `DEFAULT_PRESET`."""
     soft_turn_s: float | None = None
     persistence: SessionPersistence | None = None
     persistence_id: str = ""

@@ -224,7 +224,9 @@ class FastLane:
             "cached_content": usage.cached_tokens,
             "thoughts": usage.response.get("THOUGHT", 0),
         }
-        self._mind.telemetry.usage(usage.prompt, usage.response, usage.cost_usd, totals=totals)
+        self._mind.telemetry.usage(
+            usage.prompt, usage.response, usage.cost_usd, totals=totals, prices_as_of=usage.prices_as_of
+        )
         self._fast("on_usage", {"prompt": usage.prompt, "response": usage.response, **totals})
 
     # -- figures -----------------------------------------------------------------------------------------------------

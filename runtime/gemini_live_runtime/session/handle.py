@@ -51,7 +51,10 @@ class LiveHandle:
         self._mind.signals.mark_video_sent()
 
     def send_context(self, *texts: str) -> None:
-        """Let the model know something without answering it. Raises `GeminiLiveError`."""
+        """Let the model know something without answering it. Raises `GeminiLiveError`.
+
+        A model that takes no context in mid-session hears it with the next prompt, typed text or connection.
+        """
         self._mind.user_writer.send_context(texts, reason="program")
 
     def prompt(self, reason: str = "program") -> None:

@@ -139,7 +139,7 @@ class Live:
         return self._with(steering=mode, context_delivery=delivery or self.definition.context_delivery)
 
     def instruction_route(self, route: InstructionRoute) -> Live:
-        """How a new instruction travels, in place of what suits the model."""
+        """How a new instruction travels, in place of what suits the model. `connect` refuses one it does not take."""
         return self._with(instruction_route=route)
 
     def tool_advisory(self, on: bool) -> Live:
@@ -151,9 +151,9 @@ class Live:
         return self._with(rules=(*self.definition.rules, *rules))
 
     def turn_taking(
-        self, by: TurnTaking, preset: Literal["immediate", "responsive", "conversational"] = "responsive"
+        self, by: TurnTaking, preset: Literal["immediate", "responsive", "conversational"] | None = None
     ) -> Live:
-        """Who decides when the user speaks; `preset` is how patient our own detector is."""
+        """Who decides when the user speaks; `preset` is how patient our own detector is ("responsive" when None)."""
         return self._with(turn_taking=by, turn_preset=preset)
 
     def soft_turns(self, after_s: float = 2.0) -> Live:

@@ -27,7 +27,7 @@ from gemini_live_runtime.wire import compose
 
 
 class Mind:
-    """The state of one session. `started_at` is the clock time (s) of its start.
+    """The state of one session. `started_at` is the clock time (s) of its start, `prices_as_of` the month of `price`.
 
     With `manual_activity` the microphone switch marks the user's turns, with `client_activity` our own detector does
     (elsewhere); otherwise the server decides.
@@ -40,6 +40,7 @@ class Mind:
         capabilities: Capabilities,
         limits: Limits,
         price: Price | None,
+        prices_as_of: str = "",
         started_at: float,
         manual_activity: bool = False,
         client_activity: bool = False,
@@ -55,7 +56,7 @@ class Mind:
         self._client_activity = client_activity
         self._capabilities = capabilities
         self._limits = limits
-        self._usage = UsageTotals()
+        self._usage = UsageTotals(prices_as_of=prices_as_of)
         self._price = price
         self._started_at = started_at
         self._facts = Facts()

@@ -257,6 +257,7 @@ class Pipeline:
     def entered(self, result: TransitionResult) -> None:
         """A phase was entered: what it needs is counted anew."""
         mind = self._mind
+        mind.steersman.entered(result)
         if mind.needs is not None:
             mind.needs.reset(result.transition.to_phase)
             # What was given up stays told: the phase that takes over wants to know it.

@@ -12,6 +12,7 @@ from typing import Any
 from gemini_live_runtime.conversation.extraction import ExtractionSchedule, as_extractor
 from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_all
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
+from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.callbacks import CALLBACKS
 from gemini_live_runtime.session.capabilities import capabilities_of
@@ -74,10 +75,30 @@ class SessionPlan:
                     f"{model} waits for every tool: {', '.join(slow)} will hold the model's turn, and their scheduling "
                     "is not sent"
                 )
+        if not can.context_mid_session:
+            if definition.steering is not SteeringMode.INSTRUCTION_UPDATE:
+                ignored.append(
+                    f"{model} takes no context in mid-session: {definition.steering.name} steering is as "
+                    "INSTRUCTION_UPDATE there, by a new connection"
+                )
+            if definition.context_delivery is ContextDelivery.DEFERRED:
+                ignored.append(
+                    f"{model} takes no context in mid-session: DEFERRED delivery makes no difference, context goes "
+                    "with a prompt, a typed text or a new connection"
+                )
+        elif definition.steering is not SteeringMode.INSTRUCTION_UPDATE and not _told_apart(definition):
+            ignored.append(
+                f"{definition.steering.name} steering has nothing to do: there is nothing to tell beside the "
+                "agent's own instruction"
+            )
+        if definition.instruction_route != "auto" and definition.instruction_route not in can.instruction_routes:
+            ignored.append(f"{model} takes no instruction by {definition.instruction_route}: connecting is refused")
+        if definition.turn_preset is not None and definition.turn_taking != "client":
+            ignored.append(
+                f"turn_taking's preset has nothing to do: with {definition.turn_taking} our detector does not decide"
+            )
         if definition.repair is not None and not any(phase.needs for phase in definition.phases):
             ignored.append("repair has nothing to do: no phase has needs")
-        if definition.phase_defaults and not definition.phases:
-            ignored.append("in_every_phase has nothing to do: there are no phases")
         if definition.soft_turn_s is not None and definition.turn_taking == "push-to-talk":
             ignored.append("soft_turns has nothing to do with push-to-talk: the user ends the turn")
         if model.startswith("local-") and definition.voice:
@@ -123,6 +144,14 @@ def make_plan(definition: Definition) -> SessionPlan:
         )
     raise_all(list(dict.fromkeys(faults)))
     return SessionPlan(definition=given, declared=tools)
+
+
+def _told_apart(definition: Definition) -> bool:
+    """Whether there is anything that the agent's steering tells as context instead of as part of the instruction."""
+    if definition.phase_defaults or any(phase.modifiers for phase in definition.phases):
+        return True
+    called = any(definition.callbacks.of(name) for name in ("instruction_template", "instruction_amendment"))
+    return definition.steering is SteeringMode.CONTEXT_INJECTION and (bool(definition.phases) or called)
 
 
 def _unnoticed(definition: Definition) -> Iterator[Fault]:

@@ -14,10 +14,11 @@ from gemini_live_runtime.errors import GeminiLiveError, traceback_lines
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.body import Means
-from gemini_live_runtime.session.capabilities import Capabilities, Route
+from gemini_live_runtime.session.capabilities import Capabilities
 from gemini_live_runtime.session.conductor import Conductor
 from gemini_live_runtime.session.connecting import Opening, WireLife
 from gemini_live_runtime.session.core import SessionCore
+from gemini_live_runtime.session.definition import DEFAULT_PRESET
 from gemini_live_runtime.session.effects import (
     CancelTool,
     Cut,
@@ -93,8 +94,7 @@ class LiveSession:
             changed=self._changed.set,
         )
         self._recorder = WireRecorder(self._emit, sink)
-        wanted = plan.definition.instruction_route
-        route: Route = capabilities.instruction_route if wanted == "auto" else wanted
+        route = capabilities.route(plan.definition.instruction_route, model=started.model)
         self._writer = WireWriter(
             capabilities, route, emit=self._emit, on_prompt=self._body.prompted, on_lost=self._send_lost
         )
@@ -125,7 +125,7 @@ class LiveSession:
         self._activity: InputActivity | None = None
         if plan.definition.turn_taking == "client":
             self._activity = InputActivity(
-                plan.definition.turn_preset,
+                plan.definition.turn_preset or DEFAULT_PRESET,
                 begins=lambda: self._speech_committed(True),
                 ends=lambda: self._speech_committed(False),
             )

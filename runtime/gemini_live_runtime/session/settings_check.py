@@ -71,6 +71,8 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
                 yield f"{_shown(item)} is not a {kind.__name__}", remedy
     for name, choices, said in _CHOICES:
         value = getattr(definition, name)
+        if name == "turn_preset" and value is None:
+            continue
         # By type too: an enumeration of texts equals the text, but is not found by identity.
         if not any(type(value) is type(choice) and value == choice for choice in choices):
             known = ", ".join(choice if type(choice) is str else repr(choice)[1:].split(":")[0] for choice in choices)

@@ -8,7 +8,14 @@ from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.instructions import render_modifiers
-from gemini_live_runtime.conversation.steering import ContextDelivery, Steering, SteeringInput, SteeringOutput
+from gemini_live_runtime.conversation.steering import (
+    ContextDelivery,
+    Steering,
+    SteeringInput,
+    SteeringMode,
+    SteeringOutput,
+    tool_advisory,
+)
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.session.callback_runner import CallbackRunner
@@ -45,7 +52,8 @@ class Steersman:
         prompt_armed: Callable[[], None],
     ) -> None:
         """`reconnect` makes a new connection with the new instruction, for models that take it no other way."""
-        self.steering = Steering(definition.steering)
+        # Where context does not travel by itself, all that holds for now is part of the instruction.
+        self.steering = Steering(definition.steering if writer.held is None else SteeringMode.INSTRUCTION_UPDATE)
         self._definition = definition
         self._state = state
         self._director = director
@@ -76,7 +84,10 @@ class Steersman:
         return self.steering.resolved(await self._input())
 
     def instruction_for_setup(self) -> str:
-        """The same without asking callbacks again: what they said last stands."""
+        """The same without asking callbacks again: what they said last stands. Called for each connection."""
+        if self._writer.held is not None and self._unsaid:
+            self._writer.send_context(self._unsaid, reason="phase entered")
+            self._unsaid.clear()
         return self.steering.resolved(self._as_it_stands())
 
     def connected(self, instruction: str, *, resumed: bool) -> None:
@@ -84,6 +95,11 @@ class Steersman:
         if not resumed:
             self.steering.forget()
         self.steering.carried(instruction)
+
+    def entered(self, result: TransitionResult) -> None:
+        """A phase was entered: what it says then is part of the next setup where it does not travel by itself."""
+        if self._writer.held is not None:
+            self._unsaid += result.context
 
     async def steer(self, moment: Moment, result: TransitionResult | None = None, *, nudge: str = "") -> None:
         """Tell the model what has changed."""
@@ -103,8 +119,11 @@ class Steersman:
         context = (*self._unsaid, *output.context)
         self._unsaid.clear()
         reason = "; ".join(output.reasons)
+        prompt = output.prompt or self._prompt_owed
         held = moment == "tool" or not self.immediate
-        if context and held:
+        if context and self._writer.held is not None:
+            self._hold(context, reason, moment, prompt=prompt)
+        elif context and held:
             self._pending.extend(ContextNote(text, reason=reason) for text in context)
             self._emit(ev.ContextSent(texts=context, reasons=output.reasons, queued=True))
         elif context:
@@ -115,11 +134,20 @@ class Steersman:
                 text = f"The model could not be given context: {error.message}"
                 self._emit(ev.Notice(level="warning", code="steering", text=text))
         self.steering.sent(output)
-        prompt = output.prompt or self._prompt_owed
         self._prompt_owed = False
         if prompt and moment != "tool":
             # While the model waits for a tool's answer, that answer makes it speak.
             self.arm_prompt(reason or "asked to speak")
+
+    def _hold(self, context: tuple[str, ...], reason: str, moment: Moment, *, prompt: bool) -> None:
+        if moment == "tool":
+            # A new connection now would lose the call.
+            self._unsaid += context
+            return
+        self._writer.send_context(context, reason=reason)
+        if not prompt:
+            # Nobody knows when a text comes that it can go along with: who speaks does not type.
+            self._reconnect()
 
     def arm_prompt(self, reason: str) -> None:
         """Have the model speak as soon as nobody else does."""
@@ -163,15 +191,17 @@ class Steersman:
         for fault in rendered.faults:
             text = f"A modifier was left out: {fault.error}"
             self._code.failed("modifier", "", fault.error, text, defined_at=fault.defined_at)
+        apart = self._writer.held is None
+        advised = () if tools is None else (tool_advisory(tools),)
         return SteeringInput(
             base=definition.instruction,
             phase=phase,
-            modifiers=rendered.texts,
+            modifiers=rendered.texts if apart else (*rendered.texts, *advised),
             amendment=self._amendment,
             template=self._template,
             transitioned=result is not None,
-            tools=tools,
+            tools=tools if apart else None,
             nudge=nudge,
-            on_enter=result.context if result is not None else (),
+            on_enter=result.context if result is not None and apart else (),
             prompt=result.prompt if result is not None else False,
         )

@@ -78,6 +78,7 @@ class SessionTelemetry:
         self._tokens: dict[str, dict[str, int]] = {}
         self._totals: dict[str, int] = {}
         self._cost: float | None = None
+        self._prices_as_of = ""
 
     # The user.
 
@@ -249,12 +250,13 @@ class SessionTelemetry:
         cost_usd: float | None,
         *,
         totals: Mapping[str, int] | None = None,
+        prices_as_of: str = "",
     ) -> None:
         """A usage message: tokens by modality, the running cost estimate of the session in US dollars.
 
         Of several messages in a turn the last counts for it. One that comes after a turn's completion and before the
         next answer is that turn's when it has none yet. `totals` are the server's own latest counts, by any of `total`,
-        `prompt`, `response`, `cached_content`, `thoughts`.
+        `prompt`, `response`, `cached_content`, `thoughts`. `prices_as_of` is the month of the cost's prices.
         """
         turn = self._open or self._last
         owing = self._last is not None and not (self._last.prompt or self._last.response)
@@ -264,6 +266,7 @@ class SessionTelemetry:
             turn = self._last = _Turn(0, "model", self._started_at, ended_at=self._started_at)
         turn.prompt, turn.response = dict(prompt), dict(response)
         self._cost = cost_usd
+        self._prices_as_of = prices_as_of
         self._totals |= totals or {}
 
     def round_trip(self, ms: float) -> None:
@@ -316,6 +319,7 @@ class SessionTelemetry:
             "stages": {name: stage.to_json() for name, stage in self._stages.items()},
             "tokens_by_modality": self._tokens_by_modality(),
             "cost_usd": self._cost,
+            "prices_as_of": self._prices_as_of,
         } | {f"{name}_token_count": count for name, count in self._totals.items()}
 
     # Inside.

@@ -17,6 +17,8 @@ class UsageTotals:
     prompt_tokens: int = 0
     response_tokens: int = 0
     cost_usd: float | None = None
+    prices_as_of: str = ""
+    """The month of the prices, `YYYY-MM`; "" when nobody says."""
 
     def add(self, usage: UsageMetadata, price: Price | None) -> UsageReported:
         """Count one usage message; the event that reports it."""
@@ -36,6 +38,7 @@ class UsageTotals:
             prompt=prompt,
             response=response,
             cost_usd=self.cost_usd,
+            prices_as_of="" if self.cost_usd is None else self.prices_as_of,
             cached_tokens=usage.cached_content_token_count or 0,
         )
 

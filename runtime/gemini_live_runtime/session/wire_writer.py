@@ -9,6 +9,8 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
 from gemini_live_runtime.session.capabilities import Capabilities, Route
 from gemini_live_runtime.session.effects import Send
+from gemini_live_runtime.session.held_context import HeldContext
+from gemini_live_runtime.session.pending import MAX_NOTES
 from gemini_live_runtime.session.writing import ContextRole, context_message, instruction_message, prompt_message
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.connection import Connection
@@ -34,6 +36,8 @@ class WireWriter:
         self.on_instruction: Callable[[str], None] = lambda text: None
         """Told of every instruction that went out, whoever wrote it: the mind sets it."""
         self.route = route
+        self.held = None if capabilities.context_mid_session else HeldContext()
+        """Context that waits for a text or a setup to travel with; None where it travels by itself."""
         self._realtime_text = capabilities.text_is_realtime
         self._emit = emit
         self._on_prompt = on_prompt
@@ -49,8 +53,11 @@ class WireWriter:
         """Post what the core decided. A connection that is gone is the reader's to report: one end, one event."""
         if self.connection is None:
             return
+        message = send.message
+        if self.held is not None and send.text:
+            message = compose.realtime_text(self.held.in_front_of(send.text))
         try:
-            sending = self.connection.post(send.message)
+            sending = self.connection.post(message)
         except ConnectionClosedError:
             self._on_lost(send)
         except GeminiLiveError as error:
@@ -60,6 +67,8 @@ class WireWriter:
         else:
             self._sending.add(sending)
             sending.add_done_callback(lambda done: self._sent(send, done))
+            if send.text:
+                self._held_went()
 
     def _sent(self, send: Send, sending: asyncio.Future[None]) -> None:
         self._sending.discard(sending)
@@ -92,7 +101,10 @@ class WireWriter:
 
     def send_text(self, text: str) -> None:
         """Post a turn that the user typed."""
+        if self.held is not None:
+            text = self.held.in_front_of(text)
         self._post(compose.realtime_text(text) if self._realtime_text else compose.text_turn(text))
+        self._held_went()
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
         """Post one still of a video."""
@@ -101,7 +113,17 @@ class WireWriter:
     def send_context(
         self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""
     ) -> None:
-        """Post texts for the model to know; with `prompt` it speaks at once."""
+        """Post texts for the model to know; with `prompt` it speaks at once.
+
+        For a model that takes no context by itself they wait for the next text or the next connection.
+        """
+        if self.held is not None:
+            if prompt and not self.live:
+                raise ConnectionClosedError("There is no connection", close_code=1006)
+            self._hold(self.held, texts, reason)
+            if prompt:
+                self.prompt_model(reason)
+            return
         self._post(context_message(texts, role, prompt=prompt))
         self._emit(ev.ContextSent(texts=tuple(texts), reasons=_reasons(reason)))
         if prompt:
@@ -109,9 +131,27 @@ class WireWriter:
 
     def prompt_model(self, reason: str = "") -> None:
         """Ask the model to speak now."""
-        self._post(prompt_message())
+        self._post(prompt_message() if self.held is None else compose.realtime_text(self.held.prompt()))
+        self._held_went()
         self._emit(ev.PromptChanged(state="sent", reason=reason))
         self._on_prompt()
+
+    def _hold(self, held: HeldContext, texts: Sequence[str], reason: str) -> None:
+        dropped = held.hold(texts)
+        self._emit(ev.ContextSent(texts=tuple(texts), reasons=_reasons(reason), queued=True))
+        if dropped:
+            text = f"The model was never told {dropped} notes: more than {MAX_NOTES} wait for the next text"
+            self._emit(ev.Notice(level="warning", code="steering", text=text))
+
+    def _held_went(self) -> None:
+        if self.held is not None and self.held.waiting:
+            self._emit(ev.ContextSent(texts=self.held.take()))
+
+    def setup_carried(self) -> None:
+        """The connection is ready, and its setup has told what waited."""
+        told = () if self.held is None else self.held.carried()
+        if told:
+            self._emit(ev.ContextSent(texts=told, reasons=("part of the setup",)))
 
     def update_instruction(self, text: str, reason: str = "") -> None:
         """Replace the system instruction by the route that suits the model."""

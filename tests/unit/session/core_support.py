@@ -38,6 +38,7 @@ class Bench:
             capabilities=self.capabilities,
             limits=Limits(options.pop("max_cost", None), options.pop("max_minutes", None)),
             price=options.pop("price", Price(1.0, 1.0, 1.0, 1.0)),
+            prices_as_of="2026-11",
             started_at=self.now,
             manual_activity=manual,
         )

@@ -250,6 +250,14 @@ def test_usage_is_added_up_and_tokens_without_a_modality_count_as_text() -> None
     reported = bench.last(ev.UsageReported)
     assert (reported.prompt, reported.response) == ({"AUDIO": 2000}, {"TEXT": 500})
     assert reported.cost_usd == pytest.approx(4000 / 1e6)
+    assert reported.prices_as_of == "2026-11"
+
+
+def test_where_no_price_is_known_there_is_no_date_of_one() -> None:
+    bench = Bench(price=None).connect()
+    usage(bench, 1000, 500)
+    reported = bench.last(ev.UsageReported)
+    assert (reported.cost_usd, reported.prices_as_of) == (None, "")
 
 
 def test_the_cost_limit_warns_at_eighty_percent_and_then_hangs_up_once() -> None:

@@ -432,7 +432,7 @@ def test_tokens_of_a_turn_are_its_last_report_and_turns_add_up() -> None:
     telemetry.turn_started(T0 + 2, 2, "typed")
     telemetry.model_audio(T0 + 2, 10)
     telemetry.turn_completed(T0 + 3)
-    telemetry.usage({"TEXT": 30}, {"AUDIO": 5}, 0.005, totals={"total": 35})
+    telemetry.usage({"TEXT": 30}, {"AUDIO": 5}, 0.005, totals={"total": 35}, prices_as_of="2026-11")
     assert metrics(telemetry).response == {"AUDIO": 5}
     figures = telemetry.snapshot(T0 + 4)
     assert figures["tokens_by_modality"] == {
@@ -440,7 +440,7 @@ def test_tokens_of_a_turn_are_its_last_report_and_turns_add_up() -> None:
         "AUDIO": {"prompt": 4, "response": 11},
     }
     assert (figures["total_token_count"], figures["cached_content_token_count"]) == (35, 3)
-    assert figures["cost_usd"] == 0.005
+    assert (figures["cost_usd"], figures["prices_as_of"]) == (0.005, "2026-11")
 
 
 def test_usage_that_comes_after_the_next_turn_opened_is_the_interrupted_turns() -> None:

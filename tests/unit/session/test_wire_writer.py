@@ -12,6 +12,7 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError
 from gemini_live_runtime.session.capabilities import Capabilities, Route
 from gemini_live_runtime.session.effects import Send
+from gemini_live_runtime.session.pending import MAX_NOTES
 from gemini_live_runtime.session.wire_writer import WireWriter
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.closes import closed_error
@@ -45,7 +46,7 @@ class Desk:
         self.told: list[ev.Payload] = []
         self.lost: list[Send] = []
         self.prompts = 0
-        capabilities = Capabilities(text_is_realtime=realtime)
+        capabilities = Capabilities(text_is_realtime=realtime, context_mid_session=not realtime)
         self.writer = WireWriter(
             capabilities, route, emit=self.told.append, on_prompt=self._prompted, on_lost=self.lost.append
         )
@@ -145,3 +146,67 @@ def test_typed_text_travels_as_the_model_wants_it() -> None:
         assert "realtimeInput" in realtime.posted[0]
 
     run_virtual(main())
+
+
+def said(line: Line) -> list[str]:
+    return [frame["realtimeInput"]["text"] for frame in line.posted]
+
+
+def test_where_context_does_not_travel_it_waits_for_a_text_and_goes_once() -> None:
+    async def main() -> None:
+        line = Line()
+        desk = Desk(line, realtime=True)
+        desk.writer.send_context(["a"], reason="why")
+        assert line.posted == []
+        desk.writer.post(TEXT)
+        desk.writer.send_context(["b", "c"], "user")
+        desk.writer.prompt_model("now")
+        desk.writer.send_text("typed")
+        desk.writer.send_context(["d"], prompt=True)
+        assert said(line) == [
+            "[Context] a\n\nhello",
+            "[Context] b\n[Context] c\n[Please go on]",
+            "typed",
+            "[Context] d\n[Please go on]",
+        ]
+        sent = [payload for payload in desk.told if isinstance(payload, ev.ContextSent)]
+        assert [(context.texts, context.queued) for context in sent] == [
+            (("a",), True),
+            (("a",), False),
+            (("b", "c"), True),
+            (("b", "c"), False),
+            (("d",), True),
+            (("d",), False),
+        ]
+        assert desk.prompts == 2
+
+    run_virtual(main())
+
+
+def test_context_that_could_not_go_along_waits_on() -> None:
+    desk = Desk(Line(closed_error(1006)), realtime=True)
+    desk.writer.send_context(["a"])
+    desk.writer.post(TEXT)
+    with pytest.raises(ConnectionClosedError):
+        desk.writer.prompt_model()
+    assert desk.lost == [TEXT]
+    assert desk.writer.held is not None
+    assert list(desk.writer.held.waiting) == ["a"]
+
+
+def test_context_that_asks_for_an_answer_does_not_wait_where_nobody_can_be_asked() -> None:
+    desk = Desk(None, realtime=True)
+    with pytest.raises(ConnectionClosedError):
+        desk.writer.send_context(["a"], prompt=True)
+    assert desk.told == []
+    assert desk.writer.held is not None
+    assert not desk.writer.held.waiting
+
+
+def test_more_context_than_can_wait_is_told_of() -> None:
+    desk = Desk(Line(), realtime=True)
+    desk.writer.send_context([str(number) for number in range(MAX_NOTES + 2)])
+    (notice,) = [payload for payload in desk.told if isinstance(payload, ev.Notice)]
+    assert "2 notes" in notice.text
+    assert desk.writer.held is not None
+    assert desk.writer.held.waiting[0] == "2"
