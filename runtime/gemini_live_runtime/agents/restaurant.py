@@ -7,6 +7,7 @@ turns, a repair, and a background tool whose result the model announces when nob
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Literal
 
 from gemini_live_runtime import (
@@ -28,13 +29,19 @@ from gemini_live_runtime import (
 )
 
 MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
-COOKING_S = 8.0
+WISHES = {
+    "done": r"\bthat (is|will be) (all|it)\b|^(no|nothing)( else| more| thanks| thank you)?$",
+    "agrees": rf"^(yes|yeah|right|correct|(that|it) is (right|correct))\b(?!.*\b(no|not|{'|'.join(MENU)})\b)",
+    "cancels": r"^(?!.*\bnot\b).*\bcancel\b",
+}
 
 ITEMS = StateKey("app:items", dict[str, int], default={}, description="what they would like to eat or drink")
 DONE = StateKey("app:done", bool, default=False)
 AGREED = StateKey("app:agreed", bool, default=False)
 CANCELLED = StateKey("app:cancelled", bool, default=False)
 SUGGEST = StateKey("app:suggest", bool, default=False)
+PAID_BY = StateKey("app:paid_by", str)
+TOTAL = key("derived:total")
 
 Dish = Literal["fish", "pasta", "salad", "soup", "coffee", "water"]
 
@@ -43,27 +50,27 @@ Dish = Literal["fish", "pasta", "salad", "soup", "coffee", "water"]
 def add_item(dish: Dish, state: State, count: int = 1) -> dict[str, str]:
     """Add a dish to the order."""
     state.modify(ITEMS, {}, lambda items: {**items, dish: items.get(dish, 0) + count})
-    return {"order": in_words(state)}
+    return {"order": in_words(state), "total": f"{total(state)} dollars"}
 
 
 @tool
 def remove_item(dish: Dish, state: State) -> dict[str, str]:
     """Take a dish off the order."""
     state.modify(ITEMS, {}, lambda items: {name: count for name, count in items.items() if name != dish})
-    return {"order": in_words(state)}
+    return {"order": in_words(state), "total": f"{total(state)} dollars"}
 
 
 @tool
 def pay(method: Literal["card", "cash"], state: State) -> dict[str, str]:
     """Take the payment."""
-    state.set("app:paid_by", method)
-    return {"paid": f"{state['derived:total']} dollars by {method}"}
+    state.set(PAID_BY, method)
+    return {"paid": f"{total(state)} dollars {'by' if method == 'card' else 'in'} {method}"}
 
 
 @tool(background=True, scheduling="WHEN_IDLE")
 async def send_to_kitchen(state: State) -> dict[str, str]:
     """Send the paid order to the kitchen; it answers when the food is ready."""
-    await asyncio.sleep(COOKING_S)
+    await asyncio.sleep(8)
     state.set("app:pick_up", "counter two")
     return {"ready": f"{in_words(state)}, at counter two"}
 
@@ -80,37 +87,48 @@ def total(state: State) -> int:
 
 def wishes(window: TranscriptWindow) -> dict[str, bool]:
     """What the guest wants, by the words alone. An extractor needs no model when a function will do."""
-    said = window.last_user.lower()
-    return {"done": "that is all" in said, "agrees": "that is right" in said, "cancels": "cancel" in said}
+    said = window.last_user.lower().replace("\u2019", "'").replace("'s", " is").replace("n't", " not")
+    words = " ".join(re.findall(r"[a-z]+", said))
+    return {wish: bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
+
+
+PROMOTIONS = [
+    FieldPromotion.true_only("done").to(DONE).when(TOTAL > 0),
+    FieldPromotion.true_only("agrees").to(AGREED).after_presented("order"),
+    FieldPromotion.true_only("cancels").to(CANCELLED),
+]
 
 
 def restaurant() -> Live:
     """The agent."""
-    cancel = Transition("cancelled", CANCELLED, because="the guest wants no more of it")
+    cancel = Transition("cancelled", CANCELLED & PAID_BY.is_missing(), because="the guest wants no more of it")
+    ready = Transition("ordered", PAID_BY.is_set() & key("app:pick_up").is_set(), because="it is paid and cooked")
     order = Phase(
         "order",
-        "Take the order, dish by dish. Ask what else they would like.",
+        lambda s: f"Take the order, dish by dish. {'What else' if s.get(ITEMS) else 'What'} would they like?",
         needs=ITEMS,
         tools=[add_item, remove_item],
         clear_on_enter=[DONE, AGREED],
-        transitions=[cancel, Transition("review", DONE & (key("derived:total") > 0), because="that is all")],
+        transitions=[cancel, Transition("review", DONE & (TOTAL > 0), because="that is all")],
     )
     review = Phase(
         "review",
-        lambda state: f"Read the order back: {in_words(state)}, {state.get('derived:total')} dollars. Is it right?",
+        lambda state: f"Read the order back: {in_words(state)}, {total(state)} dollars. Is it right?",
         presents="order",
         tools=[add_item, remove_item],
         prompt_on_enter=True,
-        transitions=[cancel, Transition("payment", AGREED, because="the order is right")],
+        transitions=[
+            cancel,
+            Transition("order", TOTAL == 0, because="nothing is left of it"),
+            Transition("payment", AGREED, because="the order is right"),
+        ],
     )
     payment = Phase(
         "payment",
-        "Settle the bill, by card or in cash, then send the order to the kitchen.",
+        lambda s: "It is paid: send it to the kitchen." if PAID_BY in s else "Settle the bill, by card or in cash.",
         tools=[pay, send_to_kitchen],
         prompt_on_enter=True,
-        transitions=Transition(
-            "ordered", key("app:paid_by").is_set() & key("app:pick_up").is_set(), because="it is paid and cooked"
-        ),
+        transitions=[cancel, ready],
     )
     ordered = Phase("ordered", "Say where the food waits and say goodbye.", terminal=True)
     cancelled = Phase("cancelled", "Say that nothing is charged.", terminal=True, prompt_on_enter=True)
@@ -119,28 +137,12 @@ def restaurant() -> Live:
         .description("A restaurant's order desk: dishes, a total, payment, and a kitchen that takes its time.")
         .instruction(f"You take orders in a small restaurant. On the menu: {', '.join(MENU)}. Be brief and cheerful.")
         .greeting("Greet the guest and ask what they would like.")
-        .phrases("two pasta please", "and a coffee", "no salad", "that is all", "yes that is right", "cancel my order")
+        .phrases("two pasta please", "and a coffee", "no coffee", "that is all", "yes that is right", "by card please")
         .phase(order, review, payment, ordered, cancelled)
         .tools(add_item, remove_item, pay, send_to_kitchen)
-        .extract(
-            FunctionExtractor(
-                function=wishes,
-                window=1,
-                promotions=[
-                    FieldPromotion.true_only("done").to(DONE),
-                    FieldPromotion.true_only("agrees").to(AGREED).after_presented("order"),
-                    FieldPromotion.true_only("cancels").to(CANCELLED),
-                ],
-            )
-        )
+        .extract(FunctionExtractor(function=wishes, window=1, promotions=PROMOTIONS))
         .computed(ComputedVar("total", total, depends_on=ITEMS))
-        .pattern(
-            TemporalPattern(
-                "cannot decide",
-                TurnCountDetector(key("derived:total") == 0, 3),
-                lambda state: state.set(SUGGEST, True),
-            )
-        )
+        .pattern(TemporalPattern("cannot decide", TurnCountDetector(TOTAL == 0, 3), lambda s: s.set(SUGGEST, True)))
         .in_every_phase(InstructionModifier.when(SUGGEST, "Suggest the dish of the day: soup."))
         .steering(SteeringMode.HYBRID)
         .repair(nudge_after=2, escalate_after=6)
