@@ -126,7 +126,7 @@ def test_the_guides_agent_can_be_spoken_to(newcomer: Path) -> None:
         file.writeframes(pause + b"".join(say("flite:slt", text) + pause for text in said))
     command = "gemini-live-tui talk workshop.py:agent --backend local --fast --script workshop.toml --mic call.wav"
     ended = subprocess.run(command.split(), cwd=newcomer, capture_output=True, text=True, timeout=120, check=True)
-    moved = ["watch: dangerous: …", "phase: intake → booked: we know who comes, and when"]
+    moved = ["watch: dangerous: …", "phase: intake → booked: we know who comes, and when (the last phase)"]
     assert not list(in_order(moved, ended.stdout.splitlines())), ended.stdout
 
 

@@ -121,6 +121,19 @@ def test_a_subscriber_gets_every_event_from_then_on_until_the_end() -> None:
     assert got[-1].type == t.events[-1] == "session.ended"
 
 
+def test_what_is_written_to_the_state_after_the_end_is_no_event_of_the_session() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        t.stage.session.hang_up("the test is over")
+        await t.handle.done
+        t.handle.state.set("app:late", 1)
+        await t.passes(1.0)
+
+    t = talk(agent(), scenario)
+    assert t.handle.state.get("app:late") == 1
+    assert t.events[-1] == "session.ended"
+
+
 def test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told() -> None:
     config = DeliveryConfig(transcript=Delivery(2))
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from tests.simulation.coverage import Coverage
 from tests.simulation.reference import Reference
 from tests.simulation.rules import Broken
 from tests.simulation.running import Run, run
+from tests.simulation.timeline import Timeline
 
 SEEDS = 2000
 SHARDS = 8
@@ -17,8 +19,13 @@ def judged(found: Run) -> str:
     """Which promise the session broke; "" when none."""
     if found.fault:
         return f"Fault: {found.fault}"
+    return broken_promise(found.timeline, found.facts, soft_turns=found.soft_turns)
+
+
+def broken_promise(timeline: Timeline, facts: dict[str, Any], *, soft_turns: bool) -> str:
+    """What the reference model finds wrong with a session that is over; "" for nothing."""
     try:
-        Reference(soft_turns=found.soft_turns).judge(found.timeline, found.facts)
+        Reference(soft_turns=soft_turns).judge(timeline, facts)
     except Broken as broken:
         return str(broken)
     return ""

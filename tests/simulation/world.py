@@ -203,27 +203,38 @@ class World:
 
     async def live(self) -> dict[str, Any]:
         """Run the session to its end; what there was at rest and at the end."""
-        self.make()
-        running = asyncio.create_task(self.session.run())
+        await self.begin()
         try:
             async with asyncio.timeout(LONGEST_S):
-                # Nobody knows of a session before it has begun.
-                await asyncio.sleep(0)
-                await self._act(running)
-                rest = await self._finish() if self.finishes and not running.done() else {}
-                if not self.hung_up:
-                    self.timeline.note("hung up")
-                    self.session.hang_up("the simulation is over")
-                code = await running
+                await self._act()
+                return await self.end()
         finally:
-            running.cancel()
-            self.hub.bye("over", 0)
-        return {"code": code, "rest": rest, **self._facts()}
+            self.over()
 
-    async def _act(self, running: asyncio.Task[int]) -> None:
+    async def begin(self) -> None:
+        """Start the session."""
+        self.make()
+        self.running = asyncio.create_task(self.session.run())
+        # Nobody knows of a session before it has begun.
+        await asyncio.sleep(0)
+
+    async def end(self) -> dict[str, Any]:
+        """Bring it to rest, perhaps, and hang up."""
+        rest = await self._finish() if self.finishes and not self.running.done() else {}
+        if not self.hung_up:
+            self.timeline.note("hung up")
+            self.session.hang_up("the simulation is over")
+        return {"code": await self.running, "rest": rest, **self._facts()}
+
+    def over(self) -> None:
+        """Let nothing of the session go on."""
+        self.running.cancel()
+        self.hub.bye("over", 0)
+
+    async def _act(self) -> None:
         after_end = 3
         while True:
-            if running.done():
+            if self.running.done():
                 return
             if self.given_up:
                 after_end -= 1
@@ -232,15 +243,19 @@ class World:
             step = self._next()
             if step is None:
                 return
-            action = ACTIONS[step.name]
-            if not action.fits(self.wire):
-                continue
-            self.steps.append(step)
-            self.timeline.note("action", name=step.name, seed=step.seed, wire=self.wire)
-            choices = random.Random(step.seed)
-            self.directed = step.directed
-            await action.perform(self, choices)
-            await self._settle(step.pause, choices)
+            await self.take(step)
+
+    async def take(self, step: Step) -> None:
+        """Let something happen, unless the wire is not in a state for it."""
+        action = ACTIONS[step.name]
+        if not action.fits(self.wire):
+            return
+        self.steps.append(step)
+        self.timeline.note("action", name=step.name, seed=step.seed, wire=self.wire)
+        choices = random.Random(step.seed)
+        self.directed = step.directed
+        await action.perform(self, choices)
+        await self._settle(step.pause, choices)
 
     def _next(self) -> Step | None:
         if self.script is not None:

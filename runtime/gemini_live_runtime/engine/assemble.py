@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gemini_live_runtime import __version__
 from gemini_live_runtime import events as ev
@@ -26,6 +27,9 @@ from gemini_live_runtime.session.runner import LiveSession, Opening
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.credentials import scrub_environment
 from gemini_live_runtime.wire.endpoints import redacted_url
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.local.script_types import Script
 
 PROGRAM = f"gemini-live-tui {__version__}"
 
@@ -80,7 +84,7 @@ def session_of(
         record=spec.record,
         mode=spec.mode,
         program=PROGRAM,
-        phrases=definition.phrases or (_tool_phrases(plan) if spec.backend == "local" else ()),
+        phrases=definition.phrases or (_local_phrases(plan, model, spec) if spec.backend == "local" else ()),
         tools=tuple(declared.name for declared in plan.declared),
     )
 
@@ -141,13 +145,27 @@ def _text_model(plan: SessionPlan, model: str, spec: EngineSpec, backend: Backen
         return None
     if isinstance(backend, Remote):
         return backend.text_model()
-    from gemini_live_runtime.local.script import bundled_script, load_script
     from gemini_live_runtime.local.slot_extractor import SlotExtractor
 
-    script = load_script(Path(spec.server_script)) if spec.server_script else None
-    return SlotExtractor(script or bundled_script(model.removeprefix("local-")))
+    return SlotExtractor(_local_script(model, spec))
 
 
-def _tool_phrases(plan: SessionPlan) -> tuple[str, ...]:
-    """What the embedded server understands of an agent that names no phrases: its tools' names, as words."""
+def _local_script(model: str, spec: EngineSpec) -> Script:
+    """The dialogue that the embedded server speaks with `model`."""
+    from gemini_live_runtime.local.script import bundled_script, load_script
+
+    return load_script(Path(spec.server_script)) if spec.server_script else bundled_script(model.removeprefix("local-"))
+
+
+def _local_phrases(plan: SessionPlan, model: str, spec: EngineSpec) -> tuple[str, ...]:
+    """What the embedded server understands of an agent that names no phrases.
+
+    The examples of its dialogue, or, where that is not one made for it, its tools' names, as words.
+    """
+    from gemini_live_runtime.local.script import bundled_names
+
+    name = model.removeprefix("local-")
+    made_for_it = bool(spec.server_script or plan.definition.local_model) or name == plan.name
+    if made_for_it and (spec.server_script or name in bundled_names()):
+        return _local_script(model, spec).examples
     return tuple(" ".join(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", tool.name)).lower() for tool in plan.declared)

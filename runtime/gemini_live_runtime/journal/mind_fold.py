@@ -25,12 +25,13 @@ def _block(view: SessionView, event: ev.Event, status: str, text: str, detail: s
 
 
 def phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Dirty:
-    """`greet, then book: the day is known`."""
+    """`greet → book: the day is known (the last phase)`."""
     view.phase = sanitise_line(p.phase, 80)
     way = f"{p.previous} → {p.phase}" if p.previous else p.phase
     because = f": {p.because}" if p.because else ""
+    end = " (the last phase)" if p.terminal else ""
     by = {"operator": " (by the operator)", "programmatic": " (by the program)", "restored": " (taken up again)"}
-    return _block(view, event, "phase", f"{way}{because}{by.get(p.trigger, '')}") | Dirty.HEADER
+    return _block(view, event, "phase", f"{way}{because}{by.get(p.trigger, '')}{end}") | Dirty.HEADER
 
 
 def phase_blocked(view: SessionView, event: ev.Event, p: ev.PhaseBlocked) -> Dirty:

@@ -139,6 +139,7 @@ class LiveSession:
         self._tasks: list[asyncio.Task[None]] = []
         self._asked = ""
         self._refused = ""
+        self._ended = False
 
     # -- what the host calls -----------------------------------------------------------------------------------------
 
@@ -155,6 +156,7 @@ class LiveSession:
             self.conductor.fast.tell_losses()
             self._emit(ev.SessionState(word="offline", reason=end.reason))
             self._emit(ev.SessionEnded(reason=end.reason, exit_code=end.exit_code))
+            self._ended = True
             return self._over(end.exit_code)
         except BaseException:
             # Cancelled, or broken: devices and socket are closed all the same, and nobody waits in vain.
@@ -345,6 +347,9 @@ class LiveSession:
         self._perform(self._core.not_sent(self._now(), send))
 
     def _publish(self, payload: ev.Payload, turn: int, gen: int) -> None:
+        if self._ended and not isinstance(payload, ev.CommandRefused):
+            # A program may hold on to the state; what it writes there is no longer part of the session.
+            return
         if not isinstance(payload, ev.StateChanged):
             # What was written before this happened is told before it.
             self.conductor.publish_state()
