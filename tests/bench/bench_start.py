@@ -74,6 +74,7 @@ def main() -> int:
     ours: list[Start] = []
     with tempfile.TemporaryDirectory(prefix="bs") as name:
         environment = private_environment(Path(name))
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         for number in range(rounds + 1):
             pair = (minimal(environment), console(environment))
             # The first round fills the page cache and writes byte code.

@@ -22,7 +22,8 @@ from pathlib import Path
 from tests.mutants.mutations import MUTATIONS, Mutation
 
 ROOT = Path(__file__).parents[2]
-NEEDED = ("runtime", "tui", "themes", "tests/conftest.py", "tests/session", "tests/unit/session", "tests/data/speech")
+TESTS = ("conftest.py", "session", "unit/session", "agents", "support", "data/speech")
+NEEDED = ("runtime", "tui", "themes", *(f"tests/{part}" for part in TESTS))
 LONGEST_S = 60.0
 """Seconds after which tests are taken to hang, which is a way of noticing."""
 

@@ -49,6 +49,7 @@ FIGURES = "telemetry_in_a_session"
 TRANSCRIPT = "transcript_in_a_session"
 HANDLE = "handle_in_a_session"
 PROMPTS = "prompts_in_a_session"
+HELD = "sync_only_model_in_a_session"
 FAULTS = "faults_in_a_session"
 
 
@@ -213,10 +214,12 @@ CONDUCTOR = _in(
     ("what a setup carried is known", "self.steersman.connected(instruction, resumed=resumed)", STEERING),
     (
         "a fresh connection is told what was said",
-        "if not resumed and self.transcript.turn_count:",
+        "        if so_far:\n",
         RECONNECTING,
-        "if False:",
+        "        if False:\n",
     ),
+    ("what waits for a setup is in it", "return self.writer.held.in_setup(", HELD, "return (lambda text, **_: text)("),
+    ("what a setup carried is told", "self.writer.setup_carried()", HELD),
     ("the model is told when a connection is ready", 'await self.steersman.steer("connected", started)', PHASES),
     ("typed texts are released", "self.body.release()", STEERING + " " + RECONNECTING),
     ("the greeting", 'self.steersman.arm_prompt("greeting")', STEERING),
@@ -352,7 +355,7 @@ FAST_LANE = _in(
     ("on_usage", 'self._fast("on_usage",', CALLBACKS, f'{NOTHING}"on_usage",'),
     ("voice begins a turn in the figures", "mind.telemetry.voice_started(now,", FIGURES, f"{NOTHING}now,"),
     ("the end of voice begins a latency", 'mind.telemetry.voice_ended(now, "server_vad")', FIGURES),
-    ("tokens are in the figures", "self._mind.telemetry.usage(usage.prompt,", FIGURES, f"{NOTHING}usage.prompt,"),
+    ("tokens are in the figures", "self._mind.telemetry.usage(\n", FIGURES, f"{NOTHING}\n"),
     ("drops are told", "self._mind.body.emit(ev.DeliveryDropped(", HANDLE, "str(ev.DeliveryDropped("),
     ("drops are told with a turn", "            )\n        self._deliveries()", HANDLE, "            )"),
     (
@@ -456,10 +459,22 @@ STEERSMAN = _in(
     ("the tools of the phase are told", "tools = current.tools if definition.tool_advisory else None", PHASES),
     ("the instruction is updated", "self._executor.perform(UpdateInstruction(", STEERING, "str(UpdateInstruction("),
     ("context is sent", "self._executor.perform(SendContext(context, reason))", STEERING),
-    ("a new connection is made for a new instruction", "self._reconnect()", STEERING),
+    (
+        "a new connection is made for a new instruction",
+        "            self._reconnect()\n            return False",
+        STEERING,
+        "            return False",
+    ),
+    ("context waits where it does not travel", "self._hold(context, reason, moment, prompt=prompt)", HELD, "pass"),
+    ("a phase's words are part of the setup", "self._unsaid += result.context", HELD, "pass"),
     ("a prompt is armed", "self._pending.arm_prompt()", STEERING),
     ("rules hear that a prompt is armed", "self._prompt_armed()", STEERING),
-    ("what was told is remembered", "self.steering.sent(output)\n        prompt", STEERING, "prompt"),
+    (
+        "what was told is remembered",
+        "        self.steering.sent(output)\n        self._prompt_owed",
+        STEERING,
+        "        self._prompt_owed",
+    ),
     ("what a setup carried is remembered", "self.steering.carried(instruction)", STEERING),
     ("a fresh connection knows nothing", "self.steering.forget()", RECONNECTING),
 )

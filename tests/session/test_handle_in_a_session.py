@@ -9,6 +9,7 @@ import pytest
 from tests.session.talking import Talk, agent, silence, talk
 
 from gemini_live_runtime import Delivery, DeliveryConfig, Live, LiveEvent, LiveHandle, Phase, State, StateKey
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, StateError
@@ -279,19 +280,17 @@ def test_every_mutation_is_an_event_in_order() -> None:
 
 
 def test_what_was_written_before_an_event_is_told_before_it() -> None:
-    def write(state: State) -> None:
-        """Write."""
-        state.set("app:x", 1)
-
     async def scenario(t: Talk) -> None:
         await t.begins()
-        await t.calls("write")
+        # The loop has no turn in between.
+        t.state.set("app:x", 1)
+        await t.stage.session.command(cmd.Command("c1", cmd.SendText(text=" ")))
 
-    t = talk(agent().tools(write), scenario)
+    t = talk(agent(), scenario)
     order = [event.payload for event in t.stage.sink.events]
     wrote = next(at for at, one in enumerate(order) if isinstance(one, ev.StateChanged) and one.key == "app:x")
-    ended = next(at for at, one in enumerate(order) if isinstance(one, ev.ToolFinished))
-    assert wrote < ended
+    (refused,) = (at for at, one in enumerate(order) if isinstance(one, ev.CommandRefused))
+    assert wrote < refused
 
 
 def test_a_transaction_that_fails_leaves_no_trace_and_makes_no_event() -> None:
