@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 class TextRequest:
     """One request. `text` is complete by itself.
 
-    `turns` are the turns that `text` quotes, for models that work on them rather than on prose. With a `schema` (JSON
-    Schema, no references) the reply must be JSON that fits it.
+    `turns` are the turns that `text` quotes, for models that work on them rather than on prose, and `asked` is what the
+    model had said before them. With a `schema` (JSON Schema, no references) the reply must be JSON that fits it.
     """
 
     system: str
     text: str
     turns: tuple[TranscriptTurn, ...] = ()
     schema: dict[str, Any] | None = None
+    asked: str = ""
 
 
 class TextModel(Protocol):

@@ -197,14 +197,17 @@ class TranscriptBuffer:
 
     def window(self, n: int) -> TranscriptWindow:
         """The last `n` ended turns, or as many as there are."""
-        return TranscriptWindow(tuple(self._ended)[-n:] if n > 0 else ())
+        turns = tuple(self._ended)
+        first = max(len(turns) - n, 0) if n > 0 else len(turns)
+        before = (turn.model + turn.unheard for turn in reversed(turns[:first]))
+        return TranscriptWindow(turns[first:], next((said for said in before if said.strip()), ""))
 
     def window_with_current(self, n: int) -> TranscriptWindow:
         """The last `n` ended turns and, when it has content, the open one: up to `n` + 1."""
-        turns = self.window(n).turns
+        window = self.window(n)
         if self._open is not None and not self._open.is_empty:
-            turns = (*turns, self._open.turn())
-        return TranscriptWindow(turns)
+            return replace(window, turns=(*window.turns, self._open.turn()))
+        return window
 
     def to_json(self) -> dict[str, Any]:
         """The ended turns as JSON values; the open turn is left out."""

@@ -71,9 +71,13 @@ class TranscriptTurn:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptWindow:
-    """Consecutive turns, oldest first."""
+    """Consecutive turns, oldest first. `asked` is what the model had said before them, heard or cut off.
+
+    Without it nobody knows what a "yes" in the first of them is about.
+    """
 
     turns: tuple[TranscriptTurn, ...] = ()
+    asked: str = ""
 
     def __len__(self) -> int:
         return len(self.turns)

@@ -177,10 +177,10 @@ class ScriptedDialogue:
             tools = {call.tool for call in intent.calls}
             # A tool whose name was said goes first, unless the script knows better: how to call it, or what the
             # words mean at this point.
-            if not by_name or intent.during or tools & {tool.name for tool in by_name}:
-                return self._act(intent, dict(match.slots))
-            if tools and tools <= set(self._tools) and match.cost == 0:
-                return self._act(intent, dict(match.slots))
+            known = tools and tools <= set(self._tools) and match.cost == 0
+            if not by_name or intent.during or tools & {tool.name for tool in by_name} or known:
+                asked = self._pending if self._pending and self._pending.intent == intent.name else None
+                return self._act(intent, {**(asked.slots if asked else {}), **match.slots})
         if by_name:
             self._pending = None
             tool = by_name[0]
@@ -231,12 +231,15 @@ class ScriptedDialogue:
     # --- from what is meant to what is done -----------------------------------------------------------------------
 
     def _act(self, intent: Intent, said: Mapping[str, SlotValue]) -> Reply:
-        self._pending = None
+        pending, self._pending = self._pending, None
         slots = {**self._remembered, **said}
         if intent.remember:
             self._remembered = slots
         if not intent.calls:
-            return Reply(text=self._reply_of(intent, slots, {}))
+            reply = Reply(text=self._reply_of(intent, slots, {}))
+            if pending and not intent.forget and _last_question(reply.text) in ("", self._question):
+                self._pending = pending  # a word in between does not answer what was asked
+            return reply
         unknown = next((call.tool for call in intent.calls if call.tool not in self._tools), None)
         if unknown is not None:
             return Reply(text=self._fill(self._script.unavailable, {"tool": _tool_title(unknown)}))

@@ -55,7 +55,8 @@ class Meanings:
 
         Extraction finds its phrases anywhere, and what changes the conversation should not pass for a slip.
         """
-        rules = (rule for rules in self._script.extract.values() for rule in rules)
+        asked = folded(now.last_reply)
+        rules = [rule for rules in self._script.extract.values() for rule in rules if rule.fits(asked)]
         if not any(self._matcher.find(pattern, words) for rule in rules for pattern in rule.when):
             return None
         best: Intent | None = None
@@ -100,16 +101,16 @@ class Meanings:
         return [*filter(None, own[:_MAX_TOOLS]), *(text for text, meant in self._meant if _usable(meant, tools))]
 
     def examples_now(self, now: Moment) -> tuple[list[str], list[str]]:
-        """Examples for what was told last, and those that are understood whatever was told."""
-        ages: dict[str, float] = {}
+        """Examples of what is said only now, and the others that are understood now."""
+        ages: dict[str, tuple[float, int]] = {}
         for text, meant in self._meant:
-            found = (self.age(intent, now) for intent in meant if _usable((intent,), now.tools))
-            fitting = [age for age in found if age is not None]
+            usable = [intent for intent in meant if _usable((intent,), now.tools)]
+            fitting = [(age, len(intent.during)) for intent in usable if (age := self.age(intent, now)) is not None]
             if fitting:
                 ages[text] = min(fitting)
-        newest = min(ages.values(), default=math.inf)
-        special = [text for text, age in ages.items() if age == newest < math.inf]
-        return special, [text for text, age in ages.items() if age == math.inf]
+        newest = min(ages.values(), default=(math.inf, 0))
+        special = [text for text, age in ages.items() if age == newest]
+        return special, [text for text, age in ages.items() if newest < age and age[0] in (newest[0], math.inf)]
 
     @cached_property
     def _meant(self) -> list[tuple[str, tuple[Intent, ...]]]:

@@ -34,8 +34,8 @@ conversation once it was told: only intents without call and `during` are unders
 After `calls`, `{result.FIELD}` are the fields of all answers together, `{results.TOOL.FIELD}` those of one tool.
 
 `[extract.FIELD]` tells `slot_extractor.py` where a field comes from that no slot is named after: `slot = "NAME"`, or
-`when` (patterns, said anywhere in an utterance) and `value` (a text, number, true or false). `[[extract.FIELD]]` gives
-a field several rules; the first that fits the newest utterance counts.
+`when` (patterns, said anywhere in an utterance) and `value` (a text, number, true or false), with `after` only as for
+intents. `[[extract.FIELD]]` gives a field several rules; the first that fits the newest utterance counts.
 
 `[pronunciations]` adds ways in which a word may be spoken, in ARPAbet: a text or a list of texts.
 """

@@ -148,21 +148,22 @@ class ScriptReader:
         return rules
 
     def _rule(self, raw: dict[str, Any], where: str) -> ExtractRule:
-        self._only(raw, {"slot", "when", "value"}, where)
+        self._only(raw, {"slot", "when", "value", "after"}, where)
+        after = self._folded(raw, "after", where)
         if "slot" in raw:
-            if len(raw) > 1:
+            if "when" in raw or "value" in raw:
                 raise self.fail(where, "has slot and when or value", "Use slot alone, or when with value")
             slot = self._text(raw, "slot", where, required=True)
             if slot not in self._slots:
                 raise self.fail(f"{where}.slot", f"names an unknown slot {slot!r}", self._known_slots())
-            return ExtractRule(slot)
+            return ExtractRule(slot, after=after)
         when = self._patterns(raw, "when", where)
         if not when:
             raise self.fail(f"{where}.when", "is missing", "List at least one phrase, or name a slot")
         value = raw.get("value")
         if not _is_scalar(value):
             raise self.fail(f"{where}.value", f"is {value!r}", "Use a text, a number, true or false")
-        return ExtractRule(when=when, value=value)
+        return ExtractRule(when=when, value=value, after=after)
 
     def _line(self, raw: Any, where: str) -> Line:
         if isinstance(raw, str):

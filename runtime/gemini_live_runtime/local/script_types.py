@@ -80,11 +80,19 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class ExtractRule:
-    """Where an extracted field comes from: what fills `slot`, or `value` when one of the patterns `when` is said."""
+    """Where an extracted field comes from: what fills `slot`, or `value` when one of the patterns `when` is said.
+
+    With `after` (folded) only as an answer to one of these texts.
+    """
 
     slot: str = ""
     when: tuple[Pattern, ...] = ()
     value: Scalar = ""
+    after: tuple[str, ...] = ()
+
+    def fits(self, asked: str) -> bool:
+        """Whether it counts after the model has said `asked` (folded)."""
+        return not self.after or any(text in asked for text in self.after)
 
 
 @dataclass(frozen=True, slots=True)

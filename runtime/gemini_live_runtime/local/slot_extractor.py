@@ -39,7 +39,10 @@ class Turn(Protocol):
 
 
 class Request(Protocol):
-    """What is read of a request. Without turns `text` is what the user said."""
+    """What is read of a request. Without turns `text` is what the user said.
+
+    `asked`, if a request has it, is what the model had said before the first turn.
+    """
 
     @property
     def text(self) -> str:
@@ -106,6 +109,8 @@ class SlotExtractor:
 
     def _value(self, name: str, utterance: _Utterance, slots: Mapping[str, SlotValue]) -> Scalar | None:
         for rule in self._script.extract.get(name, ()):
+            if not rule.fits(utterance.asked):
+                continue
             if rule.slot and rule.slot in slots:
                 return slots[rule.slot]
             if any(self._matcher.find(pattern, utterance.words) for pattern in rule.when):
@@ -145,7 +150,7 @@ def _newest_first(request: Request) -> list[_Utterance]:
     if not turns:
         return [_Utterance(Words(request.text), "")]
     utterances: list[_Utterance] = []
-    asked = ""
+    asked = folded(getattr(request, "asked", ""))
     for turn in turns:
         if turn.user.strip():
             utterances.append(_Utterance(Words(turn.user), asked))
