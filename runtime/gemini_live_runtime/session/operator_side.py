@@ -9,14 +9,14 @@ from gemini_live_runtime.session.effects import (
     Send,
     Speaker,
 )
-from gemini_live_runtime.session.mind import Mind
+from gemini_live_runtime.session.core_base import CoreBase
 from gemini_live_runtime.wire import compose
 
 MAX_QUEUED_TEXTS = 32
 """Texts accepted before the connection is ready."""
 
 
-class OperatorSide(Mind):
+class OperatorSide(CoreBase):
     """What the operator does to a session."""
 
     def command(self, now: float, command: cmd.Command) -> list[Effect]:

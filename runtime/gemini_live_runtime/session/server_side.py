@@ -17,7 +17,7 @@ from gemini_live_runtime.session.effects import (
     Send,
 )
 from gemini_live_runtime.session.generation import Generation
-from gemini_live_runtime.session.mind import Mind
+from gemini_live_runtime.session.core_base import CoreBase
 from gemini_live_runtime.session.writing import context_message
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome
@@ -34,7 +34,7 @@ from gemini_live_runtime.wire.messages import (
 )
 
 
-class ServerSide(Mind):
+class ServerSide(CoreBase):
     """What the server does to a session."""
 
     def preparing(self, now: float) -> list[Effect]:

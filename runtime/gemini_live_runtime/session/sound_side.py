@@ -6,10 +6,10 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.effects import (
     Effect,
 )
-from gemini_live_runtime.session.mind import Mind
+from gemini_live_runtime.session.core_base import CoreBase
 
 
-class SoundSide(Mind):
+class SoundSide(CoreBase):
     """What sound does to a session."""
 
     def audio_opened(self, now: float, opened: ev.AudioOpened) -> list[Effect]:

@@ -26,7 +26,7 @@ from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.wire import compose
 
 
-class Mind:
+class CoreBase:
     """The state of one session. `started_at` is the clock time (s) of its start, `prices_as_of` the month of `price`.
 
     With `manual_activity` the microphone switch marks the user's turns, with `client_activity` our own detector does
