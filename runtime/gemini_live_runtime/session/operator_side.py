@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.core_base import CoreBase
 from gemini_live_runtime.session.effects import (
     Effect,
     Send,
     Speaker,
 )
-from gemini_live_runtime.session.core_base import CoreBase
 from gemini_live_runtime.wire import compose
 
 MAX_QUEUED_TEXTS = 32

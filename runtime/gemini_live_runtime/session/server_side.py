@@ -8,6 +8,7 @@ from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
+from gemini_live_runtime.session.core_base import CoreBase
 from gemini_live_runtime.session.effects import (
     CancelTool,
     Effect,
@@ -17,7 +18,6 @@ from gemini_live_runtime.session.effects import (
     Send,
 )
 from gemini_live_runtime.session.generation import Generation
-from gemini_live_runtime.session.core_base import CoreBase
 from gemini_live_runtime.session.writing import context_message
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.core_base import CoreBase
 from gemini_live_runtime.session.effects import (
     Effect,
 )
-from gemini_live_runtime.session.core_base import CoreBase
 
 
 class SoundSide(CoreBase):
