@@ -78,7 +78,8 @@ def _agent_of(module: ModuleType, place: str, attribute: str) -> SessionPlan:
         try:
             value = value()
         except GeminiLiveError as error:
-            raise _placed(error)
+            _say_where(error)
+            raise
         except (Exception, SystemExit) as error:
             raise AgentError(_failure(place, error), remedy="Mend the function and try again") from error
     if not isinstance(value, Agent | Live):
@@ -104,7 +105,8 @@ def _from_file(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except GeminiLiveError as error:
-        raise _placed(error)
+        _say_where(error)
+        raise
     except (Exception, SystemExit) as error:
         raise AgentError(_failure(str(path), error), remedy="Mend it and try again") from error
     return module
@@ -116,7 +118,8 @@ def _from_module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except GeminiLiveError as error:
-        raise _placed(error)
+        _say_where(error)
+        raise
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise AgentError(
@@ -133,9 +136,8 @@ def _failure(place: str, error: BaseException) -> str:
     return f"Importing {place} failed{f' ({where})' if where else ''}: {type(error).__name__}: {error}"
 
 
-def _placed(error: GeminiLiveError) -> GeminiLiveError:
-    """The same error with the author's line in front, unless it names one."""
+def _say_where(error: GeminiLiveError) -> None:
+    """Put the author's line in front of the error's message, unless it names one."""
     where = author_place(error)
     if where and f"{where.partition(':')[0]}:" not in error.message:
         error.message = f"{where}: {error.message}"
-    return error

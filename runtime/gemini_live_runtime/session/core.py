@@ -17,7 +17,7 @@ from gemini_live_runtime.session.state_word import ANSWER_PATIENCE_S, OWED_PATIE
 
 
 class SessionCore(ServerSide, SoundSide, OperatorSide):
-    """One session's mind, whole."""
+    """The core of one session, whole."""
 
     @property
     def quiet(self) -> bool:
