@@ -26,8 +26,7 @@ from gemini_live_runtime import (
     tool,
 )
 
-CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}
-"""Whom Sam knows."""
+CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}  # whom Sam knows
 
 CALLER = StateKey("user:caller", str, description="who is calling")
 REASON = StateKey("user:reason", str, description="what it is about")
@@ -48,7 +47,7 @@ LISTENER = LlmExtractor(
     promotions=[
         FieldPromotion.keep_known("caller").to(CALLER),  # who says another name later does not become another caller
         FieldPromotion.non_empty("reason").to(REASON),
-        FieldPromotion.overwrite("urgency"),
+        FieldPromotion.overwrite("urgency").when(key("session:phase") == "decide"),
         FieldPromotion.true_only("spam"),
     ],
 )
@@ -139,6 +138,7 @@ def call_screening() -> Live:
         Live.builder("call_screening")
         .description("A call screener: who is calling and why, then put through, a message, or no.")
         .instruction("You answer the phone for Sam, who is busy. Be short, warm, and tell nothing about Sam.")
+        .phrases("this is Peter Brown", "it is about the contract", "it is urgent", "tell him I called")
         .steering(SteeringMode.CONTEXT_INJECTION)  # the instruction stays as it is, phases are told on the way
         .state(CALLER, REASON, CONTACT)
         .tools(take_message)

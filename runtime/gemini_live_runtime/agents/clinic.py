@@ -82,6 +82,7 @@ def urgency(state: State) -> str | None:
 
 def clinic() -> Live:
     """The agent. Phases are entered one after the other, as the guards of their transitions come true."""
+    urgent = Transition("emergency", key("derived:urgency") == "emergency", because="this cannot wait for a doctor")
     identify = Phase(
         "identify",
         "Ask for the caller's first name and year of birth, and look the patient up.",
@@ -95,7 +96,7 @@ def clinic() -> Live:
         needs=[SYMPTOM, PAIN],
         tools=(),
         transitions=[
-            Transition("emergency", key("derived:urgency") == "emergency", because="this cannot wait for a doctor"),
+            urgent,
             Transition("schedule", key("derived:urgency").is_set(), because="there is time for an appointment"),
         ],
     )
@@ -107,7 +108,7 @@ def clinic() -> Live:
         tools=find_slot,
         prompt_on_enter=True,
         clear_on_enter=[OFFER, AGREED, BOOKING],
-        transitions=Transition("confirm", OFFER.is_set(), because="there is something to offer"),
+        transitions=[urgent, Transition("confirm", OFFER.is_set(), because="there is something to offer")],
     )
     confirm = Phase(
         "confirm",
@@ -115,6 +116,7 @@ def clinic() -> Live:
         presents="appointment",  # from now on a "yes" is meant for it: see after_presented
         tools=book_slot,
         transitions=[
+            urgent,
             Transition("booked", AGREED & BOOKING.is_set(), because="they agreed and it is booked"),
             Transition("schedule", AGREED.is_false(), because="it does not suit them"),
         ],
@@ -135,7 +137,7 @@ def clinic() -> Live:
         .description("A clinic's intake: what is wrong, how urgent it is, an appointment.")
         .instruction("You answer the phone of a small clinic. Ask one thing at a time. You give no diagnosis.")
         .greeting("Greet the caller and ask who it is.")
-        .phrases("my name is Anna", "I was born in 1982", "I have a fever", "the pain is a four", "in the morning")
+        .phrases("my name is Anna and I was born in 1982", "I have a fever", "the pain is a four", "in the morning")
         .phase(identify, symptoms, schedule, confirm, booked, emergency)
         .tools(find_patient, find_slot, book_slot)
         .extract(intake)

@@ -73,12 +73,13 @@ LISTENER = LlmExtractor(
         FieldPromotion.true_only("refused").to("turn:refused"),  # forgotten when the next turn begins
         FieldPromotion.overwrite("monthly").when(called_ok("verify_identity")),
         FieldPromotion.overwrite("agreed").after_presented("plan"),
-        FieldPromotion.non_empty("day"),
+        FieldPromotion.non_empty("day").when(called_ok("verify_identity")),
         FieldPromotion.overwrite("anger"),
     ],
 )
 
 STOP = Transition("disputed", key("app:disputed"), because="they dispute the debt")
+LATER = Transition("call_back", key("app:day").is_set(), because="they want to be called another day")
 PHASES = [
     Phase(
         "notice",
@@ -104,11 +105,9 @@ PHASES = [
         clear_on_enter=["app:monthly", "app:agreed"],
         transitions=[
             STOP,
-            Transition(
-                "paid", called_ok("take_payment") & (key("derived:left") == 0), because="nothing is left to pay"
-            ),
+            Transition("paid", called_ok("take_payment") & (key("derived:left") == 0), because="nothing is left"),
             Transition("plan", key("app:monthly").is_set(), because="they can pay by the month"),
-            Transition("call_back", key("app:day").is_set(), because="they want to be called another day"),
+            LATER,
         ],
     ),
     Phase(
@@ -119,6 +118,7 @@ PHASES = [
         prompt_on_enter=True,
         transitions=[
             STOP,
+            LATER,
             Transition("arranged", key("app:agreed"), because="they agreed to the plan"),
             Transition("negotiate", key("app:agreed").is_false(), because="the plan does not suit them"),
         ],
@@ -136,6 +136,7 @@ def debt_collection() -> Live:
         Live.builder("debt_collection")
         .description("A debt collector: a notice, an identity, then a payment, a plan, or peace.")
         .instruction("You collect a debt for Harbor Bank. Be brief and kind, and never threaten.")
+        .phrases("yes I understand", "my name is Maria Lopez", "forty two", "I can pay fifty dollars a month")
         .state(OWED, PAID, values={"app:anger": 0.0})
         .tools(verify_identity, take_payment)
         .extract(LISTENER)

@@ -135,6 +135,7 @@ def tech_support() -> Live:
         Live.builder("tech_support")
         .description("Technical support: the line tested, the router restarted, a person when all fails.")
         .instruction("You are the technical support of Harbor Telecom. One step at a time, in plain words.")
+        .phrases("my internet is slow", "test the line", "please restart the router", "it works again")
         .steering(SteeringMode.HYBRID)  # phases change the instruction, modifiers are told on the way
         .state(PROBLEM, LINE)
         .tools(check_line, restart_router, hand_over)
@@ -142,6 +143,6 @@ def tech_support() -> Live:
         .computed(ComputedVar("ticket", ticket, [PROBLEM, LINE]))
         .watch(Watcher(PROBLEM.changed(), lambda state: state.remove(LINE), name="another problem", blocking=True))
         .pattern(TemporalPattern("no router", ConsecutiveFailureDetector("restart_router", 2), give_up))
-        .repair(nudge_after=3, escalate_after=5)
+        .repair(nudge_after=3, escalate_after=6)
         .phase(*PHASES)
     )

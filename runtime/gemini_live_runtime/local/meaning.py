@@ -118,14 +118,18 @@ class Meanings:
         return [(text, self._intents_of(Words(text))) for text in self._script.examples]
 
     def _intents_of(self, words: Words) -> tuple[Intent, ...]:
-        costs: dict[str, float] = {}
-        for intent in self._script.intents:
-            matches = (self._matcher.match(pattern, words) for pattern in (*intent.say, *intent.typed))
-            cost = min((match.cost for match in matches if match is not None), default=math.inf)
-            if cost < math.inf:
-                costs[intent.name] = cost
-        least = min(costs.values(), default=math.inf)
-        return tuple(intent for intent in self._script.intents if costs.get(intent.name) == least)
+        # What a phrase is for is where it may be spoken; a `typed` one may only say that it is too early for it.
+        for spoken in (True, False):
+            costs: dict[str, float] = {}
+            for intent in self._script.intents:
+                matches = (self._matcher.match(pattern, words) for pattern in (intent.say if spoken else intent.typed))
+                cost = min((match.cost for match in matches if match is not None), default=math.inf)
+                if cost < math.inf:
+                    costs[intent.name] = cost
+            if costs:
+                least = min(costs.values())
+                return tuple(intent for intent in self._script.intents if costs.get(intent.name) == least)
+        return ()
 
     def _ended(self, told: Told) -> tuple[int, Cue] | None:
         ages = [(age, cue) for cue in self._script.cues if cue.end and (age := told.age(cue.told)) is not None]

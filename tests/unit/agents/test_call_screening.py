@@ -70,7 +70,7 @@ def test_a_second_name_does_not_make_another_caller() -> None:
 
 
 def test_who_does_not_say_who_it_is_may_still_leave_a_message() -> None:
-    happened = call(*["never you mind"] * 6, "tell him I called")
+    happened = call(*["never you mind"] * 4, "tell him I called")
     assert happened.phases == ["screen", "ask_again", "message", "message_taken"]
     notices = [event.payload.text for event in happened.events if isinstance(event.payload, ev.Notice)]
     assert "A message from somebody: I called" in notices
