@@ -91,6 +91,15 @@ def test_what_is_not_understood_is_said_with_some_of_what_one_can_say() -> None:
     assert all(any(example in reply for reply in replies) for example in examples)
 
 
+def test_an_agent_without_a_dialogue_is_offered_its_own_tools_and_none_of_the_concierges() -> None:
+    dialogue = ScriptedDialogue(bundled_script("concierge"))
+    dialogue.declare({"roll_dice": {}})
+    offered = " ".join(hear(dialogue, "open the pod bay doors").text for _ in range(4))
+    assert "roll dice" in offered
+    assert "notes" not in offered
+    assert called(hear(dialogue, "roll dice")) == [("roll_dice", {})]
+
+
 def test_nothing_heard_is_not_understood() -> None:
     assert concierge().hear("", typed=False).text.startswith("I didn't catch that.")
 

@@ -7,6 +7,7 @@ from phased_script import SCRIPT
 
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
 from gemini_live_runtime.local.parts import Reply
+from gemini_live_runtime.local.script import parse_script
 from gemini_live_runtime.local.told import MAX_NOTES
 
 TOOLS = ("confirm", "pay", "send_receipt")
@@ -140,6 +141,164 @@ def test_with_nothing_to_ask_a_prompt_gets_a_short_line() -> None:
     dialogue = desk("Now chat.")
     hear(dialogue, "yes")
     assert dialogue.prompt().text == "Please go on."
+
+
+# -- questions, answers, examples, the end ---------------------------------------------------------------------------
+
+CLERK = """
+format = 1
+name = "clerk"
+fallback = "Pardon? {last_question} You can say: {examples_now}."
+examples = ["my shirt is red", "the total please", "we are done", "good day"]
+[slots.colour]
+ask = "Which colour?"
+values = ["red", "blue"]
+[slots.who]
+kind = "text"
+max = 2
+[[intent]]
+name = "colour"
+say = ["my shirt is {colour}"]
+during = "ask for the shirt"
+call = { tool = "note", args = { colour = "{colour}" } }
+reply = ["Noted: {result.sum}. Anything else?"]
+[[intent]]
+name = "shirt"
+say = ["a shirt please"]
+during = "ask for the shirt"
+call = { tool = "note", args = { colour = "{colour}" } }
+reply = ["Noted. Anything else?"]
+[[intent]]
+name = "done"
+say = ["we are done"]
+reply = ["All right."]
+[[intent]]
+name = "total"
+say = ["the total please"]
+call = { tool = "add_up" }
+reply = ["{result.sum}."]
+[[intent]]
+name = "yes_more"
+say = ["yes"]
+after = "anything else?"
+reply = ["Which shirt?"]
+[[intent]]
+name = "yes"
+say = ["yes"]
+reply = ["Good."]
+[[intent]]
+name = "hello"
+say = ["good day"]
+typed = ["this is {who}"]
+reply = ["Good day."]
+[[cue]]
+told = "read it back"
+say = "It is {known.sum}. Right?"
+[[cue]]
+told = "say farewell"
+say = "Farewell."
+end = "It is over. {known.sum} Farewell."
+[extract.finished]
+when = ["we are done"]
+value = true
+[[extract.more]]
+when = ["yes"]
+after = "anything else?"
+value = true
+"""
+
+
+def clerk(*tools: str, told: str = "Ask for the shirt.") -> ScriptedDialogue:
+    dialogue = ScriptedDialogue(parse_script(CLERK, "clerk.toml"))
+    dialogue.declare({name: {} for name in tools})
+    dialogue.instruct(told)
+    return dialogue
+
+
+def noted(dialogue: ScriptedDialogue, **answer: Any) -> str:
+    (request,) = hear(dialogue, "my shirt is red").calls
+    return dialogue.results([(request, answer)]).text
+
+
+def test_a_question_stays_open_though_something_else_is_said() -> None:
+    dialogue = clerk("note")
+    noted(dialogue, sum="one shirt")
+    assert hear(dialogue, "good day").text == "Good day."
+    assert hear(dialogue, "hm").text.startswith("Pardon? Anything else? ")
+    assert dialogue.prompt().text == "Anything else?"
+
+
+def test_a_call_answers_the_open_question() -> None:
+    dialogue = clerk("note", "add_up")
+    noted(dialogue, sum="one shirt")
+    (request,) = hear(dialogue, "the total please").calls
+    dialogue.results([(request, {"sum": "one"})])
+    assert hear(dialogue, "hm").text.startswith("Pardon? You can say: ")
+
+
+def test_what_is_asked_for_a_call_stays_open_while_the_fallback_asks_it() -> None:
+    dialogue = clerk("note")
+    assert hear(dialogue, "a shirt please").text == "Which colour?"
+    assert all(hear(dialogue, "hm").text.startswith("Pardon? Which colour?") for _ in range(4))
+    assert hear(dialogue, "good day").text == "Good day."
+    assert called(hear(dialogue, "blue")) == [("note", {"colour": "blue"})]
+
+
+def test_only_examples_that_fit_now_are_offered() -> None:
+    offered = hear(clerk("note", "add_up"), "hm").text
+    assert "my shirt is red" in offered
+    assert "my shirt is red" not in hear(clerk("note", "add_up", told="Chat."), "hm").text
+
+
+def test_an_example_whose_tool_was_not_declared_is_not_offered() -> None:
+    dialogue = clerk(told="Chat.")
+    offered = " ".join(hear(dialogue, "hm").text for _ in range(5))
+    assert "we are done" in offered
+    assert "total" not in offered
+
+
+def test_an_intent_after_a_text_is_understood_only_as_its_answer() -> None:
+    dialogue = clerk("note")
+    assert hear(dialogue, "yes").text == "Good."
+    noted(dialogue, sum="one shirt")
+    assert hear(dialogue, "yes").text == "Which shirt?"
+
+
+def test_what_is_extracted_among_other_words_is_no_slip() -> None:
+    dialogue = clerk("note")
+    assert hear(dialogue, "well I think we are done for today").text == "All right."
+    assert hear(dialogue, "oh yes why not").text.startswith("Pardon?")
+    noted(dialogue, sum="one shirt")
+    assert hear(dialogue, "oh yes why not").text == "Which shirt?"
+
+
+def test_a_text_has_at_most_so_many_words() -> None:
+    assert hear(clerk(), "this is Maria Lopez").text == "Good day."
+    assert hear(clerk(), "this is not a name").text.startswith("Pardon?")
+
+
+def test_what_tools_answered_is_known_later() -> None:
+    dialogue = clerk("note")
+    noted(dialogue, status="completed", result={"sum": "one shirt"})
+    dialogue.instruct("Read it back.")
+    other = clerk("note")
+    other.restore(json.loads(json.dumps(dialogue.snapshot())))
+    assert dialogue.prompt().text == other.prompt().text == "It is one shirt. Right?"
+
+
+def test_after_the_end_no_tool_is_called_and_everything_is_answered_kindly() -> None:
+    dialogue = clerk("note", "add_up", "roll_dice")
+    dialogue.note("Say farewell.")
+    for said in ("my shirt is red", "the total please", "roll dice", "hm"):
+        assert hear(dialogue, said) == Reply("It is over. Farewell.")
+    assert hear(dialogue, "good day").text == "Good day."
+
+
+def test_an_end_drops_the_open_question() -> None:
+    dialogue = clerk("note")
+    hear(dialogue, "a shirt please")
+    dialogue.note("Say farewell.")
+    assert hear(dialogue, "blue").text == "It is over. Farewell."
 
 
 # -- remembering and calling -----------------------------------------------------------------------------------------

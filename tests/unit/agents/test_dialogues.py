@@ -1,0 +1,149 @@
+"""Each bundled agent and its dialogue fit together: what the dialogue waits for is told, what it offers works."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Any
+
+import pytest
+from tests.agents.conversation import talked
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.loader import BUNDLED, bundled
+from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.words import folded
+
+PHASED = [name for name in BUNDLED if bundled(name).definition.phases]
+STATES: dict[str, list[dict[str, Any]]] = {
+    "restaurant": [{}, {"app:items": {"soup": 1}}, {"app:items": {"soup": 1}, "app:paid_by": "card"}],
+    "debt_collection": [{"derived:left": 100, "app:monthly": 20}],
+    "clinic": [{"app:offer": "tomorrow at nine"}],
+}
+"""States with which instructions that depend on state give each of their texts."""
+
+
+class Sample(dict[str, Any]):
+    """As much of a state as an instruction reads."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(getattr(key, "key", key), default)
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(getattr(key, "key", key))
+
+
+def instructions(name: str, phase: str = "") -> list[str]:
+    """Every text that the model of an agent may be told as its instruction, of one phase or of all."""
+    definition = bundled(name).definition
+    texts = []
+    for item in definition.phases:
+        if phase and item.name != phase:
+            continue
+        modifiers = [modifier.text for modifier in (*definition.phase_defaults, *item.modifiers) if modifier.text]
+        for state in STATES.get(name, [{}]):
+            told = item.instruction.resolve(Sample(state))  # type: ignore[arg-type]
+            texts += [f"{definition.instruction}\n{told}", *(f"{told}\n{text}" for text in modifiers)]
+    return texts
+
+
+def dialogue_of(name: str, instruction: str = "") -> ScriptedDialogue:
+    """The dialogue of an agent, with its tools declared."""
+    dialogue = ScriptedDialogue(bundled_script(name))
+    dialogue.declare({declared.name: declared.parameters for declared in bundled(name).declared})
+    dialogue.instruct(instruction)
+    return dialogue
+
+
+def understood(name: str, text: str, instruction: str = "", before: str = "") -> bool:
+    """Whether this is understood under an instruction, just after the model has said `before`."""
+    dialogue = dialogue_of(name, instruction)
+    dialogue.restore({**dialogue.snapshot(), "last_reply": before})
+    reply = dialogue.hear(text, typed=True)
+    return bool(reply.calls) or not reply.text.startswith(bundled_script(name).fallback.partition(". ")[0])
+
+
+def all_texts(name: str) -> str:
+    """Everything a dialogue may say, folded."""
+    script = bundled_script(name)
+    lines = [line.say for intent in script.intents for line in intent.reply]
+    asked = [slot.ask for slot in script.slots.values()]
+    return folded(" ".join([script.greeting, *lines, *asked, *(cue.say for cue in script.cues)]))
+
+
+@pytest.mark.parametrize("name", PHASED)
+def test_what_a_dialogue_waits_for_is_told_in_some_phase(name: str) -> None:
+    script, told = bundled_script(name), folded("\n".join(instructions(name)))
+    wanted = {text for intent in script.intents for text in intent.during} | {
+        text for cue in script.cues for text in cue.told
+    }
+    assert {text for text in wanted if text not in told} == set()
+
+
+@pytest.mark.parametrize("name", PHASED)
+def test_what_an_answer_follows_is_said_by_the_dialogue(name: str) -> None:
+    script, said = bundled_script(name), all_texts(name)
+    rules = [rule for rules in script.extract.values() for rule in rules]
+    wanted = {text for intent in script.intents for text in intent.after} | {
+        text for rule in rules for text in rule.after
+    }
+    assert {text for text in wanted if text not in said} == set()
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_example_and_phrase_is_understood_in_some_phase(name: str) -> None:
+    phrases = (*bundled_script(name).examples, *bundled(name).definition.phrases)
+    for phrase in phrases:
+        assert any(understood(name, phrase, text) for text in instructions(name) or [""]), phrase
+
+
+@pytest.mark.parametrize("name", PHASED)
+def test_the_phrases_can_be_said_one_after_the_other_from_the_start(name: str) -> None:
+    phrases = bundled(name).definition.phrases
+    assert 4 <= len(phrases) <= 6
+    happened = talked(getattr(import_module(f"gemini_live_runtime.agents.{name}"), name)(), *phrases)
+    said = [e.payload.text for e in happened.events if isinstance(e.payload, ev.TranscriptDelta)]
+    lost = bundled_script(name).fallback.partition(". ")[0]
+    assert lost not in "".join(said)
+
+
+@pytest.mark.parametrize("name", PHASED)
+def test_what_is_extracted_by_a_phrase_is_understood_by_the_dialogue(name: str) -> None:
+    rules = [rule for rules in bundled_script(name).extract.values() for rule in rules]
+    for rule in rules:
+        for pattern in rule.when:
+            text = f"well {' '.join(str(part) for part in pattern)} I would say"
+            before = rule.after or ("",)
+            assert any(understood(name, text, told, asked) for told in instructions(name) for asked in before), text
+
+
+@pytest.mark.parametrize("name", PHASED)
+def test_whoever_speaks_after_the_end_gets_a_kind_word_and_no_tool(name: str) -> None:
+    plan = bundled(name)
+    phrases = (*bundled_script(name).examples, *plan.definition.phrases, "open the pod bay doors")
+    for phase in plan.definition.phases:
+        for instruction in instructions(name, phase.name) if phase.terminal else ():
+            for phrase in phrases:
+                reply = dialogue_of(name, instruction).hear(phrase, typed=True)
+                assert not reply.calls, (phase.name, phrase)
+                assert reply.text, (phase.name, phrase)
+                assert understood(name, phrase, instruction), (phase.name, phrase, reply.text)
+                assert "?" not in reply.text, (phase.name, phrase, reply.text)
+
+
+@pytest.mark.parametrize("name", PHASED)
+def test_what_is_not_understood_leaves_the_question_open_and_offers_what_works_now(name: str) -> None:
+    definition = bundled(name).definition
+    for phase in definition.phases:
+        for instruction in instructions(name, phase.name) if not phase.terminal else ():
+            dialogue = dialogue_of(name, instruction)
+            question = re.split(r"(?<=[.!?]) ", dialogue.prompt().text)[-1]
+            assert question.endswith("?"), phase.name
+            reply = dialogue.hear("open the pod bay doors", typed=True)
+            if reply.calls:  # the caller's own words are what is asked for
+                continue
+            assert question in reply.text, phase.name
+            offered = reply.text.partition("for example: ")[2].rstrip(".").replace(", or ", ", ").split(", ")
+            assert offered != [""]
+            assert all(understood(name, text, instruction, question) for text in offered), (phase.name, offered)
