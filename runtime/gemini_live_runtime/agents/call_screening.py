@@ -42,15 +42,13 @@ class Call(BaseModel):
     spam: bool | None = Field(None, description="They are selling something, or it is a recording.")
 
 
-LISTENER = LlmExtractor(
-    Call,
-    promotions=[
-        FieldPromotion.keep_known("caller").to(CALLER),  # who says another name later does not become another caller
-        FieldPromotion.non_empty("reason").to(REASON),
-        FieldPromotion.overwrite("urgency").when(key("session:phase") == "decide"),
-        FieldPromotion.true_only("spam"),
-    ],
-)
+FACTS = [
+    FieldPromotion.keep_known("caller").to(CALLER),  # who says another name later does not become another caller
+    FieldPromotion.non_empty("reason").to(REASON),
+    FieldPromotion.overwrite("urgency").when(key("session:phase") == "decide"),  # when it is asked
+    FieldPromotion.true_only("spam"),
+]
+LISTENER = LlmExtractor(Call, window=1, promotions=FACTS)
 
 
 @tool

@@ -98,3 +98,21 @@ def test_who_answers_when_asked_again_is_screened_like_anybody() -> None:
             return asked, session.phase
 
     assert run_virtual(main()) == ("ask_again", "decide")
+
+
+def test_a_reason_may_be_given_as_it_is_when_it_was_asked_for() -> None:
+    happened = call("this is Anna Miller", "a birthday")
+    assert happened.phases == ["screen", "decide"]
+    assert happened.state["user:reason"] == "a birthday"
+    assert not [event for event in happened.events if "catch" in str(event.to_json()["data"])]
+
+
+def test_anybody_may_call_by_their_own_name() -> None:
+    happened = call("this is Tom it is about the big red car", "it can wait", "I come on Sunday")
+    assert happened.phases[-1] == "message_taken"
+    assert happened.state["user:caller"] == "Tom"
+    assert happened.state["app:message"] == "I come on Sunday"
+
+
+def test_how_urgent_it_is_counts_when_it_is_asked() -> None:
+    assert call("it is very urgent", "this is Anna Miller it is about the dog").phases == ["screen", "decide"]

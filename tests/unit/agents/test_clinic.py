@@ -114,3 +114,27 @@ def test_the_model_is_told_whom_it_talks_to() -> None:
 def test_a_conversation_that_gets_nowhere_is_nudged() -> None:
     told = talked(clinic(), "thank you", "thank you", "thank you").told
     assert "[Still needed] the caller's name. Ask for this next." in told
+
+
+def test_short_answers_count_after_their_questions() -> None:
+    after = talked(clinic(), "Anna", "1982", "fever", "4", "morning", "yes")
+    assert after.phases[-1] == "booked"
+
+
+def test_another_part_of_the_day_is_looked_for_instead() -> None:
+    after = talked(clinic(), *OFFERED, "in the afternoon")
+    assert after.phases[-2:] == ["confirm", "schedule"]
+
+
+def test_pain_that_grows_while_an_appointment_is_offered_cannot_wait() -> None:
+    after = talked(clinic(), ANNA, "I have a chest pain", "it is a two", "in the morning", "the pain is a nine")
+    assert after.phases[-1] == "emergency"
+
+
+def test_what_is_wrong_may_be_said_before_the_name() -> None:
+    after = talked(clinic(), "I have a fever", ANNA, "it is a four")
+    assert after.phases[-1] == "schedule"
+
+
+def test_any_complaint_will_do() -> None:
+    assert talked(clinic(), ANNA, "my left knee hurts").state.get("app:symptom") == "left knee"

@@ -128,3 +128,33 @@ def test_somebody_who_cuts_in_three_times_a_minute_is_treated_gently() -> None:
     fired = [patterns.observe(cut, State(), now).fired for now in (0.0, 30.0, 59.0)]
     assert [len(found) for found in fired] == [0, 0, 1]
     assert fired[-1][0].pattern.name == "cuts"
+
+
+def said(*texts: str) -> str:
+    """Everything that the model says."""
+    deltas = [event.payload for event in call(*texts).events if isinstance(event.payload, ev.TranscriptDelta)]
+    return "".join(delta.text for delta in deltas if delta.side == "model")
+
+
+@pytest.mark.parametrize("wrong", [("my name is Bob",), ("Anna Miller", "nine"), ("no",)])
+def test_who_is_not_found_hears_whom_the_demo_knows(wrong: tuple[str, ...]) -> None:
+    assert "Maria Lopez with forty two" in said("yes", *wrong)
+
+
+def test_name_and_digits_come_in_any_order_and_between_other_words() -> None:
+    assert call("yes", "42", "Maria Lopez").phases[-1] == "negotiate"
+    assert call("yes", "Maria Lopez", "hm", "hm", "hm", "42").phases[-1] == "negotiate"
+
+
+def test_a_day_that_was_named_too_early_ends_no_call() -> None:
+    assert call("please call me on Monday", *KNOWN).phases[-1] == "negotiate"
+
+
+def test_somebody_may_ask_for_another_day_instead_of_a_plan() -> None:
+    assert call(*KNOWN, "I can pay fifty dollars a month", "please call me on Monday").phases[-1] == "call_back"
+
+
+def test_a_yes_agrees_to_what_was_asked() -> None:
+    assert call("yes").phases[-1] == "verify"
+    assert call(*KNOWN, "I can pay fifty dollars a month", "yes").phases[-1] == "arranged"
+    assert call(*KNOWN, "I can pay fifty dollars a month", "no").phases[-1] == "negotiate"

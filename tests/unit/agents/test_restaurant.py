@@ -114,3 +114,59 @@ ANSWERS = (
     "Only a moment",
     "Your order is ready: 2 pasta, 1 coffee, at counter two.",
 )
+
+
+def said(*texts: str) -> str:
+    """What the model says to the last of these texts."""
+    after = talked(restaurant(), *texts)
+    at = max(n for n, event in enumerate(after.events) if isinstance(event.payload, ev.TextSent))
+    deltas = [e.payload for e in after.events[at:] if isinstance(e.payload, ev.TranscriptDelta)]
+    return "".join(delta.text for delta in deltas if delta.side == "model")
+
+
+def test_the_running_total_is_said_and_the_order_read_back_with_its_price() -> None:
+    assert said("two pasta please", "and a coffee") == "That makes 2 pasta, 1 coffee, 25 dollars. Anything else?"
+    assert "So that is 2 pasta, 1 coffee, 25 dollars. Is your order right?" in said(*REVIEWED)
+
+
+def test_who_has_ordered_nothing_is_asked_what_they_would_like() -> None:
+    assert said("that is all").endswith("What would you like?")
+    assert talked(restaurant(), "that is all", "a soup please").phases == ["order"]
+
+
+@pytest.mark.parametrize(
+    "yes", ["yes", "correct", "yes that's right", "yes that\u2019s right", "That is right.", "yes that is right indeed"]
+)
+def test_there_are_many_ways_to_agree(yes: str) -> None:
+    assert talked(restaurant(), *REVIEWED, yes).phases[-1] == "payment"
+    assert said(*REVIEWED, yes).startswith("Thank you.")
+
+
+@pytest.mark.parametrize("no", ["no", "that is not right", "no that's not right", "yes and a soup", "two soup please"])
+def test_what_is_no_consent_changes_the_order(no: str) -> None:
+    assert talked(restaurant(), *REVIEWED, no).phases[-1] == "review"
+    assert said(*REVIEWED, no).endswith("?")
+
+
+@pytest.mark.parametrize("enough", ["no", "that's all", "No, thank you.", "nothing else", "that will be all"])
+def test_there_are_many_ways_to_be_done(enough: str) -> None:
+    assert talked(restaurant(), "a soup please", enough).phases[-1] == "review"
+    assert said("a soup please", enough).startswith("All right.")
+
+
+def test_an_order_that_loses_everything_is_taken_again() -> None:
+    after = talked(restaurant(), "a soup please", "that is all", "no soup", "a fish please", "that is all")
+    assert after.phases == ["order", "review", "order", "review"]
+
+
+def test_an_order_can_be_cancelled_until_it_is_paid() -> None:
+    agreed = (*REVIEWED, "yes")
+    assert talked(restaurant(), *agreed, "cancel").phases[-1] == "cancelled"
+    assert talked(restaurant(), *agreed, "by card please", "cancel").phases[-1] == "payment"
+
+
+def test_the_kitchen_waits_for_a_yes() -> None:
+    paid = (*REVIEWED, "yes", "in cash")
+    assert said(*paid).startswith("That is 25 dollars in cash")
+    assert said(*paid, "no").startswith("Then I wait.")
+    assert talked(restaurant(), *paid, "no", "yes").phases[-1] == "ordered"

@@ -120,3 +120,23 @@ def test_the_ticket_says_what_is_known(problem: str | None, line: str | None, ex
     if line:
         state["bg:line"] = line
     assert ticket(state) == expected
+
+
+SLOW = "my internet is slow"
+
+
+def test_a_yes_and_a_no_answer_what_was_asked() -> None:
+    assert call(SLOW, "yes").state["bg:line"] == "good"
+    assert call(SLOW, "restart the router", "no", "yes").state["bg:line"] == "good"
+    assert call(SLOW, "restart the router", "yes").phases[-1] == "solved"
+    assert call(SLOW, "restart the router", "no").phases[-1] == "diagnose"
+    assert call("I have no internet", "restart the router", "yes").phases[-1] == "escalate"
+
+
+@pytest.mark.parametrize(("said", "problem"), [("its speed", "slow internet"), ("the telephone", "no telephone")])
+def test_what_does_not_work_may_be_named_alone(said: str, problem: str) -> None:
+    assert call(said).state["app:problem"] == problem
+
+
+def test_the_technician_may_ask_for_anybody() -> None:
+    assert call("give me a technician", "Ada Byron").state["user:name"] == "Ada Byron"

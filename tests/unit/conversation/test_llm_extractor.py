@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
@@ -322,3 +323,11 @@ def test_in_a_runner_findings_are_promoted_and_a_bad_answer_is_a_failure() -> No
         assert away.text == "Away."
 
     run_virtual(go())
+
+
+def test_a_request_tells_what_was_asked_before_the_turns() -> None:
+    window = conversation().window(1)
+    request = LlmExtractor(Booking).request(replace(window, asked="Does it\nsuit you?"))
+    assert request.text.startswith("What the assistant had said before:\nDoes it suit you?\n\nTranscript:\n")
+    assert request.asked == "Does it\nsuit you?"
+    assert LlmExtractor(Booking).request(replace(window, asked="")).text.startswith("Transcript:\n")

@@ -386,3 +386,13 @@ def test_of_two_answers_in_a_turn_the_first_may_be_cut_and_no_word_is_lost() -> 
     buffer.interrupted("one", " two", 1)
     turn = buffer.window(1).turns[0]
     assert (turn.model, turn.unheard, turn.interrupted) == ("one", " two three", True)
+
+
+def test_a_window_knows_what_was_said_before_it() -> None:
+    buffer = TranscriptBuffer()
+    buffer.begin_turn(0, "voice", 0.0)
+    buffer.add_output("Does it suit you?")
+    buffer.end_turn()
+    turns(buffer, 1, 2)
+    assert [buffer.window(n).asked for n in (1, 2, 3)] == ["Does it suit you?", "Does it suit you?", ""]
+    assert buffer.window_with_current(1).asked == "Does it suit you?"

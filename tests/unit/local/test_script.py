@@ -77,6 +77,9 @@ value = true
     [
         ('during = "pay"', "during = 3", "intent 'weather'.during"),
         ('during = "pay"', 'during = ["pay", " "]', "intent 'weather'.during"),
+        ('during = "pay"', "after = 3", "intent 'weather'.after"),
+        ('say = "How much?"', 'say = "How much?"\nend = "{how much}"', "cue 1.end"),
+        ("value = true", "value = true\nafter = [1]", "extract.angry.after"),
         ('during = "pay"', 'remember = "yes"', "intent 'weather'.remember"),
         ('say = ["weather in {city}"]\ncall = { tool = "get_weather", args = { city = "{city}" } }',
          'say = ["weather"]\nremember = true', "intent 'weather'.remember"),

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from phased_script import SCRIPT
+from phased_script import SCRIPT, TEXT
 
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.local.script import parse_script
 from gemini_live_runtime.local.slot_extractor import SlotExtractor
 
 STRING, INTEGER, BOOLEAN = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
@@ -27,6 +28,7 @@ class Request:
     turns: tuple[Turn, ...] = ()
     schema: Mapping[str, Any] | None = None
     text: str = "What did the caller say?"
+    asked: str = ""
 
 
 def extracted(*turns: Turn, required: tuple[str, ...] = (), **fields: Any) -> dict[str, Any]:
@@ -57,6 +59,20 @@ def test_an_answer_is_understood_by_the_question_before_it() -> None:
     asked = Turn(model="Thank you. How much  can you pay?")
     assert extracted(asked, Turn("hundred"), amount=INTEGER) == {"amount": 100}
     assert extracted(Turn(model="How are you?"), Turn("hundred"), amount=INTEGER) == {}
+
+
+def test_a_question_before_the_first_turn_counts() -> None:
+    schema = {"type": "object", "properties": {"amount": INTEGER}}
+    request = Request((Turn("hundred"),), schema, asked="How much can you pay?")
+    assert json.loads(asyncio.run(SlotExtractor(SCRIPT).generate(request))) == {"amount": 100}
+
+
+def test_a_rule_may_wait_for_a_question() -> None:
+    rule = '[extract.sure]\nwhen = ["yes"]\nafter = "Are you sure?"\nvalue = true\n'
+    extractor = SlotExtractor(parse_script(TEXT + rule, "desk.toml"))
+    for asked, found in (("Are you  sure?", {"sure": True}), ("How are you?", {})):
+        request = Request((Turn("oh yes"),), {"type": "object", "properties": {"sure": BOOLEAN}}, asked=asked)
+        assert json.loads(asyncio.run(extractor.generate(request))) == found
 
 
 def test_a_free_answer_is_taken_as_said() -> None:
