@@ -43,12 +43,12 @@ def talk(reference: str, *options: str, stdin: str = "") -> Ended:
 
 
 BROKEN = {
-    "raises": ("raise RuntimeError('boom')", ["line 1 of mine.py", "RuntimeError: boom"]),
+    "raises": ("raise RuntimeError('boom')", ["mine.py:1", "RuntimeError: boom"]),
     "does not parse": ("def x(:\n", ["SyntaxError", "mine.py"]),
     "exits": ("raise SystemExit(3)", ["SystemExit: 3"]),
     "needs what is not there": ("import nothing_like_it", ["nothing_like_it"]),
-    "asks nobody": ("name = input('Your name? ')", ["EOFError", "line 1 of mine.py"]),
-    "has a factory that exits": ("def agent():\n    raise SystemExit('no')", ["SystemExit: no", "line 2 of mine.py"]),
+    "asks nobody": ("name = input('Your name? ')", ["EOFError", "mine.py:1"]),
+    "has a factory that exits": ("def agent():\n    raise SystemExit('no')", ["SystemExit: no", "mine.py:2"]),
 }
 
 

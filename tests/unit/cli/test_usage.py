@@ -166,7 +166,7 @@ def test_tracebacks_are_for_those_who_ask_for_them(tmp_path: Path) -> None:
     arguments = ("talk", f"{agent}:agent", "--text", "x", "--record", "off")
     plain = run(*arguments)
     assert plain.code == 2
-    assert "line 4 of broken.py" in plain.sentence
+    assert "broken.py:4" in plain.sentence
     debug = run("--debug", *arguments)
     assert debug.code == 2
     assert "Traceback (most recent call last)" in debug.err
