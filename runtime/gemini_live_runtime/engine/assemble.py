@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +28,7 @@ from gemini_live_runtime.wire.credentials import scrub_environment
 from gemini_live_runtime.wire.endpoints import redacted_url
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.local.default_parts import DefaultParts
     from gemini_live_runtime.local.script_types import Script
 
 PROGRAM = f"gemini-live-tui {__version__}"
@@ -54,7 +54,9 @@ def session_of(
 ) -> LiveSession:
     """A session of `plan`, not running yet; the backend's credentials have been read."""
     definition = plan.definition
-    model = spec.model or (_local_model(plan, spec) if spec.backend == "local" else definition.model)
+    parts = _local_parts(spec)
+    model = spec.model or (definition.model if parts is None else _local_model(plan, parts))
+    script = None if parts is None else _script(model, parts)
     price = price_of(model, price_table(spec.prices))
     if spec.max_cost is not None and price is None:
         raise UsageError(
@@ -84,7 +86,7 @@ def session_of(
         record=spec.record,
         mode=spec.mode,
         program=PROGRAM,
-        phrases=definition.phrases or (_local_phrases(plan, model, spec) if spec.backend == "local" else ()),
+        phrases=definition.phrases or (_local_phrases(plan, script, parts) if parts and script else ()),
         tools=tuple(declared.name for declared in plan.declared),
     )
 
@@ -122,15 +124,22 @@ def session_of(
         closing=backend.close,
         clock=clock,
         notices=tuple(notices),
-        text_model=_text_model(plan, model, spec, backend),
+        text_model=_text_model(plan, script, backend),
     )
 
 
-def _local_model(plan: SessionPlan, spec: EngineSpec) -> str:
-    if spec.server_script:
-        from gemini_live_runtime.local.script import load_script
+def _local_parts(spec: EngineSpec) -> DefaultParts | None:
+    """What the embedded server answers from; None for a server somewhere else."""
+    if spec.backend != "local":
+        return None
+    from gemini_live_runtime.local.default_parts import DefaultParts
 
-        return f"local-{load_script(Path(spec.server_script)).name}"
+    return DefaultParts(Path(spec.server_script) if spec.server_script else None)
+
+
+def _local_model(plan: SessionPlan, parts: DefaultParts) -> str:
+    if parts.own is not None:
+        return f"local-{parts.own.name}"
     if plan.definition.local_model:
         return plan.definition.local_model
     from gemini_live_runtime.local.script import bundled_names
@@ -139,33 +148,35 @@ def _local_model(plan: SessionPlan, spec: EngineSpec) -> str:
     return f"local-{plan.name if plan.name in bundled_names() else 'concierge'}"
 
 
-def _text_model(plan: SessionPlan, model: str, spec: EngineSpec, backend: Backend) -> TextModel | None:
+def _script(model: str, parts: DefaultParts) -> Script:
+    """The dialogue that the embedded server speaks with `model`."""
+    try:
+        return parts.script(model)
+    except KeyError:
+        # The server refuses such a model in its own words; nothing will be said in any dialogue.
+        return parts.script("")
+
+
+def _text_model(plan: SessionPlan, script: Script | None, backend: Backend) -> TextModel | None:
     """What extractors ask when their author named nothing: a model of the session's own backend."""
     if not plan.definition.extractors:
         return None
     if isinstance(backend, Remote):
         return backend.text_model()
+    assert script is not None
     from gemini_live_runtime.local.slot_extractor import SlotExtractor
 
-    return SlotExtractor(_local_script(model, spec))
+    return SlotExtractor(script)
 
 
-def _local_script(model: str, spec: EngineSpec) -> Script:
-    """The dialogue that the embedded server speaks with `model`."""
-    from gemini_live_runtime.local.script import bundled_script, load_script
-
-    return load_script(Path(spec.server_script)) if spec.server_script else bundled_script(model.removeprefix("local-"))
-
-
-def _local_phrases(plan: SessionPlan, model: str, spec: EngineSpec) -> tuple[str, ...]:
+def _local_phrases(plan: SessionPlan, script: Script, parts: DefaultParts) -> tuple[str, ...]:
     """What the embedded server understands of an agent that names no phrases.
 
     The examples of its dialogue, or, where that is not one made for it, its tools' names, as words.
     """
-    from gemini_live_runtime.local.script import bundled_names
+    own_names = (plan.name, plan.definition.local_model.removeprefix("local-"))
+    if script is parts.own or script.name in own_names:
+        return script.examples
+    from gemini_live_runtime.local.words import name_words
 
-    name = model.removeprefix("local-")
-    made_for_it = bool(spec.server_script or plan.definition.local_model) or name == plan.name
-    if made_for_it and (spec.server_script or name in bundled_names()):
-        return _local_script(model, spec).examples
-    return tuple(" ".join(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", tool.name)).lower() for tool in plan.declared)
+    return tuple(" ".join(name_words(tool.name)) for tool in plan.declared)

@@ -22,17 +22,22 @@ class DefaultParts:
 
     def __init__(self, script: Path | None = None) -> None:
         self._scripts: dict[str, Script] = {}
-        self._own = load_script(script) if script is not None else None
-        if self._own is not None:
-            self._scripts[self._own.name] = self._own
+        self.own = load_script(script) if script is not None else None
+        """The script of the file."""
+        if self.own is not None:
+            self._scripts[self.own.name] = self.own
 
     def dialogue(self, model: str) -> Dialogue:
-        """The dialogue `local-NAME` names; the server's own for every other model."""
+        """A dialogue after `script(model)`."""
         from gemini_live_runtime.local.dialogue import ScriptedDialogue
 
+        return ScriptedDialogue(self.script(model))
+
+    def script(self, model: str) -> Script:
+        """The script `local-NAME` names, the server's own for every other model; `KeyError` for an unknown `NAME`."""
         if model.startswith(LOCAL_PREFIX):
-            return ScriptedDialogue(self._script(model.removeprefix(LOCAL_PREFIX)))
-        return ScriptedDialogue(self._own or self._script(DEFAULT_SCRIPT))
+            return self._script(model.removeprefix(LOCAL_PREFIX))
+        return self.own or self._script(DEFAULT_SCRIPT)
 
     def _script(self, name: str) -> Script:
         if name not in self._scripts:

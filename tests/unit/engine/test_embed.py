@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from tests.support.synthetic_speech import have_voices, say
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.conversation.llm_extractor import LlmExtractor
 from gemini_live_runtime.errors import AgentError, CredentialError, GeminiLiveError
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.local.script import bundled_script
@@ -23,6 +25,12 @@ def greet() -> str:
 
 
 AGENT = Live.builder("test").instruction("Test.").tools(greet)
+
+
+class Caller(BaseModel):
+    """Who calls."""
+
+    name: str | None = None
 
 
 def local(**options: Any) -> Any:
@@ -218,3 +226,21 @@ def test_what_one_can_say_is_the_agents_own_phrases_or_its_dialogues_examples_or
     (recorded,) = tmp_path.rglob("events.jsonl")
     (started,) = [event.payload for event in read_journal(recorded) if isinstance(event.payload, ev.SessionStarted)]
     assert started.phrases == offered
+
+
+def test_an_agent_that_extracts_starts_with_a_model_that_has_no_dialogue_of_its_own() -> None:
+    assert run_virtual(_greeted("any-model")) == 1
+
+
+def test_an_agent_that_extracts_is_told_by_the_server_that_a_model_is_not_there() -> None:
+    with pytest.raises(GeminiLiveError, match="models/local-nobody is not found"):
+        run_virtual(_greeted("local-nobody"))
+
+
+async def _greeted(model: str) -> int:
+    """How many turns a greeting makes with a model of the embedded server."""
+    agent = AGENT.extract(LlmExtractor(Caller))
+    async with agent.connect(backend="local", fast=True, model=model) as session:
+        await session.send_text("greet")
+        await session.until_quiet()
+        return int(session.telemetry()["turn_count"])
