@@ -10,6 +10,7 @@ from typing import ClassVar
 
 _PACKAGE = os.path.dirname(__file__)
 _AGENTS = os.path.join(_PACKAGE, "agents", "")
+_LOADER = os.path.join(_AGENTS, "loader.py")
 _STDLIB = os.path.dirname(os.__file__)
 
 
@@ -184,8 +185,7 @@ def caller_place() -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        own = file.startswith(_PACKAGE) and not file.startswith(_AGENTS)
-        if not own and not file.startswith("<"):
+        if not _is_ours(file) and not file.startswith("<"):
             return f"{os.path.basename(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
@@ -205,8 +205,8 @@ def author_place(error: BaseException) -> str:
 
 
 def _is_authors(file: str) -> bool:
-    if file.startswith("<"):
-        return False
-    if file.startswith(_PACKAGE):
-        return file.startswith(_AGENTS) and os.path.basename(file) != "loader.py"
-    return not file.startswith(_STDLIB) and "site-packages" not in file
+    return not (file.startswith(("<", _STDLIB)) or "site-packages" in file.removeprefix(_PACKAGE) or _is_ours(file))
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(_PACKAGE) and (not file.startswith(_AGENTS) or file == _LOADER)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import isawaitable
@@ -23,7 +22,7 @@ from gemini_live_runtime.conversation.extraction import (
 )
 from gemini_live_runtime.conversation.promotion import Decision, apply, promote
 from gemini_live_runtime.conversation.text_model import TextModel
-from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.state.store import Origin, State
 from gemini_live_runtime.text import sanitise_line
 
@@ -59,7 +58,7 @@ class ExtractionResult:
 class ExtractionFailure:
     """A run without findings: it raised, or took longer than its deadline (what it finds later is discarded).
 
-    `raised_at` is where it raised, as `file.py:12`; "" for a deadline.
+    `raised_at` is the author's line that it came through, as `file.py:12`; "" for none, as at a deadline.
     """
 
     extractor: str
@@ -247,7 +246,7 @@ class ExtractionRunner:
                 ask.event,
                 text,
                 self._clock.now() - began,
-                _raised_at(error),
+                author_place(error),
                 ask.merged,
             )
         )
@@ -265,10 +264,3 @@ def _outcome(work: asyncio.Task[Extracted]) -> Extracted | BaseException:
     if work.cancelled():
         return asyncio.CancelledError()
     return work.exception() or work.result()
-
-
-def _raised_at(error: BaseException) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "" if trace is None else f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"

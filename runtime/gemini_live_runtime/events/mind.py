@@ -170,7 +170,7 @@ class ExtractionFinished(Payload):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionFailed(Payload):
-    """An extractor gave nothing that can be used. `raised_at` is where its code raised, as `file.py:12`.
+    """An extractor gave nothing that can be used. `raised_at` is its author's line, `file.py:12` or "".
 
     `ms` and `merged` are as in `extraction.finished`.
     """
