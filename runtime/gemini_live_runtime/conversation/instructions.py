@@ -30,11 +30,6 @@ class PhaseInstruction:
         if not isinstance(self.source, str):
             refuse_async(self.source, "An instruction", self.defined_at)
 
-    @property
-    def is_static(self) -> bool:
-        """Whether it is a fixed text."""
-        return isinstance(self.source, str)
-
     def resolve(self, state: State) -> str:
         """The text for the state as it is now. Raises `AgentError` when the function fails or gives no text."""
         if isinstance(self.source, str):
