@@ -144,11 +144,11 @@ ACTIONS: tuple[Action, ...] = (
         anywhere=True,
         palette=False,
     ),
-    Action("help", "f1,question_mark", "help", "Help", "All keys", "Console", scope="app", bar="always"),
+    Action("help", "f1,question_mark", "open('help')", "Help", "All keys", "Console", scope="app", bar="always"),
     Action(
         "palette",
         "ctrl+p,f3",
-        "open_palette",
+        "open('palette')",
         "Commands",
         "Search for a command by its name",
         "Console",

@@ -19,6 +19,7 @@ from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, bindings, key_label, keys_of
 from gemini_live_tui.clock import FrameClock
+from gemini_live_tui.rooms import room
 from gemini_live_tui.screens.console import ConsoleScreen
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 from gemini_live_tui.store import NotSent, Store
@@ -225,31 +226,13 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         quit_key = key_label(keys_of(BY_ID["quit"], self.settings.keymap)[0])
         self.console_screen.say(f"Press ctrl+c again to quit ({quit_key} quits at once).", passing=True)
 
-    def action_help(self) -> None:
-        """All keys."""
-        from gemini_live_tui.screens.help import HelpScreen
-
-        if isinstance(self.screen, HelpScreen):
+    def action_open(self, name: str) -> None:
+        """Open the room called `name`, or close it when it is in front."""
+        cls = room(name)
+        if isinstance(self.screen, cls):
             self.screen.dismiss()
-            return
-        settings = self.settings
-        self.push_screen(
-            HelpScreen(
-                mode=self.store.view.mode,
-                keymap=settings.keymap,
-                ascii_only=settings.ascii,
-                tmux=settings.tmux,
-                replay=settings.replay,
-                phrases=self.store.view.phrases,
-            )
-        )
-
-    def action_open_palette(self) -> None:
-        """Commands by name."""
-        from gemini_live_tui.screens.palette import CommandsScreen
-
-        if not isinstance(self.screen, CommandsScreen):
-            self.push_screen(CommandsScreen())
+        else:
+            self.push_screen(cls.of(self))
 
     def action_next_theme(self) -> None:
         """The next theme by name."""

@@ -17,6 +17,7 @@ from gemini_live_tui.wrapping import wrap
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Mode
+    from gemini_live_tui.app import ConsoleApp
 
 KEYS_WIDTH = 18
 WIDTH = 68
@@ -50,6 +51,19 @@ class HelpScreen(ModalScreen[None]):
         self._ascii = ascii_only
         self._tmux = tmux
         self._replay = replay
+
+    @classmethod
+    def of(cls, app: ConsoleApp) -> HelpScreen:
+        """The keys as they are now."""
+        settings, view = app.settings, app.store.view
+        return cls(
+            mode=view.mode,
+            keymap=settings.keymap,
+            ascii_only=settings.ascii,
+            tmux=settings.tmux,
+            replay=settings.replay,
+            phrases=view.phrases,
+        )
 
     def compose(self) -> ComposeResult:
         """One scrolled box."""

@@ -24,6 +24,11 @@ class CommandsScreen(CommandPalette):
     def __init__(self) -> None:
         super().__init__(providers=[ConsoleCommands], placeholder="Search for a command")
 
+    @classmethod
+    def of(cls, app: ConsoleApp) -> CommandsScreen:
+        """A fresh palette."""
+        return cls()
+
 
 class ConsoleCommands(Provider):
     """Every action that can be chosen by name, and every theme."""
