@@ -36,6 +36,16 @@ def test_two_folds_agree(session):
     assert fold(session) == fold(session)
 
 
+@given(sessions(), st.data())
+def test_a_snapshot_is_not_disturbed_by_what_comes_after_it_nor_disturbs_it(session, data):
+    cut = data.draw(st.integers(0, len(session)))
+    view = fold(session[:cut])
+    before = view.snapshot()
+    fold(session[cut:], view)
+    assert before == fold(session[:cut])
+    assert view == fold(session[cut:], before) == fold(session)
+
+
 def strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value

@@ -1,8 +1,12 @@
-"""The transcript's blocks in a view: opening, finding, finishing, and forgetting the oldest."""
+"""The transcript's blocks in a view: opening, changing, finding, finishing, and forgetting the oldest.
+
+A block is never changed in place: a new one takes its place in the list, so that earlier views keep theirs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.events import Event
@@ -34,33 +38,40 @@ def forget_oldest(view: SessionView) -> None:
     view.blocks_forgotten += batch
 
 
-def recent(view: SessionView, turn: int) -> Iterator[Block]:
-    """Blocks of `turn` and of the one before it, newest first."""
-    for block in reversed(view.blocks):
+def change(view: SessionView, index: int, **fields: Any) -> None:
+    """Put a block with other `fields` and the next revision in the place of the one at `index`."""
+    block = view.blocks[index]
+    view.blocks[index] = replace(block, rev=block.rev + 1, **fields)
+
+
+def recent(view: SessionView, turn: int) -> Iterator[tuple[int, Block]]:
+    """Blocks of `turn` and of the one before it with their places in the list, newest first."""
+    blocks = view.blocks
+    for index in range(len(blocks) - 1, -1, -1):
+        block = blocks[index]
         if block.turn < turn - 1:
             return
-        yield block
+        yield index, block
 
 
-def streaming(view: SessionView, kind: BlockKind, turn: int) -> Block | None:
-    """The block of `kind` that is still growing in `turn`."""
-    for block in recent(view, turn):
+def streaming(view: SessionView, kind: BlockKind, turn: int) -> int | None:
+    """The place of the block of `kind` that is still growing in `turn`."""
+    for index, block in recent(view, turn):
         if block.kind == kind and not block.done and block.turn == turn:
-            return block
+            return index
     return None
 
 
-def interrupted(view: SessionView, kind: BlockKind, gen: int) -> Block | None:
-    """The interrupted block of generation `gen`: what still arrives of a cut answer is its unheard rest."""
-    for block in recent(view, view.turn):
+def interrupted(view: SessionView, kind: BlockKind, gen: int) -> int | None:
+    """The place of the interrupted block of `gen`: what still arrives of a cut answer is its unheard rest."""
+    for index, block in recent(view, view.turn):
         if block.kind == kind and block.interrupted and block.gen == gen:
-            return block
+            return index
     return None
 
 
 def finish(view: SessionView, *kinds: BlockKind) -> None:
     """Mark blocks of `kinds` of this turn and the one before it as complete."""
-    for block in recent(view, view.turn):
+    for index, block in recent(view, view.turn):
         if block.kind in kinds and not block.done:
-            block.done = True
-            block.rev += 1
+            change(view, index, done=True)

@@ -11,7 +11,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.blocks import finish, forget_oldest, interrupted, open_block, recent, streaming
+from gemini_live_runtime.journal.blocks import (
+    change,
+    finish,
+    forget_oldest,
+    interrupted,
+    open_block,
+    recent,
+    streaming,
+)
 from gemini_live_runtime.journal.mind_fold import HANDLERS as MIND_HANDLERS
 from gemini_live_runtime.journal.view import (
     MAX_BLOCK_CHARS,
@@ -154,22 +162,23 @@ def _wire_audio(view: SessionView, event: ev.Event, p: ev.WireAudio) -> Dirty:
 def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
     kind: BlockKind = "user" if p.side == "user" else ("thought" if p.channel == "thought" else "model")
     text = sanitise(p.text)
-    block = streaming(view, kind, event.turn) or interrupted(view, kind, event.gen)
-    if block is not None and len(block.text) + len(text) > MAX_BLOCK_CHARS:
-        block.done = True
-        block.rev += 1
-        block = None
-    if block is None:
-        text = text.lstrip()
-        if not text:
-            return Dirty.NONE
-        if kind == "model":
-            finish(view, "user")
-        block = open_block(view, event, kind)
-    block.text += text
-    block.rev += 1
-    view.block_chars += len(text)
-    forget_oldest(view)
+    index = streaming(view, kind, event.turn)
+    if index is None:
+        index = interrupted(view, kind, event.gen)
+    if index is not None and len(view.blocks[index].text) + len(text) > MAX_BLOCK_CHARS:
+        change(view, index, done=True)
+        index = None
+    if index is not None:
+        change(view, index, text=view.blocks[index].text + text)
+        view.block_chars += len(text)
+        forget_oldest(view)
+        return Dirty.TRANSCRIPT
+    text = text.lstrip()
+    if not text:
+        return Dirty.NONE
+    if kind == "model":
+        finish(view, "user")
+    open_block(view, event, kind, text=text)
     return Dirty.TRANSCRIPT
 
 
@@ -190,13 +199,11 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
     view.interruptions += 1
     view.playing = False
     heard = len(sanitise(p.heard_text).lstrip())
-    parts = [block for block in recent(view, event.turn) if block.kind == "model" and block.turn == event.turn]
+    parts = [part for part in recent(view, event.turn) if part[1].kind == "model" and part[1].turn == event.turn]
     # An answer may stand in several blocks, with calls between them: what was heard fills them in order.
-    for block in reversed(parts):
-        if block.gen == event.gen or block is parts[0]:
-            block.heard = min(heard, len(block.text))
-            block.interrupted = block.done = True
-            block.rev += 1
+    for index, block in reversed(parts):
+        if block.gen == event.gen or block is parts[0][1]:
+            change(view, index, heard=min(heard, len(block.text)), interrupted=True, done=True)
             heard = max(0, heard - len(block.text))
     return Dirty.TRANSCRIPT | Dirty.HEADER | Dirty.METERS
 
@@ -208,10 +215,9 @@ def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty
     if p.latency_ms is not None:
         view.latencies.append(p.latency_ms)
         del view.latencies[:-MAX_LATENCIES]
-        for block in recent(view, event.turn):
+        for index, block in recent(view, event.turn):
             if block.kind == "model" and block.turn == event.turn:
-                block.ms = p.latency_ms
-                block.rev += 1
+                change(view, index, ms=p.latency_ms)
                 break
     return Dirty.TRANSCRIPT | Dirty.HEADER | Dirty.METERS
 
@@ -230,12 +236,12 @@ def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
 def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dirty:
     view.calls_open = max(0, view.calls_open - 1)
     key = _call_key(p.call_id)
-    for block in reversed(view.blocks):
+    for index in range(len(view.blocks) - 1, -1, -1):
+        block = view.blocks[index]
         if block.kind == "tool" and block.call_id == key and not block.done:
-            block.status, block.ms, block.done = p.status, p.ms, True
-            block.detail = _short(p.result, 200)
-            view.block_chars += len(block.detail)
-            block.rev += 1
+            detail = _short(p.result, 200)
+            change(view, index, status=p.status, ms=p.ms, done=True, detail=detail)
+            view.block_chars += len(detail) - len(block.detail)
             break
     return Dirty.TRANSCRIPT | Dirty.HEADER
 

@@ -60,7 +60,10 @@ class PlainWriter:
             self._unprinted[block.id] = block
         self._seen = self.view.next_block - 1
         for ident in sorted(self._unprinted):
-            block = self._unprinted[ident]
+            # Ids are dense; of a block that the view has forgotten the last that was seen counts.
+            index = ident - 1 - self.view.blocks_forgotten
+            block = self.view.blocks[index] if index >= 0 else self._unprinted[ident]
+            self._unprinted[ident] = block
             if block.done:
                 del self._unprinted[ident]
                 yield from _block_lines(block)

@@ -5,6 +5,7 @@ Every string in a `SessionView` is sanitised and ready to show; raw text stays i
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field, fields
 from enum import IntFlag, auto
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,9 +44,9 @@ class Dirty(IntFlag):
     LOG = auto()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Block:
-    """One paragraph of the transcript. `rev` grows with every change, so that a wrapped copy can be kept.
+    """One paragraph of the transcript at one event. `rev` grows with every change, so that a wrapped copy can be kept.
 
     `text` is what was said, typed, called or noticed. For an interrupted model block `heard` is how many characters of
     `text` were heard (None: all of it, or not interrupted). `turn` and `gen` are those of the event that opened it.
@@ -131,6 +132,13 @@ class SessionView:
     next_block: int = 1
     log: list[str] = field(default_factory=list)
 
+    def snapshot(self) -> SessionView:
+        """An equal view that later events do not change: lists and dicts are copied, the frozen items shared."""
+        other = copy.copy(self)
+        for name in _CONTAINERS:
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object from which `from_json` restores an equal view."""
         # Flat copies by hand: `asdict` takes eight times as long, and the engine's loop waits for a console's snapshot.
@@ -158,6 +166,9 @@ class SessionView:
 
 
 _VIEW_FIELDS = tuple(f.name for f in fields(SessionView))
+_CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))
+"""Fields that hold a list, a dict, or a part of the view with a `copy` of its own."""
+
 _METER_FIELDS = tuple(f.name for f in fields(MeterSample))
 _BLOCK_FIELDS = tuple(f.name for f in fields(Block))
 
