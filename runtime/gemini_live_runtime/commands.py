@@ -65,8 +65,179 @@ class HangUp(Order):
     reason: str = "hung up"
 
 
+# -- changing things live --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditState(Order):
+    """Write or remove keys, all or none. Shows as `edit.applied`.
+
+    Each of `edits` has `key`, and `value` or `remove: true`. With `expect` (the value that was seen) or
+    `expect_absent: true` it is refused when the agent has changed the key meanwhile. Declared types are enforced.
+    """
+
+    command: ClassVar[str] = "state.edit"
+    edits: tuple[dict[str, Any], ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewEdit(Order):
+    """Find out what `state.edit` with these edits would do, on a copy. Shows as `edit.previewed`."""
+
+    command: ClassVar[str] = "state.preview"
+    edits: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoEdit(Order):
+    """Take back the last edit, unless the agent has changed one of its keys meanwhile (`force` does it anyway)."""
+
+    command: ClassVar[str] = "state.undo"
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedoEdit(Order):
+    """Make the edit again that was taken back last."""
+
+    command: ClassVar[str] = "state.redo"
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoToPhase(Order):
+    """Take the conversation to a phase without asking guards: at once, or when the turn has ended."""
+
+    command: ClassVar[str] = "phase.go"
+    phase: str
+    when: Literal["now", "turn-end"] = "now"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewPhase(Order):
+    """Find out what `phase.go` would do. Shows as `phase.previewed`."""
+
+    command: ClassVar[str] = "phase.preview"
+    phase: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchWatcher(Order):
+    """Mute a watcher, or hear it again."""
+
+    command: ClassVar[str] = "watcher.switch"
+    watcher: str
+    muted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FireWatcher(Order):
+    """Run what a watcher does, as if its condition had come true."""
+
+    command: ClassVar[str] = "watcher.fire"
+    watcher: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GiveContext(Order):
+    """Let the model know something without having it answer."""
+
+    command: ClassVar[str] = "context.give"
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetInstruction(Order):
+    """Replace the agent's own instruction; what phases and modifiers add stays."""
+
+    command: ClassVar[str] = "instruction.set"
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReloadAgent(Order):
+    """Read the agent's file again, between two turns. Shows as `agent.reloaded`."""
+
+    command: ClassVar[str] = "agent.reload"
+
+
+# -- holding the agent -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetBreakpoint(Order):
+    """Hold the agent when something happens. Kinds and targets as in `breakpoints.changed`; an equal one is replaced.
+
+    `id` changes an existing one; "" makes one.
+    """
+
+    command: ClassVar[str] = "breakpoint.set"
+    kind: Literal["watcher", "phase", "transition", "tool", "key", "expression"]
+    target: str
+    enabled: bool = True
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveBreakpoint(Order):
+    """Forget a breakpoint; "" forgets all."""
+
+    command: ClassVar[str] = "breakpoint.remove"
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldAgent(Order):
+    """Hold the agent before its next decision. Shows as `agent.held`."""
+
+    command: ClassVar[str] = "agent.hold"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseAgent(Order):
+    """Let a held agent go on: for good, for one decision (`event`), or until the turn has ended (`turn`)."""
+
+    command: ClassVar[str] = "agent.release"
+    how: Literal["continue", "event", "turn"] = "continue"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetMark(Order):
+    """Mark this moment, or that of event `of`, with a note."""
+
+    command: ClassVar[str] = "mark.set"
+    text: str = ""
+    of: int = 0
+
+
 ORDERS: dict[str, type[Order]] = {
-    cls.command: cls for cls in (SendText, SetMode, SetMicrophone, SetSpeaker, Interrupt, HangUp)
+    cls.command: cls
+    for cls in (
+        SendText,
+        SetMode,
+        SetMicrophone,
+        SetSpeaker,
+        Interrupt,
+        HangUp,
+        EditState,
+        PreviewEdit,
+        UndoEdit,
+        RedoEdit,
+        GoToPhase,
+        PreviewPhase,
+        SwitchWatcher,
+        FireWatcher,
+        GiveContext,
+        SetInstruction,
+        ReloadAgent,
+        SetBreakpoint,
+        RemoveBreakpoint,
+        HoldAgent,
+        ReleaseAgent,
+        SetMark,
+    )
 }
 """Every command by its name on the wire."""
 

@@ -52,7 +52,7 @@ def strings(value: object) -> Iterator[str]:
     elif isinstance(value, dict):
         for item in (*value, *value.values()):
             yield from strings(item)
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         for item in value:
             yield from strings(item)
 

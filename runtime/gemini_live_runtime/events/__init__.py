@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from gemini_live_runtime.events.base import *
+from gemini_live_runtime.events.inspection import *
 from gemini_live_runtime.events.mind import *
 from gemini_live_runtime.events.session import *
 
@@ -80,6 +81,19 @@ PAYLOADS: dict[str, type[Payload]] = {
         SnapshotRestored,
         SnapshotSaved,
         DeliveryDropped,
+        AgentDescribed,
+        GuardsRead,
+        PatternsRead,
+        WatcherSwitched,
+        EditPreviewed,
+        EditsApplied,
+        PhasePreviewed,
+        BreakpointsChanged,
+        AgentHeld,
+        AgentHolding,
+        AgentReleased,
+        MarkSet,
+        AgentReloaded,
     )
 }
 """Every payload type by its name on the wire."""

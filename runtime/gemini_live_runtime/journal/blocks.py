@@ -15,7 +15,7 @@ from gemini_live_runtime.journal.view import MAX_BLOCKS, MAX_CHARS, Block, Block
 
 def open_block(view: SessionView, event: Event, kind: BlockKind, **fields: Any) -> Block:
     """Add a block that begins with `event`; `fields` are those of `Block`."""
-    block = Block(id=view.next_block, kind=kind, t=event.t, turn=event.turn, gen=event.gen, **fields)
+    block = Block(id=view.next_block, kind=kind, t=event.t, turn=event.turn, gen=event.gen, seq=event.seq, **fields)
     view.next_block += 1
     view.blocks.append(block)
     view.block_chars += len(block.text) + len(block.detail)

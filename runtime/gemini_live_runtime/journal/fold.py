@@ -21,6 +21,7 @@ from gemini_live_runtime.journal.blocks import (
     streaming,
 )
 from gemini_live_runtime.journal.mind_fold import HANDLERS as MIND_HANDLERS
+from gemini_live_runtime.journal.mind_lines import HANDLERS as MIND_LINES
 from gemini_live_runtime.journal.view import (
     MAX_BLOCK_CHARS,
     MAX_EVENT_TYPES,
@@ -28,6 +29,7 @@ from gemini_live_runtime.journal.view import (
     MAX_LOG_LINES,
     BlockKind,
     Dirty,
+    LogLine,
     SessionView,
 )
 from gemini_live_runtime.samples import MeterSample
@@ -40,7 +42,7 @@ _RECORD_AFTER: dict[str, ev.Record] = {"audio-recording-stopped": "text", "journ
 """What is still recorded after a notice of the journal, by its code."""
 
 _Handler = Callable[[SessionView, ev.Event, Any], Dirty]
-_handlers: dict[type[ev.Payload], _Handler] = dict(MIND_HANDLERS)  # type: ignore[arg-type]
+_handlers: dict[type[ev.Payload], _Handler] = dict(MIND_LINES)  # type: ignore[arg-type]
 
 
 def _on(cls: type[ev.Payload]) -> Callable[[_Handler], _Handler]:
@@ -262,7 +264,7 @@ def _short(value: Any, limit: int = 60) -> str:
 def _usage(view: SessionView, event: ev.Event, p: ev.UsageReported) -> Dirty:
     view.prompt_tokens += p.prompt_tokens
     view.response_tokens += p.response_tokens
-    view.cost_usd = p.cost_usd
+    view.cost_usd, view.prices_as_of = p.cost_usd, sanitise_line(p.prices_as_of, 20)
     return Dirty.HEADER | Dirty.METERS
 
 
@@ -391,9 +393,17 @@ def _trimmed(view: SessionView, event: ev.Event, p: ev.RecordingTrimmed) -> Dirt
 
 @_on(ev.Log)
 def _log(view: SessionView, event: ev.Event, p: ev.Log) -> Dirty:
-    view.log.append(sanitise_line(f"{p.source} {p.level}: {p.text}", 500))
+    view.log.append(LogLine(event.t, event.seq, p.source, p.level, sanitise_line(p.text, 500)))
     del view.log[:-MAX_LOG_LINES]
     if p.level == "debug" or (p.source == "logging" and p.level == "info"):
         return Dirty.LOG
     open_block(view, event, "notice", text=sanitise_line(p.text, 500), status="log", done=True)
     return Dirty.LOG | Dirty.TRANSCRIPT
+
+
+def _both(first: _Handler, second: _Handler) -> _Handler:
+    return lambda view, event, payload: first(view, event, payload) | second(view, event, payload)
+
+
+for _cls, _handler in MIND_HANDLERS.items():
+    _handlers[_cls] = _both(_handlers[_cls], _handler) if _cls in _handlers else _handler

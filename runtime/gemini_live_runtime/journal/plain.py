@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.view import Block, Dirty, SessionView
+from gemini_live_runtime.journal.view import Block, Dirty, LogLine, SessionView
 
 _CONTINUED = "\n    "
+_OWN_LABELS = frozenset(("phase", "watch", "refused", "held", "mark", "edit"))
 
 
 class PlainWriter:
     """Turns events into finished lines.
 
     A paragraph of the transcript becomes a line when it is complete, so that what is printed never changes. Lines
-    begin with `user:`, `model:`, `thought:`, `tool:`, `phase:`, `watch:`, `notice:`, `state:`, `session:` or `log:`;
-    further lines of the same paragraph are indented, so no text can pass for a line of its own. With `times` each
-    starts with its session time, `mm:ss.t`.
+    begin with `user:`, `model:`, `thought:`, `tool:`, `phase:`, `watch:`, `refused:`, `held:`, `mark:`, `edit:`,
+    `notice:`, `state:`, `session:` or `log:`; further lines of the same paragraph are indented, so no text can pass for
+    a line of its own. With `times` each starts with its session time, `mm:ss.t`.
     """
 
     def __init__(self, *, times: bool = False) -> None:
@@ -41,7 +42,7 @@ class PlainWriter:
         if isinstance(payload, ev.SessionState) and view.word != before:
             lines.append(f"state: {view.word}" + (f" ({view.word_reason})" if view.word_reason else ""))
         elif isinstance(payload, ev.Log) and payload.level != "debug":
-            lines.append(f"log: {view.log[-1]}")
+            lines.append(f"log: {_log_text(view.log[-1])}")
         elif isinstance(payload, ev.SessionEnded):
             lines += self.rest()
             lines.append(f"session: ended, {view.ended}")
@@ -80,7 +81,7 @@ def _block_lines(block: Block, *, cut_off: bool = False) -> Iterator[str]:
         yield _line("tool", f"{text} -> {status}{took}" + (f" {block.detail}" if block.detail else ""))
     elif block.kind == "notice" and block.status == "log":
         return  # printed as it came
-    elif block.kind == "notice" and block.status in ("phase", "watch"):
+    elif block.kind == "notice" and block.status in _OWN_LABELS:
         yield _line(block.status, text)
     elif block.kind == "notice":
         remedy = f"{'' if text.endswith(('.', '?', '!')) else '.'} {block.detail}" if block.detail else ""
@@ -91,6 +92,10 @@ def _block_lines(block: Block, *, cut_off: bool = False) -> Iterator[str]:
         yield _line(block.kind, f"{heard}{lost}")
     elif text:
         yield _line(block.kind, text + (" [broken off]" if cut_off else ""))
+
+
+def _log_text(line: LogLine) -> str:
+    return f"{line.source} {line.level}: {line.text}"
 
 
 def _line(label: str, text: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from enum import IntFlag, auto
 from typing import TYPE_CHECKING, Any, Literal
 
+from gemini_live_runtime.journal.mind_view import MindView
 from gemini_live_runtime.samples import MeterSample
 
 if TYPE_CHECKING:
@@ -42,6 +43,13 @@ class Dirty(IntFlag):
     CONTROLS = auto()
     NOTICES = auto()
     LOG = auto()
+    STATE = auto()
+    PHASE = auto()
+    WATCHERS = auto()
+    TOOLS = auto()
+    TIMELINE = auto()
+    LATENCY = auto()
+    HELD = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,8 @@ class Block:
     t: float
     turn: int
     gen: int
+    seq: int = 0
+    """The event that opened it."""
     text: str = ""
     typed: bool = False
     done: bool = False
@@ -65,11 +75,25 @@ class Block:
     rev: int = 0
     call_id: str = ""
     status: str = ""
-    """Tools: running, ok, error, timeout, cancelled, refused. Notices: info, warning, error, log, phase, watch."""
+    """Tools: running, ok, error, timeout, cancelled, refused.
+
+    Notices: info, warning, error, log, phase, watch, refused, held, mark, edit.
+    """
     detail: str = ""
     """Tools: the result in short. Notices: the remedy."""
     ms: float | None = None
     """Tools: duration. Model: the turn's latency, end of the user's input to the first sample played."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of output of the agent, a library or the engine."""
+
+    t: float
+    seq: int
+    source: str
+    level: str
+    text: str
 
 
 @dataclass(slots=True)
@@ -130,7 +154,10 @@ class SessionView:
     """Characters held by `blocks`, see `MAX_CHARS`."""
     blocks_forgotten: int = 0
     next_block: int = 1
-    log: list[str] = field(default_factory=list)
+    log: list[LogLine] = field(default_factory=list)
+    prices_as_of: str = ""
+    """The month (`YYYY-MM`) of the prices behind `cost_usd`."""
+    mind: MindView = field(default_factory=MindView)
 
     def snapshot(self) -> SessionView:
         """An equal view that later events do not change: lists and dicts are copied, the frozen items shared."""
@@ -145,8 +172,10 @@ class SessionView:
         value = {name: getattr(self, name) for name in _VIEW_FIELDS}
         value["meters"] = {name: getattr(self.meters, name) for name in _METER_FIELDS}
         value["blocks"] = [{name: getattr(block, name) for name in _BLOCK_FIELDS} for block in self.blocks]
-        for name in ("phrases", "tools", "latencies", "log"):
+        for name in ("phrases", "tools", "latencies"):
             value[name] = list(value[name])
+        value["log"] = [{name: getattr(line, name) for name in _LOG_FIELDS} for line in self.log]
+        value["mind"] = self.mind.to_json()
         value["events_by_type"] = dict(self.events_by_type)
         return value
 
@@ -160,6 +189,10 @@ class SessionView:
                 view.blocks = [Block(**_only(_BLOCK_FIELDS, block)) for block in item]
             elif name == "meters":
                 view.meters = MeterSample(**_only(_METER_FIELDS, item))
+            elif name == "log":
+                view.log = [LogLine(**_only(_LOG_FIELDS, line)) for line in item]
+            elif name == "mind":
+                view.mind = MindView.from_json(item)
             elif name in known:
                 setattr(view, name, item)
         return view
@@ -171,6 +204,7 @@ _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(Sessi
 
 _METER_FIELDS = tuple(f.name for f in fields(MeterSample))
 _BLOCK_FIELDS = tuple(f.name for f in fields(Block))
+_LOG_FIELDS = tuple(f.name for f in fields(LogLine))
 
 
 def _only(known: tuple[str, ...], value: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,8 @@ class OperatorSide(CoreBase):
             self._order_interrupt(command.id, now)
         elif isinstance(order, cmd.HangUp):
             return self.ending(now, order.reason, 0)
+        else:
+            self._refuse(command.id, order.command, f"This session cannot do {order.command}")
         return self._flush(now)
 
     def _order_text(self, command_id: str, text: str, now: float) -> None:

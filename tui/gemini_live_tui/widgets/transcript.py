@@ -29,6 +29,10 @@ _NOTICE_WORDS = {
     "log": "log",
     "phase": "phase",
     "watch": "watch",
+    "refused": "kept",
+    "held": "held",
+    "mark": "mark",
+    "edit": "edit",
 }
 _NOTICE_STYLES = {"warning": "warn", "error": "error"}
 

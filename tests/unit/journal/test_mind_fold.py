@@ -1,0 +1,121 @@
+"""The mind in a view: what events of state, phases, watchers, tools and turns leave behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.journal.mind_view import MAX_NUMBERS, MindView, pack, plain_key, real_key, unpack
+
+
+def mind(*payloads: ev.Payload | tuple[float, ev.Payload]) -> MindView:
+    events = []
+    for seq, item in enumerate(payloads, 1):
+        t, payload = item if isinstance(item, tuple) else (float(seq), item)
+        events.append(ev.Event(seq, t, 1, 1, payload))
+    return fold(events).mind
+
+
+def wrote(key: str, new: Any, old: Any = None, **values: Any) -> ev.StateChanged:
+    return ev.StateChanged(**{"key": key, "old": old, "new": new, "mutation": 1, "origin": "tool", **values})
+
+
+def entered(phase: str, **values: Any) -> ev.PhaseEntered:
+    return ev.PhaseEntered(**{"phase": phase, "trigger": "guard", **values})
+
+
+@given(st.text())
+def test_every_key_comes_back_from_its_plain_spelling(key):
+    assert real_key(plain_key(key)) == key
+    assert plain_key(key).isascii()
+
+
+def test_a_key_knows_its_value_its_writer_and_what_it_was():
+    cell = mind(wrote("app:plan", None, by="offer", added=True), wrote("app:plan", "gold", reason="said so")).keys[
+        "app:plan"
+    ]
+    assert (cell.text, cell.kind, unpack(cell.was), cell.origin, cell.reason) == (
+        '"gold"',
+        "text",
+        None,
+        "tool",
+        "said so",
+    )
+    assert (cell.changes, cell.seq) == (2, 2)
+
+
+def test_a_removed_key_is_gone_and_a_new_one_of_its_name_begins_afresh():
+    view = mind(wrote("a", 1, added=True), wrote("a", None, 1, removed=True), wrote("a", 2, added=True))
+    assert (view.keys["a"].changes, view.keys["a"].was) == (1, "")
+
+
+def test_numbers_keep_a_bounded_history_and_true_is_none():
+    cell = mind(*(wrote("n", number) for number in range(40)), wrote("n", True)).keys["n"]
+    assert cell.kind == "bool"
+    assert cell.numbers == tuple(float(number) for number in range(40 - MAX_NUMBERS, 40))
+
+
+def test_the_path_tells_how_long_each_phase_lasted():
+    view = mind((1.0, entered("greet")), (5.5, entered("verify")), (6.0, entered("greet")))
+    assert [(stay.phase, stay.seconds) for stay in view.path] == [("greet", 4.5), ("verify", 0.5), ("greet", None)]
+    assert view.visits == {"greet": 2, "verify": 1}
+
+
+def test_a_new_phase_forgets_the_ways_of_the_old_one():
+    ways = ({"to": "close", "outcome": "ready", "because": "", "guard": {"text": "x", "value": True}},)
+    read = ev.GuardsRead(phase="offer", ways=ways, needs=({"key": "app:plan", "label": "plan", "met": True, "by": ""},))
+    assert mind(entered("offer"), read).ways[0].to == "close"
+    after = mind(entered("offer"), read, entered("close", terminal=True))
+    assert (after.ways, after.needs, after.terminal) == ((), (), True)
+
+
+def test_a_watcher_remembers_its_firing_and_how_near_it_came_since():
+    miss: dict[str, Any] = {"watcher": "angry", "key": "app:anger", "old": 0, "new": 0.3, "missing": "0.4 below 0.7"}
+    fired = ev.WatcherFired(watcher="angry", key="app:anger", old=0.3, new=0.8, explanation={})
+    view = mind(ev.WatchersMissed(misses=({**miss, "share": 0.43},)), fired, ev.WatchersMissed(misses=(miss,)))
+    card = view.watchers["angry"]
+    assert (card.fired, card.last, card.last_seq) == (1, "app:anger 0.3 → 0.8", 2)
+    assert (card.miss, card.share, card.shares) == ("0.4 below 0.7", None, (0.43,))
+    assert [tick.lane for tick in view.ticks] == ["watch"]
+
+
+def test_describing_the_agent_again_keeps_what_its_watchers_have_done():
+    fired = ev.WatcherFired(watcher="angry", key="k", old=0, new=1, explanation={})
+    before = ev.AgentDescribed(agent="a", watchers=({"name": "angry", "when": "k is true"}, {"name": "gone"}))
+    after = ev.AgentDescribed(agent="a", watchers=({"name": "angry", "when": "k == 2"},))
+    cards = mind(before, fired, after).watchers
+    assert list(cards) == ["angry"]
+    assert (cards["angry"].fired, cards["angry"].when) == (1, "k == 2")
+
+
+def test_a_call_runs_until_it_is_answered():
+    called = ev.ToolCalled(call_id="c\x1b1", name="verify", args={"dob": "1988"})
+    done = ev.ToolFinished(call_id="c\x1b1", name="verify", status="ok", result={"ok": True}, ms=141.0, delivered=True)
+    (running,) = mind(called).tools.values()
+    (finished,) = mind(called, done).tools.values()
+    assert (running.status, running.end) == ("running", None)
+    assert (finished.status, finished.ms, unpack(finished.result)) == ("ok", 141.0, {"ok": True})
+
+
+def test_an_interrupted_answer_ends_its_span_as_cut():
+    cut = ev.TurnInterrupted(
+        by="server", cut_below=1, heard_samples=0, unheard_samples=0, heard_text="", unheard_text=""
+    )
+    (span,) = mind((1.0, ev.PlaybackStarted()), (2.0, cut), (3.0, ev.PlaybackDrained(of=1))).spans
+    assert (span.t, span.end, span.cut) == (1.0, 2.0, True)
+
+
+def test_a_held_agent_counts_what_waits_until_it_goes_on():
+    held = ev.AgentHeld(by="b1", at="watcher angry", explanation={"text": "x", "value": True})
+    standing = mind(held, ev.AgentHolding(answers=1, steps=3))
+    assert standing.held is not None
+    assert (standing.held.answers, standing.held.steps) == (1, 3)
+    assert mind(held, ev.AgentReleased(how="continue", seconds=1.0)).held is None
+
+
+def test_a_value_that_is_too_long_leaves_a_note_and_stays_small():
+    assert len(pack("x" * 1_000_000)) < 100
