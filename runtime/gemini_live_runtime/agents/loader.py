@@ -10,19 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from gemini_live_runtime.agents.catalogue import CATALOGUE
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.session.agent import Agent
 from gemini_live_runtime.session.live import Live
 from gemini_live_runtime.session.plan import SessionPlan
 
-BUNDLED: dict[str, str] = {
-    "concierge": "A hotel concierge: weather, timers, notes, a table, the time.",
-    "clinic": "A clinic's intake: what is wrong, how urgent it is, an appointment.",
-    "restaurant": "A restaurant's order desk: dishes, a total, payment, a kitchen that takes its time.",
-    "debt_collection": "A debt collector: a notice, an identity, then a payment, a plan, or peace.",
-    "call_screening": "A call screener: who is calling and why, then put through, a message, or no.",
-    "tech_support": "Technical support: a fault described, a line tested, a router restarted, a person when all fails.",
-}
+BUNDLED: dict[str, str] = {agent.name: agent.description for agent in CATALOGUE}
 """Bundled agents by name, each with a sentence on it; the module of that name has the function of that name."""
 
 

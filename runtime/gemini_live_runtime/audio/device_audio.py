@@ -65,7 +65,7 @@ class DeviceAudio:
     """Microphone and loudspeaker of this machine, with the echo of one removed from the other.
 
     `input` and `output` choose a device by number, name or part of a name; None is the default. With `echo` False the
-    microphone is taken as it is.
+    microphone is taken as it is; `only` one direction leaves the other alone.
     """
 
     def __init__(
@@ -74,10 +74,12 @@ class DeviceAudio:
         output: str | None = None,
         *,
         echo: bool = True,
+        only: Direction | None = None,
         load: Callable[[], Any] = import_portaudio,
         probe: Callable[[], DeviceList] = list_devices,
     ) -> None:
-        self._wanted: dict[Direction, str | None] = {"input": input, "output": output}
+        wanted: dict[Direction, str | None] = {"input": input, "output": output}
+        self._wanted = wanted if only is None else {only: wanted[only]}
         self._echo = echo
         self._load = load
         self._probe = probe

@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 from gemini_live_runtime.conversation.text_model import TextRequest
 from gemini_live_runtime.errors import ConfigError, CredentialError, ProtocolError, UnreachableError, WireError
-from gemini_live_runtime.text import redactor, sanitise_line
 from gemini_live_runtime.wire.endpoints import Endpoint, is_loopback
+from gemini_live_runtime.wire.google_error import google_error, shown
 
 if TYPE_CHECKING:
     import httpx
@@ -98,7 +97,7 @@ class GeminiTextModel:
             ) from None
         except httpx.HTTPError as error:
             raise UnreachableError(
-                f"The text model {self.model} cannot be reached: {_safe(str(error) or type(error).__name__)}",
+                f"The text model {self.model} cannot be reached: {shown(str(error) or type(error).__name__)}",
                 remedy="Check the network",
                 field="text_model",
             ) from None
@@ -150,7 +149,7 @@ class GeminiTextModel:
             return response.status_code, bytes(reply)
 
     def _refused(self, status: int, reply: bytes) -> Exception:
-        said, reason = _google_error(reply)
+        said, reason = google_error(reply)
         told = f": {said}" if said else ""
         if status in (401, 403) or reason == "API_KEY_INVALID":
             return CredentialError(
@@ -195,7 +194,7 @@ class GeminiTextModel:
             ) from None
         if finish != "STOP" or not text:
             raise TextModelError(
-                f"The text model {self.model} gave no complete reply: {_safe(finish)}",
+                f"The text model {self.model} gave no complete reply: {shown(finish)}",
                 remedy="Ask for less" if finish == "MAX_TOKENS" else "",
             )
         return text
@@ -232,18 +231,3 @@ def text_url(model: str, endpoint: Endpoint) -> str:
         )
     path = f"{live['prefix']}/{live['version']}/{endpoint.model_path(model)}:generateContent"
     return urlunsplit(("https" if secure else "http", parts.netloc, path, "", ""))
-
-
-def _google_error(reply: bytes) -> tuple[str, str]:
-    """The message of Google's error object, fit to be shown, and the reason in its details; "" for what is absent."""
-    try:
-        error = json.loads(reply)["error"]
-        details = error.get("details") or []
-        reasons = [str(item["reason"]) for item in details if isinstance(item, Mapping) and "reason" in item]
-        return _safe(str(error.get("message") or "")), next(iter(reasons), "")
-    except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
-        return "", ""
-
-
-def _safe(text: str) -> str:
-    return sanitise_line(redactor.text(text), 200)

@@ -1,0 +1,286 @@
+"""Levels and sound tests for a console, in a process of its own: `python -m gemini_live_runtime.audio.helper`.
+
+A console opens no device itself, and some sound systems abort the process that asks them. One JSON object a line.
+Orders on standard input: `{"order": "levels", "input": DEVICE}`, `{"order": "microphone", "input": DEVICE}`,
+`{"order": "echo", "input": DEVICE, "output": DEVICE}` and `{"order": "stop"}`; a device is a number, a part of a name,
+or "" for the default, and each order ends the one before. Reports on standard output carry the `serial` of their order
+and are `opened`, `level`, `result` or `problem`. The end of standard input ends the process: nobody leaves a microphone
+open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import asdict
+from typing import Any, TextIO
+
+from gemini_live_runtime.audio.devices import DeviceList
+from gemini_live_runtime.audio.interface import AudioIO, AudioOpened, Direction, MicChunk
+
+LEVEL_EVERY_S = 0.05
+
+Report = Callable[[dict[str, Any]], None]
+MakeAudio = Callable[[str | None, str | None, Direction | None, bool], AudioIO]
+"""Input, output, the only direction to open (None: both), and whether to cancel echo."""
+
+
+class _Listener:
+    """Keeps what a test needs of what an `AudioIO` says."""
+
+    def __init__(self) -> None:
+        self.speaking = False
+        self.lost = ""
+        self.on_chunk: Callable[[MicChunk], None] | None = None
+
+    def mic_chunk(self, chunk: MicChunk) -> None:
+        if self.on_chunk is not None:
+            self.on_chunk(chunk)
+
+    def playback_started(self, gen: int) -> None: ...
+
+    def playback_heard(self, gen: int, first: int, count: int) -> None: ...
+
+    def playback_drained(self, gen: int) -> None: ...
+
+    def voice(self, speaking: bool) -> None:
+        self.speaking = speaking
+
+    def echo_warning(self, leaking: bool) -> None: ...
+
+    def device_lost(self, direction: Direction, reason: str) -> None:
+        self.lost = reason
+
+
+class Helper:
+    """Carries out one order at a time and reports."""
+
+    def __init__(self, report: Report, make: MakeAudio) -> None:
+        self._report = report
+        self._make = make
+        self._task: asyncio.Task[None] | None = None
+
+    async def order(self, order: dict[str, Any]) -> None:
+        """End what is going on and begin `order`."""
+        await self.stop()
+        name, serial = str(order.get("order", "")), order.get("serial", 0)
+
+        def report(**values: Any) -> None:
+            self._report({"serial": serial, **values})
+
+        device, output = str(order.get("input", "")) or None, str(order.get("output", "")) or None
+        work: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
+            "levels": lambda: self._levels(report, device),
+            "microphone": lambda: self._microphone(report, device),
+            "echo": lambda: self._echo(report, device, output),
+        }
+        if name in work:
+            self._task = asyncio.create_task(self._guarded(report, work[name]))
+        elif name != "stop":
+            report(report="problem", text=f"There is no order {name[:40]!r}.")
+
+    async def stop(self) -> None:
+        """End what is going on; its devices are closed when this returns."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _guarded(self, report: Callable[..., None], work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except Exception as error:
+            report(report="problem", text=f"The sound could not be tested: {type(error).__name__}: {error!s:.200}.")
+
+    async def _levels(self, report: Callable[..., None], device: str | None) -> None:
+        listener = _Listener()
+        audio = self._make(device, None, "input", False)
+        try:
+            if not _told(report, await audio.open(listener), ("input",)):
+                return
+            while not listener.lost:
+                _level(report, audio)
+                await asyncio.sleep(LEVEL_EVERY_S)
+            report(report="problem", text=listener.lost)
+        finally:
+            await audio.close()
+
+    async def _microphone(self, report: Callable[..., None], device: str | None) -> None:
+        from gemini_live_runtime.audio.trial import MICROPHONE_S, MicrophoneTrial
+
+        listener, trial = _Listener(), MicrophoneTrial()
+        audio = self._make(device, None, "input", False)
+        try:
+            if not _told(report, await audio.open(listener), ("input",)):
+                return
+            listener.on_chunk = lambda chunk: trial.add(chunk.pcm, speaking=listener.speaking)
+            await self._meter(report, audio, listener, MICROPHONE_S)
+        finally:
+            await audio.close()
+        if listener.lost:
+            report(report="problem", text=listener.lost)
+            return
+        report(
+            report="result",
+            test="microphone",
+            peak_db=trial.peak_db,
+            floor_db=trial.floor_db,
+            voice_db=trial.voice_db,
+            **asdict(trial.verdict()),
+        )
+
+    async def _echo(self, report: Callable[..., None], device: str | None, output: str | None) -> None:
+        from gemini_live_runtime.audio.trial import ROOM_S, SOUND_S, TAIL_S, EchoTrial, trial_sound
+
+        listener, trial = _Listener(), EchoTrial()
+        audio = self._make(device, output, None, True)
+        try:
+            if not _told(report, await audio.open(listener), ("input", "output")):
+                return
+            left = ROOM_S + SOUND_S + TAIL_S
+            await self._meter(
+                report,
+                audio,
+                listener,
+                ROOM_S,
+                then=left - ROOM_S,
+                seen=lambda: trial.add(audio.levels(), playing=False),
+            )
+            audio.play(1, trial_sound().tobytes())
+            audio.end_of_turn(1)
+            await self._meter(
+                report, audio, listener, SOUND_S, then=TAIL_S, seen=lambda: trial.add(audio.levels(), playing=True)
+            )
+        finally:
+            await audio.close()
+        if listener.lost:
+            report(report="problem", text=listener.lost)
+            return
+        report(
+            report="result",
+            test="echo",
+            return_db=trial.return_db,
+            reduction_db=trial.reduction_db,
+            **asdict(trial.verdict()),
+        )
+
+    async def _meter(
+        self,
+        report: Callable[..., None],
+        audio: AudioIO,
+        listener: _Listener,
+        seconds: float,
+        *,
+        then: float = 0.0,
+        seen: Callable[[], None] | None = None,
+    ) -> None:
+        """Report levels for `seconds`, of which and `then` more are left; `seen` looks at the meters as well."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not listener.lost and (left := end - loop.time()) > 0:
+            if seen is not None:
+                seen()
+            _level(report, audio, left_s=left + then)
+            await asyncio.sleep(min(LEVEL_EVERY_S, left))
+
+
+def _told(report: Callable[..., None], opened: AudioOpened, needed: tuple[Direction, ...]) -> bool:
+    """Report what was opened; whether everything `needed` is."""
+    missing = [name for name in needed if getattr(opened, name) is None]
+    if missing:
+        nouns = {"input": "microphone", "output": "speaker"}
+        report(report="problem", text=" ".join(opened.problems) or f"No {nouns[missing[0]]} could be opened.")
+        return False
+    report(
+        report="opened",
+        input=opened.input.name if opened.input else "",
+        output=opened.output.name if opened.output else "",
+        rate=opened.input.rate if opened.input else 0,
+        canceller=opened.echo_canceller,
+    )
+    return True
+
+
+def _level(report: Callable[..., None], audio: AudioIO, *, left_s: float | None = None) -> None:
+    levels = audio.levels()
+    if levels.mic_rms is None:
+        # Open, and nothing has arrived yet.
+        return
+    report(
+        report="level",
+        mic_db=levels.mic_rms,
+        peak_db=levels.mic_peak,
+        out_db=levels.out_rms,
+        clipped=levels.clipped,
+        speech=levels.speech,
+        erle_db=levels.erle_db,
+        left_s=left_s,
+    )
+
+
+def _devices(input: str | None, output: str | None, only: Direction | None, echo: bool) -> AudioIO:
+    from gemini_live_runtime.audio.device_audio import DeviceAudio
+
+    return DeviceAudio(input, output, echo=echo, only=only, probe=_probe_here)
+
+
+def _probe_here() -> DeviceList:
+    """The devices as this process sees them: it is the child in which a sound system may abort."""
+    from gemini_live_runtime.audio.probe import NO_DEVICE, NO_PORTAUDIO, describe
+
+    try:
+        import sounddevice
+    except (ImportError, OSError):
+        return DeviceList((), NO_PORTAUDIO)
+    devices = describe(sounddevice)
+    return DeviceList(devices, "" if devices else NO_DEVICE)
+
+
+async def serve(out: TextIO, make: MakeAudio = _devices) -> None:
+    """Carry out the orders of standard input until its end."""
+    loop = asyncio.get_running_loop()
+    orders: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+
+    def report(value: dict[str, Any]) -> None:
+        out.write(json.dumps(value) + "\n")
+        out.flush()
+
+    def read() -> None:
+        for line in sys.stdin:
+            try:
+                order = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(order, dict):
+                loop.call_soon_threadsafe(orders.put_nowait, order)
+        loop.call_soon_threadsafe(orders.put_nowait, None)
+
+    threading.Thread(target=read, name="orders", daemon=True).start()
+    helper = Helper(report, make)
+    try:
+        while (order := await orders.get()) is not None:
+            await helper.order(order)
+    finally:
+        await helper.stop()
+
+
+def main() -> None:
+    """Serve, with both standard descriptors closed to C libraries."""
+    out = os.dup(1)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    try:
+        with os.fdopen(out, "w", encoding="utf-8") as stream:
+            asyncio.run(serve(stream))
+    except BrokenPipeError:
+        # The console has gone.
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""What a microphone test and an echo test measure, and what they say of it: samples and levels in, verdicts out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from gemini_live_runtime.audio.interface import MODEL_RATE, AudioLevels
+from gemini_live_runtime.audio.levels import FLOOR_DB, mean_square, power_db
+from gemini_live_runtime.audio.samples import FULL_SCALE, Int16
+
+MICROPHONE_S = 5.0
+"""How long the microphone test listens."""
+ROOM_S = 1.0
+"""How long the echo test listens to the room before it plays."""
+SOUND_S = 6.0
+"""How long the echo test plays: the canceller needs about three seconds to learn a room."""
+TAIL_S = 0.5
+
+SILENT_DB = -59.0
+"""A level at which nothing but zeros arrives."""
+VOICE_DB = 10.0
+"""A voice is at least so much louder than what is there without it."""
+QUIET_VOICE_DB = -42.0
+NOISY_ROOM_DB = 18.0
+"""Below this distance between voice and room a recogniser begins to guess."""
+CLIPPED_PEAK_DB = -0.1
+
+RETURN_DB = 6.0
+"""An echo is there when the microphone is at least so much louder while the sound is played."""
+GOOD_ERLE_DB = 18.0
+FAIR_ERLE_DB = 10.0
+INAUDIBLE_DB = -58.0
+"""What is left of an echo below this is heard by nobody, and by no model."""
+
+Mark = Literal["good", "fair", "poor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a test went: a mark, what was found in one sentence, and what to do about it ("" when nothing)."""
+
+    mark: Mark
+    text: str
+    remedy: str = ""
+
+
+@dataclass(slots=True)
+class MicrophoneTrial:
+    """Collects 20 ms chunks (s16le) of the bare microphone and what the voice detector says of them."""
+
+    levels: list[float] = field(default_factory=list)
+    """dBFS of each chunk."""
+    peak_db: float = FLOOR_DB
+    voiced: int = 0
+    """Chunks in which somebody spoke."""
+
+    def add(self, pcm: bytes, *, speaking: bool) -> None:
+        """The next chunk."""
+        samples = np.frombuffer(pcm, np.int16)
+        self.levels.append(power_db(mean_square(samples)))
+        highest = max(int(samples.max()), -int(samples.min())) / FULL_SCALE
+        if highest > 0:
+            self.peak_db = max(self.peak_db, min(0.0, 20 * math.log10(highest)))
+        self.voiced += speaking
+
+    @property
+    def floor_db(self) -> float:
+        """The room without a voice: the level that one chunk in ten stays below."""
+        return _share(self.levels, 0.1)
+
+    @property
+    def voice_db(self) -> float:
+        """The voice: the level that one chunk in ten exceeds."""
+        return _share(self.levels, 0.9)
+
+    def verdict(self) -> Verdict:
+        """What the five seconds say of the microphone."""
+        above = self.voice_db - self.floor_db
+        if not self.levels:
+            return Verdict("poor", "The microphone gave nothing at all.", "Choose another one, or look at its plug")
+        if self.peak_db <= SILENT_DB:
+            return Verdict(
+                "poor",
+                "The microphone is open but gives silence.",
+                "Look for a mute switch, and for the system's permission to use it",
+            )
+        if self.peak_db >= CLIPPED_PEAK_DB:
+            return Verdict("fair", "The microphone is too loud: it clips.", "Turn its level down, or move away from it")
+        if not self.voiced and above < VOICE_DB:
+            return Verdict("poor", "No voice was heard, only the room.", "Say a sentence while it listens")
+        if self.voice_db < QUIET_VOICE_DB:
+            return Verdict("fair", "Your voice is very quiet.", "Turn the microphone's level up, or come closer")
+        if above < NOISY_ROOM_DB:
+            return Verdict(
+                "fair",
+                f"The room is loud: your voice is only {above:.0f} dB above it.",
+                "Come closer to the microphone, or use a headset",
+            )
+        return Verdict("good", f"Your voice is clear, {above:.0f} dB above the room.")
+
+
+@dataclass(slots=True)
+class EchoTrial:
+    """Collects the meters (20 times a second) of the room first, then of the sound that is played."""
+
+    room: list[float] = field(default_factory=list)
+    """Microphone levels before the sound, dBFS."""
+    played: list[float] = field(default_factory=list)
+    returned: list[float] = field(default_factory=list)
+    left: list[float] = field(default_factory=list)
+    """Microphone levels after cancelling, while the sound is played."""
+    reductions: list[float] = field(default_factory=list)
+    """Echo return loss enhancement, where there is one."""
+
+    def add(self, levels: AudioLevels, *, playing: bool) -> None:
+        """The meters as they are now."""
+        if levels.mic_rms is None:
+            return
+        if not playing:
+            self.room.append(levels.mic_rms)
+            return
+        self.returned.append(levels.mic_rms)
+        if levels.out_rms is not None:
+            self.played.append(levels.out_rms)
+        if levels.clean_rms is not None:
+            self.left.append(levels.clean_rms)
+        if levels.erle_db is not None:
+            self.reductions.append(levels.erle_db)
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether the microphone hears what is played."""
+        room = _share(self.room, 0.5) if self.room else FLOOR_DB
+        return bool(self.returned) and _share(self.returned, 0.8) >= room + RETURN_DB
+
+    @property
+    def return_db(self) -> float | None:
+        """How loud the sound comes back, in dB relative to how loud it was played; None when it does not."""
+        if not self.comes_back or not self.played:
+            return None
+        return _share(self.returned, 0.8) - _share(self.played, 0.8)
+
+    @property
+    def reduction_db(self) -> float | None:
+        """How much of it is taken out (ERLE), by the last third of the sound; None when nothing comes back."""
+        if not self.comes_back:
+            return None
+        settled = self.reductions[-max(1, len(self.reductions) // 3) :]
+        return _share(settled, 0.5) if settled else None
+
+    @property
+    def left_db(self) -> float | None:
+        """What is left of the sound in the microphone, dBFS, in the last third of it."""
+        settled = self.left[-max(1, len(self.left) // 3) :]
+        return _share(settled, 0.8) if settled else None
+
+    def verdict(self) -> Verdict:
+        """Whether the model will hear itself."""
+        if not self.returned or not self.played or max(self.played) <= SILENT_DB:
+            return Verdict("poor", "The sound was not played.", "Choose another speaker")
+        if not self.comes_back:
+            return Verdict(
+                "good",
+                "Nothing came back: the model cannot hear itself.",
+                "If you heard no sound, turn the speaker up; with headphones all is well",
+            )
+        reduction, left = self.reduction_db, self.left_db
+        if left is not None and left <= INAUDIBLE_DB:
+            return Verdict("good", "The echo is gone entirely: you can speak while the model speaks.")
+        if reduction is None or reduction < FAIR_ERLE_DB:
+            return Verdict(
+                "poor",
+                "The echo is hardly taken out: the model will hear itself and interrupt itself.",
+                "Use headphones, or turn the speaker down",
+            )
+        if reduction < GOOD_ERLE_DB:
+            return Verdict(
+                "fair",
+                "Most of the echo is taken out; a loud speaker may still interrupt the model.",
+                "Turn the speaker down a little, or use headphones",
+            )
+        return Verdict("good", "The echo is taken out: you can speak while the model speaks.")
+
+
+def trial_sound(seconds: float = SOUND_S) -> Int16:
+    """A plucked melody at 24 kHz, -20 dBFS: many harmonics and many beginnings, which is what a canceller learns by."""
+    count = int(seconds * MODEL_RATE)
+    sound = np.zeros(count)
+    step = int(_NOTE_S * MODEL_RATE)
+    for number, start in enumerate(range(0, count, step)):
+        length = min(int(step * 1.6), count - start)
+        t = np.arange(length) / MODEL_RATE
+        pitch = _MELODY[number % len(_MELODY)]
+        pluck = sum(np.sin(2 * np.pi * pitch * n * t) / n**0.8 for n in range(1, 9))
+        sound[start : start + length] += pluck * np.exp(-t / 0.12) * np.minimum(1.0, t / 0.004)
+    sound *= 0.1 / math.sqrt(float((sound**2).mean()))
+    out: Int16 = np.clip(np.rint(sound * FULL_SCALE), -32768, 32767).astype(np.int16)
+    return out
+
+
+_NOTE_S = 0.24
+_MELODY = (196.0, 246.9, 293.7, 392.0, 329.6, 293.7, 246.9, 220.0, 261.6, 329.6, 440.0, 392.0, 329.6, 261.6)
+
+
+def _share(values: Sequence[float], share: float) -> float:
+    """The value that `share` of `values` does not exceed."""
+    if not values:
+        return FLOOR_DB
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

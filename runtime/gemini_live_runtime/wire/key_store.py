@@ -1,0 +1,66 @@
+"""Where an API key can be kept: the system's keyring, or a file that only its owner can read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import CredentialError
+from gemini_live_runtime.text import redactor
+from gemini_live_runtime.wire.credentials import KEYRING_SERVICE, KEYRING_USER, Credential
+
+
+def keyring_problem() -> str:
+    """Why the system's keyring cannot be used, as a sentence; "" when it can. May ask a service, so it may block."""
+    try:
+        import keyring
+        from keyring.backends.fail import Keyring as NoBackend
+    except ImportError:
+        return "The package keyring is not installed (gemini-live-tui[keyring])."
+    try:
+        backend = keyring.get_keyring()
+        priority = float(getattr(backend, "priority", 0))
+    except Exception as error:
+        return f"The system's keyring cannot be used: {redactor.text(str(error)):.120}."
+    if isinstance(backend, NoBackend) or priority <= 0:
+        return "This system has no keyring that answers."
+    return ""
+
+
+def keep_in_keyring(credential: Credential) -> None:
+    """Put the key into the system's keyring, where `find_api_key` finds it. May block; raises `CredentialError`."""
+    problem = keyring_problem()
+    if problem:
+        raise CredentialError(problem, remedy="Keep the key in a file or in a variable", field="credentials.source")
+    import keyring
+
+    try:
+        keyring.set_password(KEYRING_SERVICE, KEYRING_USER, credential.secret)
+    except Exception as error:
+        raise CredentialError(
+            f"The keyring did not take the key: {redactor.text(str(error)):.120}",
+            remedy="Unlock it, or keep the key in a file",
+            field="credentials.source",
+        ) from None
+
+
+def keep_in_file(credential: Credential, path: Path) -> None:
+    """Write the key to `path`, mode 0600 from its creation on, whole or not at all; raises `CredentialError`."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        paths.private_dir(path.parent)
+        with contextlib.suppress(FileNotFoundError):
+            part.unlink()
+        with os.fdopen(paths.open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as file:
+            file.write(f"{credential.secret}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise CredentialError(
+            f"The key file {path} cannot be written: {error.strerror or error}",
+            remedy="Keep the key in the keyring or in a variable",
+            field="credentials.file",
+        ) from None

@@ -1,0 +1,93 @@
+"""Where a key is kept: found again from there, readable by nobody else, or refused in a sentence."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+
+import pytest
+from tests.support.canaries import KEY
+
+from gemini_live_runtime.errors import CredentialError
+from gemini_live_runtime.wire.credentials import KEYRING_SERVICE, KEYRING_USER, api_key, find_api_key
+from gemini_live_runtime.wire.key_store import keep_in_file, keep_in_keyring, keyring_problem
+
+
+class Backend:
+    """A keyring of a test."""
+
+    priority = 5.0
+
+
+class Broken(Backend):
+    """One that refuses."""
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
+    """A keyring module with a backend that keeps what it is given."""
+    kept: dict[tuple[str, str], str] = {}
+    module = types.ModuleType("keyring")
+    module.__path__ = []
+    errors, backends, fail = (types.ModuleType(f"keyring.{name}") for name in ("errors", "backends", "backends.fail"))
+    fail.Keyring = type("Keyring", (), {"priority": 0})
+    errors.KeyringError = type("KeyringError", (Exception,), {})
+    module.get_keyring = Backend
+    module.set_password = lambda service, user, secret: kept.__setitem__((service, user), secret)
+    module.get_password = lambda service, user: kept.get((service, user))
+    for name, part in (("", module), (".errors", errors), (".backends", backends), (".backends.fail", fail)):
+        monkeypatch.setitem(sys.modules, f"keyring{name}", part)
+    module.errors, module.backends = errors, backends
+    return kept
+
+
+def test_a_key_in_the_keyring_is_found_again(keyring: dict[tuple[str, str], str]) -> None:
+    assert keyring_problem() == ""
+    keep_in_keyring(api_key(KEY))
+    assert keyring == {(KEYRING_SERVICE, KEYRING_USER): KEY}
+    found = find_api_key({}, source="keyring").credential
+    assert found is not None
+    assert found.secret == KEY
+
+
+def test_a_missing_package_and_a_system_without_a_keyring_are_told_apart(
+    keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules["keyring"]
+    monkeypatch.setattr(module, "get_keyring", sys.modules["keyring.backends.fail"].Keyring)
+    assert keyring_problem() == "This system has no keyring that answers."
+    with pytest.raises(CredentialError, match="no keyring"):
+        keep_in_keyring(api_key(KEY))
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    assert "not installed" in keyring_problem()
+
+
+def test_a_keyring_that_refuses_says_why_without_the_key(
+    keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: str) -> None:
+        raise RuntimeError(f"locked: {KEY}")
+
+    monkeypatch.setattr(sys.modules["keyring"], "set_password", refuse)
+    with pytest.raises(CredentialError, match="locked") as caught:
+        keep_in_keyring(api_key(KEY))
+    assert KEY not in str(caught.value)
+
+
+def test_a_key_file_is_private_from_the_beginning_and_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "config" / "api-key"
+    keep_in_file(api_key(KEY.lower()), path)
+    keep_in_file(api_key(KEY), path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert list(path.parent.iterdir()) == [path]
+    found = find_api_key({}, source="file", key_file=path).credential
+    assert found is not None
+    assert found.secret == KEY
+
+
+def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text("a file")
+    with pytest.raises(CredentialError, match="cannot be written"):
+        keep_in_file(api_key(KEY), tmp_path / "config" / "api-key")
