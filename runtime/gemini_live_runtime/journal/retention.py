@@ -75,7 +75,7 @@ def session_folders(root: Path) -> list[Path]:
             folder = root / paths.safe_name(name)
         except UsageError:
             continue
-        if _regular_size(folder / _EVENTS) is not None:
+        if regular_size(folder / _EVENTS) is not None:
             found.append(folder)
     return found
 
@@ -94,7 +94,7 @@ def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: 
     held: list[tuple[float, Path, list[tuple[Path, int]]]] = []
     total = 0
     for folder in session_folders(root):
-        tracks = list(_tracks(folder))
+        tracks = list(track_files(folder))
         if tracks:
             total += sum(size for _, size in tracks)
             held.append((min(_modified(path) for path, _ in tracks), folder, tracks))
@@ -143,7 +143,7 @@ def purge(
             kept.append((name, "it is running"))
             continue
         try:
-            freed += _delete(folder, disk)
+            freed += delete_folder(folder, disk)
         except OSError as error:
             kept.append((name, f"it cannot be deleted: {error.strerror or error}"))
         else:
@@ -151,27 +151,30 @@ def purge(
     return Purged(tuple(done), freed, tuple(kept))
 
 
-def _delete(folder: Path, disk: Disk) -> int:
+def delete_folder(folder: Path, disk: Disk) -> int:
+    """Delete a session's folder for good; the bytes freed. Raises `OSError` when something in it is no file."""
     # The events go last: as long as they are there the session is listed and can be purged again.
     freed = 0
     with os.scandir(folder) as entries:
         names = sorted((entry.name for entry in entries), key=lambda name: (name == _EVENTS, name))
     for name in names:
         path = folder / name
-        freed += _regular_size(path) or 0
+        freed += regular_size(path) or 0
         disk.unlink(path)
     disk.remove_folder(folder)
     return freed
 
 
-def _tracks(folder: Path) -> Iterator[tuple[Path, int]]:
+def track_files(folder: Path) -> Iterator[tuple[Path, int]]:
+    """The recorded tracks in a session's folder, with their sizes in bytes."""
     for name in FILES.values():
-        size = _regular_size(folder / name)
+        size = regular_size(folder / name)
         if size is not None:
             yield folder / name, size
 
 
-def _regular_size(path: Path) -> int | None:
+def regular_size(path: Path) -> int | None:
+    """The size of a file in bytes; None when it is no regular file, a link included."""
     try:
         info = path.lstat()
     except OSError:
@@ -223,7 +226,7 @@ def _started(folder: Path) -> float:
 def _summary(folder: Path) -> SessionSummary | None:
     try:
         head, tail = _head_and_tail(folder / _EVENTS)
-        total = sum(_regular_size(folder / name) or 0 for name in os.listdir(folder))
+        total = sum(regular_size(folder / name) or 0 for name in os.listdir(folder))
     except OSError:
         return None
     if not head or head[0].get("format") != FORMAT:
@@ -245,7 +248,7 @@ def _summary(folder: Path) -> SessionSummary | None:
         backend=str(started.get("backend", "")),
         duration_s=_number(last.get("t")),
         turns=int(_number(last.get("turn"))),
-        audio_bytes=sum(size for _, size in _tracks(folder)),
+        audio_bytes=sum(size for _, size in track_files(folder)),
         total_bytes=total,
         ended=ended,
         exit_code=code,

@@ -25,7 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ps": ("engines", "List running engines."),
     "stop": ("engines", "End a running engine."),
     "replay": ("records", "Show or print a recorded session."),
-    "sessions": ("records", "List and purge recorded sessions."),
+    "sessions": ("sessions", "List, name, delete and restore recorded sessions."),
     "serve-local": ("server", "Run the embedded Live server alone, for any Live client."),
     "devices": ("inspect", "List sound devices."),
     "doctor": ("inspect", "Check everything a call needs."),

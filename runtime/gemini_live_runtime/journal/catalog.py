@@ -1,0 +1,470 @@
+"""The recorded sessions as a list: what one wants to know of each, quickly, and what its last lines were.
+
+Looking through a session's events takes time, so what was found is kept beside the sessions, in `.catalog.json`. It is
+used for a file only while its size, its times and its inode are those that were looked at; a file that changed a moment
+ago is looked at again. Every string here is sanitised and ready to show.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import JournalError, UsageError
+from gemini_live_runtime.events import FORMAT, VERSION
+from gemini_live_runtime.journal.retention import is_running, regular_size, session_folders, track_files
+from gemini_live_runtime.text import sanitise_line
+
+CACHE_FILE = ".catalog.json"
+TITLE_FILE = "title.json"
+DELETED_FILE = "deleted.json"
+LONGEST_TITLE = 120
+"""Characters of a title."""
+
+MAX_SCAN = 256 * 1024 * 1024
+"""Bytes of one session looked through; of a longer one this beginning and its last `_TAIL_BYTES`."""
+
+_CACHE_VERSION = 1
+_FRESH_S = 2.0
+"""A file may change twice within one tick of the file system's clock: what is newer than this is not kept."""
+
+_EVENTS = "events.jsonl"
+_LINE_BYTES = 4 * 1024 * 1024
+_TAIL_BYTES = 256 * 1024
+_PREVIEW_BYTES = (256 * 1024, 8 * 1024 * 1024)
+_STAMP = re.compile(
+    rb'\s*\{\s*"seq"\s*:\s*\d+\s*,\s*"t"\s*:\s*([0-9.eE+-]+)\s*,\s*"turn"\s*:\s*(\d{1,9})\s*,\s*"gen"\s*:\s*\d+\s*,'
+    rb'\s*"type"\s*:\s*"([^"\\]*)"'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the events of a session say. `when` is Unix seconds (0: unknown), `duration_s` seconds."""
+
+    when: float = 0.0
+    agent: str = ""
+    model: str = ""
+    backend: str = ""
+    duration_s: float = 0.0
+    turns: int = 0
+    phase: str = ""
+    """The last phase that was reached; "" for an agent without phases."""
+    cost_usd: float | None = None
+    """The estimate as it stood last; None when the model's price is unknown."""
+    errors: int = 0
+    """Errors told, failed tools, failures of the agent's code, connections that broke."""
+    interruptions: int = 0
+    ended: str = ""
+    """The reason of an orderly end; "" without one."""
+    exit_code: int | None = None
+    problem: str = ""
+    """Why this cannot be read as a session, in a sentence; "" when it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Facts):
+    """One recorded session. Sizes are bytes; `ended` is also `running`, or `broken off` when the engine died."""
+
+    id: str
+    title: str
+    audio_bytes: int
+    total_bytes: int
+    deleted_at: float | None = None
+    """When it was put into the trash, in Unix seconds; None for one that was not."""
+
+    @property
+    def name(self) -> str:
+        """What to call it: its title, else its agent."""
+        return self.title or self.agent or "?"
+
+    @property
+    def running(self) -> bool:
+        """Whether an engine still writes it."""
+        return self.ended == "running"
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What stands out, in words."""
+        if self.problem:
+            return ("unreadable",)
+        words = []
+        if self.running:
+            words.append("running")
+        if self.ended == "broken off":
+            words.append("broken off")
+        if self.errors or self.exit_code:
+            words.append("errors")
+        if self.interruptions:
+            words.append("interrupted")
+        if self.audio_bytes:
+            words.append("sound")
+        return tuple(words)
+
+
+def list_entries(root: Path) -> list[Entry]:
+    """Every session in a folder of sessions, newest first; what cannot be read is there with its `problem`."""
+    cache = _read_cache(root)
+    found: dict[str, tuple[tuple[int, ...], Facts]] = {}
+    entries = []
+    fresh = False
+    for folder in session_folders(root):
+        try:
+            info = (folder / _EVENTS).lstat()
+        except OSError:
+            continue
+        stamp = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+        known = cache.get(folder.name)
+        if known is not None and known[0] == stamp:
+            facts = known[1]
+        else:
+            facts = facts_of(folder)
+            fresh = True
+        if info.st_mtime < time.time() - _FRESH_S:
+            found[folder.name] = (stamp, facts)
+        entries.append(_entry(folder, facts, info.st_mtime))
+    if fresh or found.keys() != cache.keys():
+        _write_cache(root, found)
+    return sorted(entries, key=lambda entry: (entry.when, entry.id), reverse=True)
+
+
+def entry_of(folder: Path) -> Entry:
+    """One session's entry, read anew."""
+    return _entry(folder, facts_of(folder), _modified(folder / _EVENTS))
+
+
+def matches(entry: Entry, text: str) -> bool:
+    """Whether every word of `text` is found in what the list shows of a session; upper and lower case are one."""
+    hay = " ".join(
+        (entry.id, entry.title, entry.agent, entry.model, entry.backend, entry.phase, entry.ended, *entry.flags)
+    ).casefold()
+    return all(word in hay for word in text.casefold().split())
+
+
+# -- titles ----------------------------------------------------------------------------------------------------------
+
+
+def rename(folder: Path, title: str) -> str:
+    """Give a session a title, or take it away with ""; the title as it is kept. The journal is not touched.
+
+    Raises `UsageError` for a title that is too long and `JournalError` when it cannot be written.
+    """
+    clean = sanitise_line(title)
+    if len(clean) > LONGEST_TITLE:
+        raise UsageError(
+            f"The title has {len(clean)} characters, at most {LONGEST_TITLE} are kept",
+            remedy="Shorten it",
+            field="title",
+        )
+    path = folder / TITLE_FILE
+    try:
+        if clean:
+            paths.write_private(path, {"title": clean})
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise JournalError(f"The title cannot be written: {error.strerror or error}", field="title") from None
+    return clean
+
+
+def _title(folder: Path) -> str:
+    value = small_object(folder / TITLE_FILE).get("title")
+    return sanitise_line(value, LONGEST_TITLE) if isinstance(value, str) else ""
+
+
+def small_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a small file of ours; {} when there is none that can be read."""
+    try:
+        size = regular_size(path)
+        if size is None or size > 64 * 1024:
+            return {}
+        with os.fdopen(paths.open_private(path, os.O_RDONLY), "rb") as file:
+            value = json.loads(file.read(64 * 1024))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+# -- looking through a session ---------------------------------------------------------------------------------------
+
+
+def facts_of(folder: Path) -> Facts:
+    """Look through a session's events. Never raises for what is in them."""
+    try:
+        with os.fdopen(paths.open_private(folder / _EVENTS, os.O_RDONLY), "rb") as file:
+            header, _ = _line(file)
+            problem = _fault(header)
+            if problem:
+                return Facts(problem=problem)
+            return _Scan().run(file)
+    except OSError as error:
+        return Facts(problem=f"It cannot be read: {error.strerror or error}.")
+
+
+def _fault(header: bytes) -> str:
+    """What is wrong with the first line, in a sentence; "" for a session that this program reads."""
+    if not header:
+        return "It is empty: the session ended before anything was recorded."
+    value = _object(header)
+    if value.get("format") != FORMAT:
+        return "This is not a session of gemini-live-tui."
+    version = value.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 0:
+        return "It is damaged: its header has no usable version."
+    if version > VERSION:
+        return f"It is of the newer format version {version}: update gemini-live-tui to read it."
+    return ""
+
+
+class _Scan:
+    """One pass over the events after the header."""
+
+    def __init__(self) -> None:
+        self.t = 0.0
+        self.turns = 0
+        self.events = 0
+        self.errors = 0
+        self.interruptions = 0
+        self.last: dict[str, bytes] = {}
+        """The last line of each kind that is read at the end."""
+
+    def run(self, file: BinaryIO) -> Facts:
+        size = os.fstat(file.fileno()).st_size
+        jumped = False
+        while True:
+            line, whole = _line(file)
+            if not line:
+                break
+            if whole:
+                self._take(line)
+            if not jumped and file.tell() > MAX_SCAN:
+                file.seek(max(file.tell(), size - _TAIL_BYTES))
+                _line(file)  # the rest of a line in whose middle this is
+                jumped = True
+        return self._facts()
+
+    def _take(self, line: bytes) -> None:
+        t, turn, kind = _stamp(line)
+        if not kind:
+            return
+        self.events += 1
+        self.t, self.turns = max(self.t, t), max(self.turns, turn)
+        if kind == "session.started":
+            self.last.setdefault(kind, line)
+        elif kind in ("session.ended", "phase.entered", "usage.reported"):
+            self.last[kind] = line
+        elif kind == "turn.interrupted":
+            self.interruptions += 1
+        elif kind in ("code.failed", "extraction.failed") or (kind in _PERHAPS and _PERHAPS[kind](_data(line))):
+            self.errors += 1
+
+    def _facts(self) -> Facts:
+        if not self.events:
+            return Facts(
+                problem="It holds no event: the session ended before anything happened, or the file is damaged."
+            )
+        data = {kind: _data(line) for kind, line in self.last.items()}
+        started, ended = data.get("session.started", {}), data.get("session.ended")
+        cost = data.get("usage.reported", {}).get("cost_usd")
+        return Facts(
+            when=_number(started.get("wall")),
+            agent=_short(started.get("agent")),
+            model=_short(started.get("model")),
+            backend=_short(started.get("backend")),
+            duration_s=self.t,
+            turns=self.turns,
+            phase=_short(data.get("phase.entered", {}).get("phase")),
+            cost_usd=None if cost is None else _number(cost),
+            errors=self.errors,
+            interruptions=self.interruptions,
+            ended="" if ended is None else _short(ended.get("reason")) or "ended",
+            exit_code=None if ended is None else int(_number(ended.get("exit_code"))),
+        )
+
+
+_PERHAPS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "notice": lambda data: data.get("level") == "error",
+    "tool.finished": lambda data: data.get("status") in ("error", "timeout"),
+    "connection.closed": lambda data: data.get("requested") is False,
+}
+"""Events that may be errors, and when they are."""
+
+
+def _entry(folder: Path, facts: Facts, modified: float) -> Entry:
+    try:
+        with os.scandir(folder) as items:
+            total = sum(item.stat(follow_symlinks=False).st_size for item in items if not item.is_symlink())
+    except OSError:
+        total = 0
+    when = facts.when or modified
+    ended = facts.ended
+    if not ended and not facts.problem:
+        ended = "running" if is_running(folder) else "broken off"
+    deleted = small_object(folder / DELETED_FILE).get("when")
+    values = {**asdict(facts), "when": when, "ended": ended}
+    return Entry(
+        **values,
+        id=folder.name,
+        title=_title(folder),
+        audio_bytes=sum(size for _, size in track_files(folder)),
+        total_bytes=total,
+        deleted_at=None if deleted is None else _number(deleted),
+    )
+
+
+def _stamp(line: bytes) -> tuple[float, int, str]:
+    """Time, turn and type of an event; the type is "" when the line is none."""
+    stamp = _STAMP.match(line)
+    if stamp is not None:
+        return _float(stamp[1]), int(stamp[2]), stamp[3].decode("ascii", "replace")
+    value = _object(line)
+    kind = value.get("type")
+    return _number(value.get("t")), int(_number(value.get("turn"))), kind if isinstance(kind, str) else ""
+
+
+def _line(file: BinaryIO) -> tuple[bytes, bool]:
+    """The next line and whether it is whole and of a length that is read; the rest of a longer one is passed over."""
+    line = file.readline(_LINE_BYTES)
+    if line.endswith(b"\n") or len(line) < _LINE_BYTES:
+        return line, line.endswith(b"\n")
+    rest = line
+    while rest and not rest.endswith(b"\n"):
+        rest = file.readline(1 << 20)
+    return line, False
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _data(line: bytes) -> dict[str, Any]:
+    data = _object(line).get("data")
+    return data if isinstance(data, dict) else {}
+
+
+def _short(value: object) -> str:
+    return sanitise_line(value, 200) if isinstance(value, str) else ""
+
+
+def _number(value: object) -> float:
+    number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+    return number if math.isfinite(number) and abs(number) < 1e15 else 0.0
+
+
+def _float(digits: bytes) -> float:
+    try:
+        return _number(float(digits))
+    except ValueError:
+        return 0.0
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+# -- what was found before -------------------------------------------------------------------------------------------
+
+_Known = dict[str, tuple[tuple[int, ...], Facts]]
+
+
+def _read_cache(root: Path) -> _Known:
+    try:
+        with os.fdopen(paths.open_private(root / CACHE_FILE, os.O_RDONLY), "rb") as file:
+            value = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(value, dict) or value.get("version") != _CACHE_VERSION:
+        return {}
+    sessions = value.get("sessions")
+    return dict(_known(sessions)) if isinstance(sessions, dict) else {}
+
+
+def _known(sessions: Mapping[str, Any]) -> Iterator[tuple[str, tuple[tuple[int, ...], Facts]]]:
+    for name, item in sessions.items():
+        if not (isinstance(item, list) and len(item) == 2 and isinstance(item[0], list) and isinstance(item[1], dict)):
+            continue
+        stamp, values = item
+        if all(type(part) is int for part in stamp) and _fits(values):
+            yield name, (tuple(stamp), Facts(**values))
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    field.name: {
+        "float": (float, int),
+        "int": (int,),
+        "str": (str,),
+        "float | None": (float, int, type(None)),
+        "int | None": (int, type(None)),
+    }[str(field.type)]
+    for field in fields(Facts)
+}
+
+
+def _fits(values: Mapping[str, Any]) -> bool:
+    return values.keys() == _TYPES.keys() and all(type(value) in _TYPES[name] for name, value in values.items())
+
+
+def _write_cache(root: Path, found: _Known) -> None:
+    sessions = {name: [list(stamp), asdict(facts)] for name, (stamp, facts) in found.items()}
+    # It only saves time: a disk that does not take it is no reason to fail.
+    with contextlib.suppress(OSError, ValueError):
+        if sessions or (root / CACHE_FILE).exists():
+            paths.write_private(root / CACHE_FILE, {"version": _CACHE_VERSION, "sessions": sessions})
+
+
+# -- preview ---------------------------------------------------------------------------------------------------------
+
+
+def preview(folder: Path, count: int = 20) -> list[str]:
+    """The last `count` lines of a session as `replay --plain` prints them; [] when nothing can be read.
+
+    Only the end of a long file is read.
+    """
+    for limit in _PREVIEW_BYTES:
+        lines, whole = _last_lines(folder / _EVENTS, limit)
+        if whole or len(lines) >= count:
+            break
+    return lines[-count:]
+
+
+def _last_lines(path: Path, limit: int) -> tuple[list[str], bool]:
+    from gemini_live_runtime import vocabulary
+    from gemini_live_runtime.errors import ProtocolError
+    from gemini_live_runtime.journal.plain import PlainWriter
+
+    try:
+        with os.fdopen(paths.open_private(path, os.O_RDONLY), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - limit))
+            raw = file.read(limit)
+    except OSError:
+        return [], True
+    writer = PlainWriter()
+    lines: list[str] = []
+    seq = 0
+    for line in raw.split(b"\n")[1:]:  # the first is the header, or cut
+        try:
+            event = vocabulary.event_from_line(line)
+        except (ProtocolError, RecursionError):
+            continue
+        if event.seq > seq:
+            seq = event.seq
+            lines += writer.feed(event)
+    lines += writer.rest()
+    return [part for line in lines for part in line.split("\n")], size <= limit

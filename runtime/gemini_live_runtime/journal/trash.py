@@ -1,0 +1,150 @@
+"""Deleting a recorded session so that it can be taken back.
+
+A deleted session is moved, whole, into the folder `trash` beside the folder of sessions. It stays there for
+`TRASH_DAYS` days, and of all that is there at most `TRASH_BYTES` bytes: beyond, what was deleted first goes first, but
+never what was deleted last.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.journal.catalog import DELETED_FILE, Entry, list_entries, small_object
+from gemini_live_runtime.journal.disk import Disk
+from gemini_live_runtime.journal.retention import delete_folder, is_running, session_folders
+
+TRASH_DAYS = 30
+TRASH_BYTES = 1_000_000_000
+_MOST_ALIKE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Emptied:
+    """What went for good; `kept` are (id, why) of what should have gone but could not."""
+
+    session_ids: tuple[str, ...]
+    bytes_freed: int
+    kept: tuple[tuple[str, str], ...]
+
+
+def trash_dir(root: Path) -> Path:
+    """The trash of a folder of sessions; not created."""
+    return root.with_name("trash")
+
+
+def delete(root: Path, name: str) -> str:
+    """Move the session `name` to the trash; its name there, which `restore` takes.
+
+    Raises `JournalError` with a sentence when it is running, is not there or cannot be moved.
+    """
+    folder = _existing(root, name)
+    if is_running(folder):
+        raise JournalError(
+            f"The session {name} is running", remedy=f"End it first: gemini-live-tui stop {name}", field="session"
+        )
+    trash = trash_dir(root)
+    stamp = folder / DELETED_FILE
+    try:
+        paths.private_dir(trash)
+        target = _free(trash, name)
+        paths.write_private(stamp, {"id": name, "when": time.time()})
+        folder.rename(target)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            stamp.unlink(missing_ok=True)
+        raise JournalError(f"The session {name} cannot be moved: {error.strerror or error}", field="session") from None
+    return target.name
+
+
+def restore(root: Path, name: str) -> str:
+    """Take `name` back from the trash; the session's name. Raises `JournalError` with a sentence."""
+    folder = _existing(trash_dir(root), name, "in the trash")
+    original = small_object(folder / DELETED_FILE).get("id")
+    ident = paths.safe_name(original if isinstance(original, str) else name, field="session")
+    target = root / ident
+    if target.exists() or target.is_symlink():
+        raise JournalError(
+            f"There is another session {ident}", remedy="Rename or delete that one first", field="session"
+        )
+    try:
+        paths.private_dir(root)
+        folder.rename(target)
+        (target / DELETED_FILE).unlink(missing_ok=True)
+    except OSError as error:
+        raise JournalError(f"The session {name} cannot be moved: {error.strerror or error}", field="session") from None
+    return ident
+
+
+def list_trash(root: Path) -> list[Entry]:
+    """What is in the trash, what was deleted last first."""
+    return [entry for _, entry in _by_deletion(trash_dir(root))]
+
+
+def expire(root: Path, now: float, *, disk: Disk | None = None) -> Emptied:
+    """Delete for good what has been in the trash too long, or is too much; `now` is Unix seconds."""
+    trash = trash_dir(root)
+    if not session_folders(trash):
+        return Emptied((), 0, ())
+    gone, held = [], 0
+    for number, (deleted, entry) in enumerate(_by_deletion(trash)):
+        held += entry.total_bytes
+        if now - deleted > TRASH_DAYS * 86_400 or (number and held > TRASH_BYTES):
+            gone.append(entry.id)
+    return _remove(trash, gone, disk)
+
+
+def empty(root: Path, *, disk: Disk | None = None) -> Emptied:
+    """Delete for good all that is in the trash."""
+    trash = trash_dir(root)
+    return _remove(trash, [folder.name for folder in session_folders(trash)], disk)
+
+
+def _remove(trash: Path, names: list[str], disk: Disk | None) -> Emptied:
+    done, kept, freed = [], [], 0
+    for name in names:
+        try:
+            freed += delete_folder(trash / name, disk or Disk())
+        except OSError as error:
+            kept.append((name, f"it cannot be deleted: {error.strerror or error}"))
+        else:
+            done.append(name)
+    return Emptied(tuple(done), freed, tuple(kept))
+
+
+def _by_deletion(trash: Path) -> list[tuple[float, Entry]]:
+    """When each was deleted (Unix seconds), the last first. A folder that does not say changed then."""
+    found = []
+    for entry in list_entries(trash):
+        deleted = entry.deleted_at
+        if deleted is None:
+            with contextlib.suppress(OSError):
+                deleted = (trash / entry.id).stat().st_mtime
+        found.append((deleted or 0.0, entry))
+    return sorted(found, key=lambda item: (item[0], item[1].id), reverse=True)
+
+
+def _existing(root: Path, name: str, where: str = "") -> Path:
+    folder = root / paths.safe_name(name, field="session")
+    if folder.is_symlink() or not folder.is_dir():
+        raise JournalError(
+            f"There is no session {name} {where}".rstrip(),
+            remedy="See: gemini-live-tui sessions list" + (" --trash" if where else ""),
+            field="session",
+        )
+    return folder
+
+
+def _free(trash: Path, name: str) -> Path:
+    """A name in the trash that nothing has yet."""
+    for number in range(1, _MOST_ALIKE):
+        target = trash / (name if number == 1 else f"{name[:74]}.{number}")
+        if not target.exists() and not target.is_symlink():
+            return target
+    raise JournalError(
+        f"Too many sessions {name} are in the trash", remedy="Empty it: gemini-live-tui sessions empty-trash"
+    )

@@ -1,0 +1,111 @@
+"""The sessions on the command line: list and filter, preview, name, delete and take back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.support.canaries import HOSTILE
+from tests.support.command_line import run
+from tests.support.recordings import Recorder, debt_call
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.journal.trash import trash_dir
+
+
+def record(name: str = "20261120-1", **changes: object) -> Path:
+    return debt_call(name, **changes).write(paths.sessions_dir(), name)
+
+
+def test_the_list_shows_what_one_wants_to_know_in_a_line_each() -> None:
+    record()
+    head, row = run("sessions").out.splitlines()
+    assert [word for word in head.split() if word.isupper()] == head.split()
+    for text in ("20261120-1", "debt_collection", "0:0", " 3 ", "negotiate", "$0.021", "interrupted"):
+        assert text in row, text
+
+
+def test_the_list_can_be_filtered_and_is_also_json() -> None:
+    record()
+    record("20261121-1", agent="clinic", model="m")
+    assert len(run("sessions", "list", "--filter", "CLINIC").out.splitlines()) == 2
+    assert run("sessions", "list", "-f", "nobody").out == "No session matches.\n"
+    (item,) = [json.loads(line) for line in run("sessions", "list", "-f", "debt", "--json").out.splitlines()]
+    assert (item["id"], item["phase"], item["turns"], item["interruptions"]) == ("20261120-1", "negotiate", 3, 1)
+
+
+def test_files_that_are_no_sessions_stand_in_the_list_with_the_reason() -> None:
+    record()
+    (paths.private_dir(paths.sessions_dir() / "bad") / "events.jsonl").write_text("Dear diary\n")
+    ended = run("sessions")
+    assert ended.code == 0
+    assert "This is not a session of gemini-live-tui." in ended.out
+    assert "20261120-1" in ended.out
+
+
+def test_a_session_is_named_by_the_beginning_of_its_id() -> None:
+    record()
+    assert run("sessions", "rename", "2026", "Angry caller").out == "20261120-1 is now 'Angry caller'.\n"
+    assert "Angry caller" in run("sessions").out
+    assert run("sessions", "rename", "2026", "").out == "20261120-1 has no title any more.\n"
+    assert "Angry" not in run("sessions").out
+    assert "at most 120" in run("sessions", "rename", "2026", "x" * 200).sentence
+
+
+def test_the_preview_prints_the_last_lines() -> None:
+    record()
+    ended = run("sessions", "preview", "2026", "-n", "2")
+    assert ended.out.splitlines()[-1] == "session: ended, the operator hung up"
+    assert len(ended.out.splitlines()) == 2
+
+
+def test_deleting_moves_to_the_trash_and_restore_takes_it_back() -> None:
+    folder = record()
+    deleted = run("sessions", "delete", "2026")
+    assert "sessions restore 20261120-1" in deleted.out
+    assert not folder.exists()
+    assert run("sessions").out == "No session is recorded.\n"
+    assert "20261120-1" in run("sessions", "list", "--trash").out
+    assert run("sessions", "restore", "20261120-1").out == "Restored 20261120-1.\n"
+    assert folder.is_dir()
+    assert run("sessions", "list", "--trash").out == "The trash is empty.\n"
+
+
+def test_a_running_session_is_not_deleted() -> None:
+    made = Recorder()
+    made.start()
+    writer = made.writer(paths.sessions_dir())
+    ended = run("sessions", "delete", "s1")
+    writer.close()
+    assert ended.code == 1
+    assert "is running" in ended.sentence
+
+
+def test_emptying_the_trash_asks_or_wants_yes() -> None:
+    record()
+    run("sessions", "delete", "2026")
+    assert "Add --yes" in run("sessions", "empty-trash").sentence
+    assert (trash_dir(paths.sessions_dir()) / "20261120-1").is_dir()
+    assert run("sessions", "empty-trash", "--yes").out.startswith("Deleted 1 session,")
+    assert run("sessions", "empty-trash", "--yes").out == "The trash is empty.\n"
+
+
+def test_only_recorded_sessions_are_named_deleted_and_previewed(tmp_path: Path, monkeypatch: object) -> None:
+    outside = debt_call().write(tmp_path / "elsewhere")
+    paths.private_dir(paths.sessions_dir())
+    (paths.sessions_dir() / "link").symlink_to(outside)
+    for name in (str(outside), "../x", "link", "nothing", HOSTILE.replace("\x00", "")):
+        for command in (("rename", name, "x"), ("delete", name), ("preview", name), ("restore", name)):
+            ended = run("sessions", *command)
+            assert ended.code in (1, 2), command
+            assert ended.control == []
+    assert sorted(path.name for path in outside.iterdir()) == ["events.jsonl"]
+
+
+def test_hostile_titles_and_agents_are_listed_harmlessly() -> None:
+    folder = record(agent=HOSTILE, model=HOSTILE)
+    (folder / "title.json").write_text(json.dumps({"title": f"{HOSTILE}\nmodel: spoof"}))
+    for command in (("sessions",), ("sessions", "list", "--json"), ("sessions", "preview", "2026")):
+        ended = run(*command)
+        assert (ended.code, ended.control) == (0, [])
+    assert len(run("sessions").out.splitlines()) == 2

@@ -1,0 +1,296 @@
+"""The list of sessions: true for every file, quick the second time, and titles beside what was recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from tests.support.canaries import HOSTILE
+from tests.support.command_line import CONTROL
+from tests.support.recordings import WALL, Recorder, debt_call
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.journal import catalog
+from gemini_live_runtime.journal.catalog import CACHE_FILE, entry_of, list_entries, matches, preview, rename
+from gemini_live_runtime.vocabulary import header
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return paths.private_dir(tmp_path / "sessions")
+
+
+def _age(folder: Path, seconds: float = 100.0) -> None:
+    """As if its events had been written a while ago."""
+    info = (folder / "events.jsonl").stat()
+    os.utime(folder / "events.jsonl", (info.st_atime - seconds, info.st_mtime - seconds))
+
+
+def test_an_entry_says_what_one_wants_to_know(root: Path) -> None:
+    debt_call().write(root)
+    (entry,) = list_entries(root)
+    assert (entry.when, entry.agent, entry.model, entry.backend) == (
+        WALL,
+        "debt_collection",
+        "local-debt_collection",
+        "local",
+    )
+    assert (entry.turns, entry.phase, entry.cost_usd, entry.interruptions) == (3, "negotiate", 0.0214, 1)
+    assert (entry.ended, entry.exit_code, entry.errors) == ("the operator hung up", 0, 0)
+    assert entry.duration_s == pytest.approx(debt_call().t)
+    assert entry.flags == ("interrupted",)
+    assert entry.total_bytes == (root / "s1" / "events.jsonl").stat().st_size
+
+
+def test_errors_of_every_kind_are_counted(root: Path) -> None:
+    made = Recorder()
+    made.start()
+    made.tool("weather", {}, {"error": "no"}, status="error")
+    made.tool("weather", {}, {"error": "late"}, status="timeout")
+    made.tool("weather", {}, {}, status="cancelled")
+    made.emit(ev.Notice(level="error", code="x", text="Bad."), ev.Notice(level="warning", code="x", text="Hm."))
+    made.emit(ev.CodeFailed(where="tool", name="f", error="boom"))
+    made.emit(ev.ConnectionClosed(close_code=1006), ev.ConnectionClosed(close_code=1000, requested=True))
+    entry = entry_of(made.write(root))
+    assert entry.errors == 5
+    assert entry.ended == "broken off"
+    assert entry.flags == ("broken off", "errors")
+
+
+def test_a_running_session_says_so(root: Path) -> None:
+    made = Recorder()
+    made.start()
+    writer = made.writer(root)
+    assert list_entries(root)[0].flags == ("running",)
+    writer.close()
+    assert list_entries(root)[0].flags == ("broken off",)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (b'{"format": "else"}\n', "not a session"),
+        (b"\x00\xff" * 500, "not a session"),
+        (b"[" * 100_000 + b"\n", "not a session"),
+        (json.dumps({**header(), "version": ev.VERSION + 1}).encode() + b"\n", "newer format"),
+        (json.dumps({**header(), "version": "x"}).encode() + b"\n", "damaged"),
+        (json.dumps(header()).encode() + b"\n", "no event"),
+        (json.dumps(header()).encode() + b"\nnoise\n{}\n[1]\n", "no event"),
+    ],
+)
+def test_what_cannot_be_read_is_listed_as_such_among_the_others(root: Path, content: bytes, words: str) -> None:
+    debt_call("good").write(root, "good")
+    (paths.private_dir(root / "bad") / "events.jsonl").write_bytes(content)
+    bad = next(entry for entry in list_entries(root) if entry.id == "bad")
+    assert words in bad.problem
+    assert bad.flags == ("unreadable",)
+    assert len(list_entries(root)) == 2
+
+
+def test_a_torn_end_and_damaged_lines_lose_nothing_else(root: Path) -> None:
+    folder = debt_call().write(root)
+    path = folder / "events.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines.insert(5, b'{"seq": "x", "type": 3}\n\n\xff\xfe\n')
+    path.write_bytes(b"".join(lines)[:-40])
+    entry = entry_of(folder)
+    assert (entry.problem, entry.turns, entry.phase, entry.ended) == ("", 3, "negotiate", "broken off")
+
+
+def test_lines_in_another_order_of_fields_are_read_too(root: Path) -> None:
+    folder = debt_call().write(root)
+    path = folder / "events.jsonl"
+    lines = [json.dumps(dict(reversed(json.loads(line).items()))) for line in path.read_text().splitlines()]
+    before = entry_of(folder)
+    path.write_text("\n".join(lines) + "\n")
+    after = entry_of(folder)
+    assert (after.turns, after.phase, after.cost_usd, after.ended) == (
+        before.turns,
+        before.phase,
+        before.cost_usd,
+        before.ended,
+    )
+
+
+def test_of_a_file_beyond_the_limit_beginning_and_end_count(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = debt_call()
+    made.events.pop()
+    for _ in range(4000):
+        made.emit(ev.Log(source="stdout", level="info", text="x" * 100))
+    made.end("all done")
+    folder = made.write(root)
+    monkeypatch.setattr(catalog, "MAX_SCAN", 100_000)
+    entry = entry_of(folder)
+    assert (entry.agent, entry.phase, entry.ended) == ("debt_collection", "negotiate", "all done")
+
+
+# -- the cache -------------------------------------------------------------------------------------------------------
+
+
+def test_the_second_listing_looks_into_no_file_that_did_not_change(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        _age(debt_call().write(root, f"s{number}"))
+    first = list_entries(root)
+    assert stat.S_IMODE((root / CACHE_FILE).stat().st_mode) == 0o600
+    looked: list[str] = []
+    original = catalog.facts_of
+
+    def facts_of(folder: Path) -> catalog.Facts:
+        looked.append(folder.name)
+        return original(folder)
+
+    monkeypatch.setattr(catalog, "facts_of", facts_of)
+    assert list_entries(root) == first
+    assert looked == []
+    with (root / "s1" / "events.jsonl").open("ab") as file:
+        file.write(b'{"seq":99,"t":99.0,"turn":9,"gen":9,"type":"log","data":{}}\n')
+    _age(root / "s1")
+    assert {entry.id: entry.turns for entry in list_entries(root)} == {"s0": 3, "s1": 9, "s2": 3}
+    assert looked == ["s1"]
+
+
+def test_a_change_that_leaves_size_and_time_as_they_were_is_noticed(root: Path) -> None:
+    folder = debt_call().write(root)
+    path = folder / "events.jsonl"
+    _age(folder)
+    list_entries(root)
+    before = path.stat()
+    path.write_bytes(path.read_bytes().replace(b'"phase":"negotiate"', b'"phase":"nogotiate"'))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    assert list_entries(root)[0].phase == "nogotiate"
+
+
+def test_a_file_that_changed_just_now_is_looked_at_again(root: Path) -> None:
+    debt_call().write(root)
+    list_entries(root)
+    known = json.loads((root / CACHE_FILE).read_text())["sessions"] if (root / CACHE_FILE).exists() else {}
+    assert known == {}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"noise\xff",
+        b"[]",
+        b"{}",
+        b'{"version": 1, "sessions": []}',
+        b'{"version": 1, "sessions": {"s1": 3}}',
+        b'{"version": 1, "sessions": {"s1": [[1, 2, 3, 4], {"when": "x"}]}}',
+        b'{"version": 99, "sessions": {}}',
+        b"[" * 100_000,
+    ],
+)
+def test_a_damaged_cache_changes_nothing(root: Path, content: bytes) -> None:
+    _age(debt_call().write(root))
+    right = list_entries(root)
+    (root / CACHE_FILE).write_bytes(content)
+    assert list_entries(root) == right
+    assert list_entries(root) == right
+
+
+def test_sessions_that_went_leave_the_cache(root: Path) -> None:
+    _age(debt_call().write(root))
+    list_entries(root)
+    (root / "s1" / "events.jsonl").unlink()
+    (root / "s1").rmdir()
+    assert list_entries(root) == []
+    assert json.loads((root / CACHE_FILE).read_text())["sessions"] == {}
+
+
+# -- titles and filter -----------------------------------------------------------------------------------------------
+
+
+def test_a_title_stands_beside_the_journal_which_stays_as_it_is(root: Path) -> None:
+    folder = debt_call().write(root)
+    before = (folder / "events.jsonl").read_bytes()
+    assert rename(folder, "  The one\nwith Ms. R. ") == "The one with Ms. R."
+    assert (list_entries(root)[0].title, list_entries(root)[0].name) == ("The one with Ms. R.",) * 2
+    assert stat.S_IMODE((folder / "title.json").stat().st_mode) == 0o600
+    assert (folder / "events.jsonl").read_bytes() == before
+    rename(folder, "")
+    assert (list_entries(root)[0].title, list_entries(root)[0].name) == ("", "debt_collection")
+
+
+def test_a_title_too_long_is_refused_and_a_hostile_one_is_harmless(root: Path) -> None:
+    folder = debt_call(agent=HOSTILE, model=HOSTILE).write(root)
+    with pytest.raises(UsageError, match="at most 120"):
+        rename(folder, "x" * 121)
+    (folder / "title.json").write_text(json.dumps({"title": HOSTILE}))
+    entry = list_entries(root)[0]
+    assert CONTROL.findall(f"{entry.title}{entry.agent}{entry.model}") == []
+    for content in ("[]", '{"title": 3}', "noise", "x" * 100_000):
+        (folder / "title.json").write_text(content)
+        assert list_entries(root)[0].title == ""
+    (folder / "title.json").unlink()
+    (folder / "title.json").symlink_to(folder / "events.jsonl")
+    assert list_entries(root)[0].title == ""
+
+
+def test_the_filter_wants_every_word_wherever_it_stands(root: Path) -> None:
+    folder = debt_call().write(root, "20261120-1")
+    rename(folder, "Angry caller")
+    entry = entry_of(folder)
+    for text in ("", "angry", "CALLER debt", "negotiate 20261120", "interrupted local"):
+        assert matches(entry, text), text
+    for text in ("happy", "angry happy", "errors"):
+        assert not matches(entry, text), text
+
+
+# -- preview ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_preview_is_the_end_of_what_plain_prints(root: Path) -> None:
+    folder = debt_call().write(root)
+    lines = preview(folder, 4)
+    assert lines[-1] == "session: ended, the operator hung up"
+    assert "model: I will." in lines
+    assert len(lines) == 4
+    assert preview(root / "nothing") == []
+
+
+def test_the_preview_of_a_long_session_reads_only_its_end(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = debt_call()
+    made.events.pop()
+    for number in range(300):
+        made.begin_turn()
+        made.user(f"Question {number}?")
+        made.model(f"Answer {number}.")
+        made.complete()
+    folder = made.write(root)
+    monkeypatch.setattr(catalog, "_PREVIEW_BYTES", (20_000, 200_000))
+    lines = preview(folder, 3)
+    assert lines[-1] == "model: Answer 299."
+    assert lines[-2] == "user: Question 299?"
+
+
+def test_the_preview_of_what_is_damaged_says_what_there_is(root: Path) -> None:
+    folder = debt_call().write(root)
+    path = folder / "events.jsonl"
+    path.write_bytes(path.read_bytes()[:-60] + b"\xff\n[[[\n")
+    assert any(line.startswith("user:") for line in preview(folder))
+    path.write_bytes(b"noise\n")
+    assert preview(folder) == []
+
+
+def test_two_thousand_sessions_list_within_a_second_or_two(root: Path) -> None:
+    folder = debt_call().write(root, "s0")
+    content = (folder / "events.jsonl").read_bytes()
+    for number in range(1, 2000):
+        place = root / f"s{number}"
+        place.mkdir(mode=0o700)
+        (place / "events.jsonl").write_bytes(content)
+        _age(place)
+    assert len(list_entries(root)) == 2000
+    began = time.perf_counter()
+    entries = list_entries(root)
+    assert time.perf_counter() - began < 2.0
+    assert len(entries) == 2000

@@ -1,0 +1,217 @@
+"""The recorded sessions: list, preview, rename, delete and take back, purge."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.cli.records import locate
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.catalog import Entry
+
+_UNITS = {"h": 3600.0, "d": 86400.0, "w": 604800.0}
+_YES = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def sessions(ctx: click.Context) -> int:
+    """List recorded sessions, name them, delete them and take them back."""
+    return _list("", False, False) if ctx.invoked_subcommand is None else 0
+
+
+@sessions.command("list")
+@click.option("--filter", "-f", "text", default="", metavar="WORDS", help="Only those that have every one of WORDS.")
+@click.option("--trash", is_flag=True, help="What was deleted and can be restored.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def list_(text: str, trash: bool, as_json: bool) -> int:
+    """List recorded sessions, newest first."""
+    return _list(text, trash, as_json)
+
+
+def _list(text: str, trash: bool, as_json: bool) -> int:
+    from gemini_live_runtime.journal.catalog import list_entries, matches
+    from gemini_live_runtime.journal.trash import list_trash
+
+    root = paths.sessions_dir()
+    _expire(root)
+    found = [entry for entry in (list_trash(root) if trash else list_entries(root)) if matches(entry, text)]
+    if as_json:
+        for entry in found:
+            click.echo(json.dumps(asdict(entry)))
+        return 0
+    if not found:
+        what = "The trash is empty" if trash else "No session is recorded"
+        click.echo("No session matches." if text else f"{what}.")
+        return 0
+    click.echo(f"{'SESSION':22}{'STARTED':18}{'NAME':20}{'LENGTH':>7}{'TURNS':>6}  {'PHASE':13}{'COST':>7}{'SIZE':>9}")
+    for entry in found:
+        click.echo(_row(entry))
+    return 0
+
+
+def _row(entry: Entry) -> str:
+    if entry.problem:
+        return f"{entry.id:22}{started(entry.when):18}{entry.problem}"
+    minutes, seconds = divmod(int(entry.duration_s), 60)
+    cost = "" if entry.cost_usd is None else f"${entry.cost_usd:.3f}"
+    row = (
+        f"{entry.id:22}{started(entry.when):18}{sanitise_line(entry.name, 18):20}{minutes:>4}:{seconds:02}"
+        f"{entry.turns:>6}  {sanitise_line(entry.phase, 12):13}{cost:>7}{entry.total_bytes / 1e6:>6.1f} MB"
+    )
+    notes = [sanitise_line(entry.ended, 40), *(flag for flag in entry.flags if flag != entry.ended)]
+    return f"{row}  {', '.join(note for note in notes if note)}"
+
+
+def started(when: float) -> str:
+    """A time of day as people write it; `?` for one that cannot be."""
+    try:
+        return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return "?"  # a damaged file must not hide the others
+
+
+@sessions.command()
+@click.argument("session")
+@click.option(
+    "--lines", "-n", "count", type=click.IntRange(1, 1000), default=20, metavar="N", help="How many, 20 if not given."
+)
+def preview(session: str, count: int) -> int:
+    """Print the last lines of a session."""
+    from gemini_live_runtime.journal.catalog import preview as last_lines
+
+    for line in last_lines(_folder(session), count):
+        click.echo(line)
+    return 0
+
+
+@sessions.command()
+@click.argument("session")
+@click.argument("title")
+def rename(session: str, title: str) -> int:
+    """Give a session a title; "" takes it away. What was recorded stays as it is."""
+    from gemini_live_runtime.journal.catalog import rename as give_title
+
+    folder = _folder(session)
+    kept = give_title(folder, title)
+    click.echo(f"{folder.name} is now {kept!r}." if kept else f"{folder.name} has no title any more.")
+    return 0
+
+
+@sessions.command()
+@click.argument("names", nargs=-1, required=True, metavar="SESSION...")
+def delete(names: tuple[str, ...]) -> int:
+    """Move sessions to the trash, from where `sessions restore` takes them back. Running ones stay."""
+    from gemini_live_runtime.journal import trash
+
+    root = paths.sessions_dir()
+    for name in names:
+        moved = trash.delete(root, _folder(name).name)
+        click.echo(f"Deleted. For {trash.TRASH_DAYS} days it comes back with: gemini-live-tui sessions restore {moved}")
+    _expire(root)
+    return 0
+
+
+@sessions.command()
+@click.argument("names", nargs=-1, required=True, metavar="SESSION...")
+def restore(names: tuple[str, ...]) -> int:
+    """Take deleted sessions back from the trash."""
+    from gemini_live_runtime.journal import trash
+
+    for name in names:
+        click.echo(f"Restored {trash.restore(paths.sessions_dir(), name)}.")
+    return 0
+
+
+@sessions.command("empty-trash")
+@_YES
+def empty_trash(yes: bool) -> int:
+    """Delete for good what is in the trash."""
+    from gemini_live_runtime.journal import trash
+
+    root = paths.sessions_dir()
+    count = len(trash.list_trash(root))
+    if not count:
+        click.echo("The trash is empty.")
+        return 0
+    if not _agreed(yes, f"{count} session{'' if count == 1 else 's'} for good"):
+        return 1
+    emptied = trash.empty(root)
+    _told(emptied.session_ids, emptied.bytes_freed, emptied.kept)
+    return 1 if emptied.kept else 0
+
+
+def _expire(root: Path) -> None:
+    """Let go of what has been in the trash too long; what cannot be deleted is told by `empty-trash`."""
+    from gemini_live_runtime.journal import trash
+
+    trash.expire(root, datetime.now().timestamp())
+
+
+def _folder(session: str) -> Path:
+    """The folder of a recorded session, by its name or the beginning of it; never one from elsewhere."""
+    path = locate(paths.safe_name(session, field="session"))
+    folder = paths.sessions_dir() / path.name
+    if path.parent != paths.sessions_dir() or folder.is_symlink():
+        raise UsageError(
+            f"{session!r} is not among the recorded sessions",
+            remedy="See: gemini-live-tui sessions list",
+            field="session",
+        )
+    return folder
+
+
+@sessions.command()
+@click.argument("names", nargs=-1, metavar="[SESSION]...")
+@click.option("--older-than", metavar="AGE", help="Sessions older than this, e.g. 12h, 30d or 8w.")
+@click.option("--all", "everything", is_flag=True, help="Every recorded session.")
+@_YES
+def purge(names: tuple[str, ...], older_than: str | None, everything: bool, yes: bool) -> int:
+    """Delete recorded sessions for good. Running ones are never touched."""
+    from gemini_live_runtime.journal import retention
+
+    if sum((bool(names), older_than is not None, everything)) != 1:
+        raise UsageError("Say what to purge: session names, --older-than AGE, or --all", field="purge")
+    age = _seconds(older_than) if older_than is not None else None
+    what = "all recorded sessions" if everything else f"sessions older than {older_than}" if age else ", ".join(names)
+    if not _agreed(yes, what):
+        return 1
+    root = paths.sessions_dir()
+    now = datetime.now().timestamp()
+    purged = retention.purge(root, ids=names, before=None if age is None else now - age, everything=everything)
+    _told(purged.session_ids, purged.bytes_freed, purged.kept)
+    return 1 if names and purged.kept else 0
+
+
+def _agreed(yes: bool, what: str) -> bool:
+    """Ask before something goes for good."""
+    if yes:
+        return True
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError("Nobody can be asked, there is no terminal", remedy="Add --yes to delete", field="yes")
+    return click.confirm(f"Delete {sanitise_line(what, 300)}?", default=False)
+
+
+def _told(done: Sequence[str], freed: int, kept: Sequence[tuple[str, str]]) -> None:
+    click.echo(f"Deleted {len(done)} session{'' if len(done) == 1 else 's'}, {freed / 1e6:.1f} MB.")
+    for name, why in kept:
+        click.echo(f"Kept {sanitise_line(name, 80)}: {why}.", err=True)
+
+
+def _seconds(age: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([hdw])", age.strip().lower())
+    if match is None:
+        raise UsageError(f"The age {age[:20]!r} is not understood", remedy="Write 12h, 30d or 8w", field="older-than")
+    return float(match[1]) * _UNITS[match[2]]
