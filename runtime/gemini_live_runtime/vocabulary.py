@@ -56,7 +56,8 @@ def check_header(value: object, *, where: str) -> None:
 def parse_object(line: str | bytes, what: str) -> dict[str, Any]:
     """The JSON object of one line; raises `ProtocolError` saying that it is no `what`."""
     try:
-        value = json.loads(line, parse_constant=_not_finite, parse_float=_finite)
+        text = line if isinstance(line, str) else line.decode(json.detect_encoding(line), "surrogatepass")
+        value = _decoder.decode(text)
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"A line is not a JSON {what}: {str(error)[:100]}") from None
     if not isinstance(value, dict):
@@ -71,6 +72,10 @@ def _not_finite(name: str) -> float:
 def _finite(text: str) -> float:
     value = float(text)
     return value if math.isfinite(value) else _not_finite(text)
+
+
+_decoder = json.JSONDecoder(parse_constant=_not_finite, parse_float=_finite)
+"""As `json.loads` with these options, which would make a decoder for every line."""
 
 
 def _first_fault(error: ValidationError) -> str:

@@ -57,34 +57,83 @@ class Journal:
 
     def __iter__(self) -> Iterator[Event]:
         self.problems, self.problem_count, self.torn = [], 0, False
-        last = 0
-        with _open(self.path) as file:
-            _read_line(file)
-            for number, (line, whole) in enumerate(_lines(file), start=2):
-                if not whole and len(line) < MAX_LINE_BYTES:
-                    self.torn = True
-                    return
-                if not whole:
-                    self._problem(number, f"is longer than {MAX_LINE_BYTES // 1024 // 1024} MiB")
-                    continue
-                try:
-                    event = vocabulary.event_from_line(line)
-                except (ProtocolError, RecursionError) as error:
-                    self._problem(number, f"is not an event: {error}")
-                    continue
-                if event.seq <= last:
-                    self._problem(number, f"repeats event {event.seq}, which was skipped")
-                    continue
-                if event.seq != last + 1:
-                    missing = f"event {last + 1}" if event.seq == last + 2 else f"events {last + 1} to {event.seq - 1}"
-                    self._problem(number, f"comes after {missing} went missing")
-                last = event.seq
-                yield event
+        with open_regular(self.path) as file:
+            entries = Entries(file, self)
+            for event, _, _ in entries:
+                if event is not None:
+                    yield event
+            self.torn = entries.torn
 
-    def _problem(self, line: int, text: str) -> None:
+    def report(self, line: int, text: str) -> None:
+        """Note that `line` `text`."""
         self.problem_count += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(line, f"Line {line} {text.rstrip('.')}."))
+
+
+class Entries:
+    """The lines of an open file from its beginning: (event, offset, end in bytes); None in place of what is no event.
+
+    Iterating again goes on after the last whole line, so that a file that is being written can be followed. Problems
+    are told to `journal`. `offset` is the end of what was read, `torn` says that an incomplete line follows.
+    """
+
+    def __init__(self, file: BinaryIO, journal: Journal) -> None:
+        self.offset = 0
+        self.torn = False
+        self._file = file
+        self._journal = journal
+        self._number = 0
+        self._last = 0
+
+    def __iter__(self) -> Iterator[tuple[Event | None, int, int]]:
+        self.torn = False
+        self._file.seek(self.offset)
+        for line, size, whole in _lines(self._file):
+            if not whole and size < MAX_LINE_BYTES:
+                self.torn = True
+                return
+            begin, self.offset = self.offset, self.offset + size
+            self._number += 1
+            yield self._event(line, whole) if self._number > 1 else None, begin, self.offset
+
+    def _event(self, line: bytes, whole: bool) -> Event | None:
+        report, number, last = self._journal.report, self._number, self._last
+        if not whole:
+            report(number, f"is longer than {MAX_LINE_BYTES // 1024 // 1024} MiB")
+            return None
+        try:
+            event = vocabulary.event_from_line(line)
+        except (ProtocolError, RecursionError) as error:
+            report(number, f"is not an event: {error}")
+            return None
+        if event.seq <= last:
+            report(number, f"repeats event {event.seq}, which was skipped")
+            return None
+        if event.seq != last + 1:
+            missing = f"event {last + 1}" if event.seq == last + 2 else f"events {last + 1} to {event.seq - 1}"
+            report(number, f"comes after {missing} went missing")
+        self._last = event.seq
+        return event
+
+
+def events_between(file: BinaryIO, offset: int, end: int, after: int) -> list[Event]:
+    """The events with numbers above `after` in [`offset`, `end`) of `file`; everything else is passed over."""
+    found: list[Event] = []
+    file.seek(offset)
+    for line, size, whole in _lines(file):
+        offset += size
+        if whole:
+            try:
+                event = vocabulary.event_from_line(line)
+            except (ProtocolError, RecursionError):
+                event = None
+            if event is not None and event.seq > after:
+                found.append(event)
+                after = event.seq
+        if offset >= end:
+            break
+    return found
 
 
 def read_journal(path: Path) -> Journal:
@@ -94,8 +143,8 @@ def read_journal(path: Path) -> Journal:
     """
     if path.is_dir():
         path = path / EVENTS_FILE
-    with _open(path) as file:
-        line, whole = _read_line(file)
+    with open_regular(path) as file:
+        line, _, whole = _read_line(file)
     if not line:
         raise JournalError(f"{path} is empty: the session ended before anything was recorded", field="path")
     try:
@@ -107,7 +156,8 @@ def read_journal(path: Path) -> Journal:
     return Journal(path, header)
 
 
-def _open(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading; raises `JournalError`."""
     try:
         # Not blocking: a named pipe would otherwise wait for a writer before it can be refused.
         fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -125,20 +175,21 @@ def _open(path: Path) -> BinaryIO:
     return os.fdopen(fd, "rb")
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+def _lines(file: BinaryIO) -> Iterator[tuple[bytes, int, bool]]:
     while True:
-        line, whole = _read_line(file)
+        line, size, whole = _read_line(file)
         if not line:
             return
-        yield line, whole
+        yield line, size, whole
 
 
-def _read_line(file: BinaryIO) -> tuple[bytes, bool]:
-    """The next line and whether it is whole; the rest of one that is too long is passed over."""
+def _read_line(file: BinaryIO) -> tuple[bytes, int, bool]:
+    """The next line, its size in bytes and whether it is whole; the rest of one that is too long is passed over."""
     line = file.readline(MAX_LINE_BYTES)
     if line.endswith(b"\n") or len(line) < MAX_LINE_BYTES:
-        return line, line.endswith(b"\n")
-    rest = line
+        return line, len(line), line.endswith(b"\n")
+    size, rest = len(line), line
     while rest and not rest.endswith(b"\n"):
         rest = file.readline(1 << 20)
-    return line, False
+        size += len(rest)
+    return line, size, False

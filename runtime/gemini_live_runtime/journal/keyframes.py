@@ -1,0 +1,121 @@
+"""Views that are kept whole: everything but the transcript as JSON, the transcript as a range of an archive.
+
+A transcript is nearly always the one of the keyframe before with a few paragraphs more. So paragraphs are kept once, in
+a `BlockArchive`, and a keyframe states which of them it has and those that were different then.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+from gemini_live_runtime.journal.shelf import Shelf, Ticket
+from gemini_live_runtime.journal.view import Block, SessionView
+
+CHUNK = 256
+"""Paragraphs that go onto the shelf together, once the live view has forgotten them."""
+
+CACHED_CHUNKS = 20
+"""Chunks kept decoded, about a transcript of 5,000 paragraphs."""
+
+_NEVER_SEEN = Block(id=0, kind="notice", t=0.0, turn=0, gen=0)
+_values = attrgetter(*(field.name for field in fields(Block)))
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
+def encode_view(view: SessionView, blocks: Iterable[Block]) -> bytes:
+    """`view` without its transcript, and `blocks`: those of its paragraphs that the archive has no longer."""
+    bare = view.snapshot()
+    bare.blocks = []
+    return _encode([bare.to_json(), [_values(block) for block in blocks]]).encode()
+
+
+def decode_view(data: bytes) -> tuple[SessionView, list[Block]]:
+    """What `encode_view` was given; the view's transcript is empty."""
+    value, blocks = json.loads(data)
+    return SessionView.from_json(value), [Block(*block) for block in blocks]
+
+
+class BlockArchive:
+    """Every paragraph from some id on, each as it was at the last `sync`.
+
+    Those that the live view still has are shared with it; older ones are on the shelf.
+    """
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self._first: int | None = None
+        self._blocks: list[Block] = []
+        self._since: list[int] = []
+        self._chunks: dict[int, Ticket] = {}
+        self._cache: OrderedDict[int, list[Block]] = OrderedDict()
+
+    def sync(self, view: SessionView, at: int, *, disk: bool) -> list[tuple[Block, int]]:
+        """Take over the transcript of `view`, which is the one before event `at`.
+
+        Returns the paragraphs that it has in another form now, as they were, each with the `at` from which on it had
+        been like that.
+        """
+        begin = view.blocks_forgotten + 1
+        if self._first is None:
+            self._first = begin
+        start = begin - self._first
+        changed: list[tuple[Block, int]] = []
+        known, blocks, since = self._blocks, view.blocks, self._since
+        for place, (old, new) in enumerate(zip(known[start:], blocks, strict=False), start):
+            if old is not new:
+                changed.append((old, since[place]))
+                known[place], since[place] = new, at
+        if (gap := start - len(known)) > 0:
+            # Opened and forgotten since the last time: no keyframe has these, only their numbers count.
+            known += [_NEVER_SEEN] * gap
+            since += [at] * gap
+        new_blocks = blocks[len(known) - start :]
+        known += new_blocks
+        since += [at] * len(new_blocks)
+        while begin - self._first >= CHUNK:
+            self._put_away(disk=disk)
+        return changed
+
+    def blocks(self, first: int, end: int) -> list[Block]:
+        """The paragraphs with ids from `first` to before `end`; raises `OSError` when the shelf cannot be read."""
+        assert self._first is not None
+        found: list[Block] = []
+        while first < min(end, self._first):
+            ident, offset = divmod(first, CHUNK)
+            chunk = self._chunk(ident)
+            # A chunk begins with its first paragraph that there was: the first chunk may lack some.
+            missing = CHUNK - len(chunk)
+            part = chunk[offset - missing : offset - missing + end - first]
+            found += part
+            first += len(part)
+        return found + self._blocks[first - self._first : max(0, end - self._first)]
+
+    def forget(self, before: int) -> None:
+        """Nobody will ask for paragraphs with ids below `before`."""
+        for ident in [ident for ident in self._chunks if (ident + 1) * CHUNK <= before]:
+            self._shelf.drop(self._chunks.pop(ident))
+            self._cache.pop(ident, None)
+
+    def _put_away(self, *, disk: bool) -> None:
+        assert self._first is not None
+        ident, offset = divmod(self._first, CHUNK)
+        count = CHUNK - offset
+        data = _encode([_values(block) for block in self._blocks[:count]]).encode()
+        self._chunks[ident] = self._shelf.put(data, disk=disk)
+        del self._blocks[:count], self._since[:count]
+        self._first += count
+
+    def _chunk(self, ident: int) -> list[Block]:
+        chunk = self._cache.get(ident)
+        if chunk is None:
+            values: list[list[Any]] = json.loads(self._shelf.get(self._chunks[ident]))
+            chunk = self._cache[ident] = [Block(*block) for block in values]
+            while len(self._cache) > CACHED_CHUNKS:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(ident)
+        return chunk

@@ -1,0 +1,371 @@
+"""The history of a session: any moment of it is the fold of the events up to there, however one got to it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from vocabulary_strategies import sessions
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime import vocabulary
+from gemini_live_runtime.errors import JournalError, NewerFormatError
+from gemini_live_runtime.journal import blocks, history, keyframes, recorded, shelf
+from gemini_live_runtime.journal.fold import apply_sample, fold
+from gemini_live_runtime.journal.history import FIRINGS, TRANSITIONS, TURNS, History
+from gemini_live_runtime.journal.recorded import RecordedHistory
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.samples import MeterSample
+
+Events = list[ev.Event]
+
+
+@pytest.fixture(autouse=True, scope="module", params=["a usual view", "a view that forgets"])
+def small(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Pages of three events, so that short sessions have many; and transcripts that soon lose their beginning."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history, "PAGE", 3)
+        patch.setattr(history, "CACHED_PAGES", 2)
+        if request.param == "a view that forgets":
+            patch.setattr(blocks, "MAX_BLOCKS", 5)
+            patch.setattr(keyframes, "CHUNK", 4)
+            patch.setattr(keyframes, "CACHED_CHUNKS", 2)
+        yield
+
+
+def as_on_a_link(events: Sequence[ev.Event]) -> Events:
+    return [vocabulary.event_from_line(event.to_line()) for event in events]
+
+
+def stamped(*payloads: ev.Payload, turns: Sequence[int] = ()) -> Events:
+    stamps = turns or [1] * len(payloads)
+    return [ev.Event(seq, seq / 10, stamps[seq - 1], 1, payload) for seq, payload in enumerate(payloads, 1)]
+
+
+def said(text: str, side: ev.Side = "model") -> ev.Payload:
+    return ev.TranscriptDelta(side=side, text=text)
+
+
+def started(record: ev.Record) -> ev.Payload:
+    return ev.SessionStarted(
+        session_id="s1", agent="a", model="m", backend="b", wall=0.0, record=record, mode="voice", program="p"
+    )
+
+
+def live(events: Sequence[ev.Event], base: SessionView | None = None) -> History:
+    found = History(base)
+    for event in events:
+        found.append(event)
+    return found
+
+
+def write(path: Path, events: Sequence[ev.Event], session_id: str = "") -> Path:
+    header = {**vocabulary.header(), "session_id": session_id}
+    path.write_text("\n".join([json.dumps(header), *(event.to_line() for event in events)]) + "\n")
+    return path
+
+
+def opened(path: Path, until: int | None = None) -> RecordedHistory:
+    found = RecordedHistory(path, until=until)
+    while found.load():
+        pass
+    return found
+
+
+# -- views ------------------------------------------------------------------------------------------------------------
+
+
+@given(sessions(), st.lists(st.integers(0, 45), min_size=1, max_size=12))
+def test_scrubbing_to_and_fro_gives_every_time_the_fold_from_nothing(session, seeks):
+    events = as_on_a_link(session)
+    found = live(events)
+    for seq in seeks:
+        assert found.view_at(seq) == fold(events[:seq])
+    assert found.live == fold(events)
+
+
+@given(sessions(), st.data())
+def test_seeks_while_the_session_goes_on_do_not_disturb_it(session, data):
+    events = as_on_a_link(session)
+    found = History()
+    for event in events:
+        found.append(event)
+        seq = data.draw(st.integers(0, event.seq))
+        assert found.view_at(seq) == fold(events[:seq])
+    assert found.live == fold(events)
+
+
+@given(sessions(), st.data())
+def test_what_a_caller_does_to_a_view_stays_with_the_caller(session, data):
+    events = as_on_a_link(session)
+    found = live(events)
+    seq = data.draw(st.integers(0, len(events)))
+    spoilt = found.view_at(seq)
+    spoilt.blocks.clear()
+    spoilt.events_by_type.clear()
+    spoilt.word_reason = "spoilt"
+    assert found.view_at(seq) == fold(events[:seq])
+
+
+@given(session=sessions(), seeks=st.lists(st.integers(0, 45), min_size=1, max_size=8))
+def test_a_live_history_and_one_from_the_file_agree(tmp_path_factory, session, seeks):
+    events = as_on_a_link(session)
+    from_link = live(events)
+    from_file = opened(write(tmp_path_factory.mktemp("s") / "events.jsonl", events))
+    assert list(from_file.events(1, 100)) == list(from_link.events(1, 100)) == events
+    for seq in seeks:
+        assert from_file.view_at(seq) == from_link.view_at(seq)
+    assert from_file.live == from_link.live
+    from_file.close()
+
+
+@given(session=sessions(), data=st.data())
+def test_a_console_that_attached_late_agrees_once_it_has_read_the_file(tmp_path_factory, session, data):
+    events = as_on_a_link(session)
+    cut = data.draw(st.integers(0, len(events)))
+    base = SessionView.from_json(json.loads(json.dumps(fold(events[:cut]).to_json())))
+    late = live(events[cut:], base)
+    assert late.first_seq == cut + 1
+    assert late.view_at(cut) == fold(events[:cut])
+    if cut:
+        with pytest.raises(JournalError, match="is not in reach"):
+            late.event(cut)
+    path = write(tmp_path_factory.mktemp("s") / "events.jsonl", events)
+    asyncio.run(late.load_earlier(path))
+    assert late.first_seq == 1
+    assert late.count == len(events)
+    whole = live(events)
+    assert list(late.events(1, 100)) == events
+    for seq in data.draw(st.lists(st.integers(0, 45), max_size=8)):
+        assert late.view_at(seq) == fold(events[:seq])
+        assert late.following(seq, TURNS | TRANSITIONS) == whole.following(seq, TURNS | TRANSITIONS)
+        assert late.preceding(seq, TURNS | FIRINGS) == whole.preceding(seq, TURNS | FIRINGS)
+        assert late.turn_bounds(seq) == whole.turn_bounds(seq)
+        assert late.seq_at_time(seq) == whole.seq_at_time(seq)
+    late.close()
+
+
+def test_samples_in_the_live_view_are_in_no_other():
+    events = stamped(said("one"), said(" two"), said(" three"), said(" four"))
+    found = live(events[:3])
+    apply_sample(found.live, MeterSample(t=99.0, mic_db=-3.0))
+    found.append(events[3])
+    apply_sample(found.live, MeterSample(t=99.5, mic_db=-4.0))
+    assert [found.view_at(seq) for seq in (3, 4)] == [fold(events[:3]), fold(events)]
+    assert found.live.meters.mic_db == -4.0
+
+
+def test_an_event_that_comes_twice_is_taken_once():
+    events = stamped(said("one"), said(" two"))
+    found = live([*events, events[0], events[1]])
+    assert found.live == fold(events)
+    assert found.count == 2
+
+
+# -- finding ----------------------------------------------------------------------------------------------------------
+
+
+@given(sessions(), st.data())
+def test_stepping_by_type_finds_what_a_look_at_all_events_finds(session, data):
+    events = as_on_a_link(session)
+    found = live(events)
+    types = data.draw(st.sets(st.sampled_from(sorted(ev.PAYLOADS)), min_size=1, max_size=20))
+    seq = data.draw(st.integers(0, len(events) + 1))
+    wanted = [event.seq for event in events if event.type in types]
+    assert found.following(seq, types) == next((number for number in wanted if number > seq), None)
+    assert found.preceding(seq, types) == next((number for number in reversed(wanted) if number < seq), None)
+
+
+@given(sessions(), st.floats(0, 100))
+def test_the_event_at_a_time_is_the_last_one_up_to_it(session, t):
+    events = as_on_a_link(session)
+    assert live(events).seq_at_time(t) == max((event.seq for event in events if event.t <= t), default=0)
+
+
+@given(sessions(), st.integers(0, 20))
+def test_a_turn_goes_from_its_first_event_to_its_last(session, turn):
+    events = as_on_a_link(session)
+    own = [event.seq for event in events if event.turn == turn]
+    assert live(events).turn_bounds(turn) == ((own[0], own[-1]) if own else None)
+
+
+def test_an_event_stamped_with_an_earlier_turn_belongs_to_the_turn_it_happened_in():
+    found = live(stamped(*[said("x")] * 6, turns=[1, 1, 2, 1, 2, 3]))
+    assert [found.turn_bounds(turn) for turn in (1, 2, 3, 4)] == [(1, 2), (3, 5), (6, 6), None]
+
+
+def test_events_that_never_arrived_stand_for_the_one_before():
+    events = [event for event in stamped(*[said(f"{n} ") for n in range(12)]) if event.seq not in (1, 5, 6, 7, 8)]
+    found = live(events)
+    assert (found.first_seq, found.last_seq, found.count) == (2, 12, 7)
+    assert found.view_at(7) == fold(events[:3])
+    assert found.seq_at_time(0.75) == 4
+    with pytest.raises(JournalError, match=r"Event 7 is not in reach"):
+        found.event(7)
+
+
+def test_what_is_out_of_reach_is_said_in_a_sentence():
+    found = live(stamped(said("x"), said("y")))
+    with pytest.raises(JournalError, match=r"^Event 3 is not in reach: events 1 to 2 are\.$"):
+        found.event(3)
+    with pytest.raises(JournalError, match=r"Event -1 is not in reach"):
+        found.view_at(-1)
+    with pytest.raises(JournalError, match=r"Event 1 is not in reach: nothing is\."):
+        History().event(1)
+
+
+# -- bounds -----------------------------------------------------------------------------------------------------------
+
+
+def long_session(count: int, record: ev.Record) -> Events:
+    """Events that do not compress well."""
+    words = [os.urandom(300).hex() for _ in range(count)]
+    return stamped(started(record), *[ev.TextSent(text=word) for word in words])
+
+
+def test_a_session_that_is_not_recorded_touches_no_disk_and_keeps_what_fits(monkeypatch):
+    def refuse(**options: object) -> None:
+        raise AssertionError("a file was made")
+
+    monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(history, "MAX_HELD", 20_000)
+    events = long_session(300, "off")
+    found = History()
+    for event in events:
+        found.append(event)
+        assert found.held_bytes <= 20_000
+    assert 200 < found.first_seq < 295
+    assert found.count == 301 - found.first_seq + 1
+    for seq in (found.first_seq - 1, found.first_seq, 300, 301):
+        assert found.view_at(seq) == fold(events[:seq])
+    with pytest.raises(JournalError, match="is not in reach"):
+        found.view_at(found.first_seq - 2)
+
+
+def test_a_recorded_session_keeps_next_to_nothing_in_memory(monkeypatch):
+    monkeypatch.setattr(history, "MAX_HELD", 20_000)
+    events = long_session(300, "text")
+    found = live(events)
+    assert found.first_seq == 1
+    # The first page was there before anything said that the session is recorded.
+    assert found.held_bytes < 2_000
+    assert found.view_at(150) == fold(events[:150])
+    found.close()
+
+
+def test_where_the_disk_is_full_memory_is_used_and_stays_bounded(monkeypatch):
+    def refuse(**options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(history, "MAX_HELD", 20_000)
+    events = long_session(300, "text")
+    found = live(events)
+    assert found.held_bytes <= 20_000
+    assert found.first_seq > 1
+    assert found.view_at(300) == fold(events[:300])
+
+
+def test_a_file_stays_wholly_in_reach_where_no_temporary_file_can_be_made(tmp_path, monkeypatch):
+    def refuse(**options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(recorded, "MAX_HELD", 20_000)
+    events = long_session(300, "text")
+    found = opened(write(tmp_path / "events.jsonl", events))
+    assert found.held_bytes < 400_000
+    assert found.first_seq == 1
+    for seq in (0, 1, 7, 150, 299, 301):
+        assert found.view_at(seq) == fold(events[:seq])
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_can_be_sought_while_it_is_being_read(tmp_path):
+    events = stamped(*[said(f"{n} ") for n in range(200)])
+    found = RecordedHistory(write(tmp_path / "events.jsonl", events))
+    assert (found.loaded, found.count) == (0.0, 0)
+    shares = []
+    while found.load(budget_s=0.0):
+        shares.append(found.loaded)
+        assert found.view_at(found.last_seq // 2) == fold(events[: found.last_seq // 2])
+    assert len(shares) > 3
+    assert shares == sorted(shares)
+    assert (found.loaded, found.count) == (1.0, 200)
+
+
+async def test_other_tasks_run_while_a_file_is_read(tmp_path):
+    path = write(tmp_path / "events.jsonl", stamped(*[said(f"{n} ") for n in range(2000)]))
+    shares: list[float] = []
+    found = RecordedHistory(path)
+    await found.load_all(shares.append)
+    assert shares[-1] == 1.0
+    assert found.count == 2000
+
+
+def test_a_session_that_is_still_recorded_can_be_read_on(tmp_path):
+    events = stamped(*[said(f"{n} ") for n in range(20)])
+    path = write(tmp_path / "events.jsonl", events[:10])
+    with path.open("a") as file:
+        file.write(events[10].to_line()[:20])
+    found = opened(path)
+    assert (found.last_seq, found.torn) == (10, True)
+    with path.open("a") as file:
+        file.write(events[10].to_line()[20:] + "\n" + "".join(f"{event.to_line()}\n" for event in events[11:]))
+    found.load()
+    assert (found.last_seq, found.torn) == (20, False)
+    assert found.view_at(15) == fold(events[:15])
+
+
+def test_damage_is_passed_over_in_reading_and_in_seeking(tmp_path, monkeypatch):
+    events = stamped(*[said(f"{n} ") for n in range(12)])
+    lines = [event.to_line() for event in events]
+    lines[4:4] = ["{broken", lines[1], '{"seq": 5}', "", "\x00"]
+    path = tmp_path / "events.jsonl"
+    path.write_text("\n".join([json.dumps(vocabulary.header()), *lines]) + "\n" + lines[0][:9])
+    found = opened(path)
+    assert found.torn
+    assert [problem.line for problem in found.problems] == [6, 7, 8, 9, 10]
+    for seq in (2, 4, 5, 12):
+        assert found.view_at(seq) == fold(events[:seq])
+    assert list(found.events(3, 6)) == events[2:6]
+
+
+def test_a_file_that_changes_under_its_reader_is_an_error_and_no_wrong_answer(tmp_path):
+    events = stamped(*[said(f"{n} ") for n in range(30)])
+    path = write(tmp_path / "events.jsonl", events)
+    found = opened(path)
+    path.write_text("x" * path.stat().st_size)
+    with pytest.raises(JournalError, match="the session file was changed"):
+        found.view_at(10)
+
+
+@pytest.mark.parametrize("content", ["", "RIFF", '{"format": "else"}\n'])
+def test_a_foreign_file_is_refused_with_a_sentence(tmp_path, content):
+    (tmp_path / "x").write_text(content)
+    with pytest.raises(JournalError, match=r"is not a gemini-live-tui session|is empty"):
+        RecordedHistory(tmp_path / "x")
+
+
+def test_a_newer_file_is_refused_by_name(tmp_path):
+    (tmp_path / "x").write_text(json.dumps({"format": ev.FORMAT, "version": 99}) + "\n")
+    with pytest.raises(NewerFormatError, match="version 99"):
+        RecordedHistory(tmp_path / "x")
+
+
+async def test_the_recording_of_another_session_is_not_put_in_front(tmp_path):
+    events = stamped(started("text"), *[said(f"{n} ") for n in range(10)])
+    base = fold(events[:6])
+    base.session_id = "another"
+    late = live(events[6:], base)
+    with pytest.raises(JournalError, match="needed is event 6 of session another"):
+        await late.load_earlier(write(tmp_path / "events.jsonl", events))
+    assert late.first_seq == 7
