@@ -36,6 +36,9 @@ PAGE_BYTES = 1024 * 1024
 MAX_HELD = 4 * 1024 * 1024
 """Bytes of compressed pages and keyframes in memory; beyond, the oldest events can no longer be reached."""
 
+KEYFRAME_EVERY = 4
+"""Pages for each keyframe, where memory has no room for one a page."""
+
 CACHED_PAGES = 4
 """Pages kept decoded, for scrubbing to and fro."""
 
@@ -138,15 +141,32 @@ class History:
         return self.live.record != "off"
 
     def _make_room(self) -> None:
+        """Keep within `MAX_HELD`: first three of four keyframes go, then the oldest pages."""
+        if self._shelf.held <= MAX_HELD:
+            return
+        for page in self._pages[1:-1]:
+            if page.number % KEYFRAME_EVERY and isinstance(page.keyframe, bytes):
+                self._drop_keyframe(page)
+                if self._shelf.held <= MAX_HELD:
+                    return
         while self._shelf.held > MAX_HELD and len(self._pages) > 1:
             self._drop_oldest()
 
+    def _drop_keyframe(self, page: Page) -> None:
+        if page.keyframe is not None:
+            self._shelf.drop(page.keyframe)
+        page.keyframe = None
+
     def _drop_oldest(self) -> None:
-        page = self._pages.pop(0)
-        for ticket in (page.lines, page.keyframe):
-            if ticket is not None:
-                self._shelf.drop(ticket)
-        self._cache.pop(page.number, None)
+        """Drop the oldest pages up to the next one that has a keyframe."""
+        while True:
+            page = self._pages.pop(0)
+            self._drop_keyframe(page)
+            if page.lines is not None:
+                self._shelf.drop(page.lines)
+            self._cache.pop(page.number, None)
+            if len(self._pages) == 1 or self._pages[0].keyframe is not None:
+                break
         self._archive.forget(self._pages[0].blocks[0])
         if self.earlier is not None:
             self.earlier.close()
@@ -402,7 +422,8 @@ class History:
             nearest -= 1
         kept = self._pages[nearest]
         assert kept.keyframe is not None
-        view, blocks = decode_view(self._shelf.get(kept.keyframe))
+        view = decode_view(self._shelf.get(kept.keyframe))
+        blocks = view.blocks
         first, end = kept.blocks
         view.blocks = self._archive.blocks(first, end)
         for block in (*blocks, *kept.late.values()):

@@ -6,6 +6,7 @@ as ASCII JSON text: everything is there, and nothing in it is obeyed by a termin
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -276,6 +277,13 @@ class MindView:
     dropped: int = 0
     """Events that slow readers lost."""
 
+    def copy(self) -> MindView:
+        """An equal view that later events do not change: lists and dicts are copied, the frozen items shared."""
+        other = copy.copy(self)
+        for name in _CONTAINERS:
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object from which `from_json` restores an equal view."""
         value: dict[str, Any] = {}
@@ -308,6 +316,9 @@ class MindView:
             setattr(mind, name, item)
         return mind
 
+
+_CONTAINERS = tuple(f.name for f in fields(MindView) if hasattr(getattr(MindView(), f.name), "copy"))
+"""Fields that hold a list or a dict."""
 
 _FIELDS = tuple(f.name for f in fields(MindView))
 _DICTS = frozenset(("keys", "visits", "watchers", "patterns", "tools", "turns", "state_density"))

@@ -126,6 +126,4 @@ class RecordedHistory(History):
             if len(kept) < 2:
                 return
             for page in kept[1::2]:
-                assert page.keyframe is not None
-                self._shelf.drop(page.keyframe)
-                page.keyframe = None
+                self._drop_keyframe(page)
