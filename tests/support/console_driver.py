@@ -17,6 +17,8 @@ from gemini_live_runtime.clock import ManualClock
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 
+BY_NAME = "by name: "
+
 NOWHERE = Path(__file__).with_name("no-such-folder")
 
 
@@ -34,12 +36,22 @@ class Driver:
         await settle(self.app, self.pilot, self.link)
 
     async def press(self, *keys: str) -> None:
-        """Press keys, as fast as a terminal can deliver them, and let their consequences show."""
+        """Press keys, as fast as a terminal can deliver them, and let their consequences show.
+
+        `BY_NAME` and an action's id choose that action as the palette does.
+        """
+        self.tap(*keys)
+        await self.settle()
+
+    def tap(self, *keys: str) -> None:
+        """Press keys without waiting for anything."""
         for key in keys:
+            if key.startswith(BY_NAME):
+                self.app.performer(key.removeprefix(BY_NAME))()
+                continue
             name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
             character = " " if name == "space" else key if len(key) == 1 else None
             self.app.post_message(events.Key(name, character))
-        await self.settle()
 
     def screen(self) -> str:
         """What is on the screen, row by row."""

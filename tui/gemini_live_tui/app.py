@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,7 +18,8 @@ from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import theming
-from gemini_live_tui.actions import BY_ID, bindings, key_label, keys_of
+from gemini_live_tui.actions import BY_ID, bindings
+from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
 from gemini_live_tui.clock import FrameClock
 from gemini_live_tui.rooms import room
 from gemini_live_tui.screens.console import ConsoleScreen
@@ -68,7 +70,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
 
     def __init__(self, link_source: LinkSource, *, settings: ConsoleSettings, clock: Clock | None = None) -> None:
-        self._problems: list[str] = []
+        keymap, faults = usable_keymap(settings.keymap)
+        settings = replace(settings, keymap=keymap)
+        self._problems = [keymap_problem(faults)] if faults else []
         # NO_COLOR means none at all: without this Textual would turn colours into shades of grey.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.settings = settings
@@ -114,8 +118,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._load_themes()
         if self.settled is not None:
             self.settled()
-        for problem in self._problems:
-            self.console_screen.say(problem, "warning")
+        if self._problems:
+            self.console_screen.say(" ".join(self._problems), "warning")
         self.frames.request()
 
     def _draw(self) -> float | None:

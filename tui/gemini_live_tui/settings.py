@@ -17,7 +17,7 @@ class ConsoleSettings:
     themes_dir: Path | None = None
     """The user's own themes, they come before bundled ones of the same name; None is none."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Keys by action id, e.g. `{"mute": "m,f4"}`; see `actions.check_keymap`."""
+    """Keys by action id, e.g. `{"mute": "m,f4"}`; what cannot work is said and left out."""
     fps: int = 20
     """Most frames a second, 1 to 60."""
     ascii: bool = False

@@ -162,6 +162,22 @@ def test_doctor_names_variables_that_nothing_reads(monkeypatch: pytest.MonkeyPat
     assert checks["variables"]["found"] == "nothing reads GEMINI_LIVE_TUI_KEYMAP, GEMINI_LIVE_TUI_UI_THEM"
 
 
+def test_a_key_can_be_set_beside_others_that_do_not_work_and_doctor_names_those() -> None:
+    path = paths.private_dir(paths.config_dir()) / "config.toml"
+    path.write_text('[keymap]\nnope = "x"\nhelp = "ctrl+m"\n')
+    assert run("config", "set", "keymap.mute", "m").code == 0
+    assert run("config", "set", "keymap.help", "f1").code == 0
+    found = [check for check in json.loads(run("doctor", "--json").out)["checks"] if check["name"] == "keymap"]
+    assert [check["found"] for check in found] == ["keymap.nope: there is no action 'nope'"]
+
+
+def test_doctor_names_themes_that_cannot_be_used() -> None:
+    themes = paths.private_dir(paths.config_dir() / "themes")
+    (themes / "mine.toml").write_text("primary = 3")
+    checks = {check["name"]: check for check in json.loads(run("doctor", "--json").out)["checks"]}
+    assert "mine.toml cannot be used: primary is not a colour" in checks["theme"]["found"]
+
+
 def test_setting_keeps_what_somebody_wrote_by_hand() -> None:
     path = paths.private_dir(paths.config_dir()) / "config.toml"
     path.write_text("# mine\n[ui]\nfps = 10 # slow\n")

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gemini_live_runtime.errors import ConfigError
-from gemini_live_tui.actions import ACTIONS, BY_ID, UNREACHABLE, check_keymap, key_label, keys_of
-
-SWALLOWED = {"ctrl+b", "ctrl+a", "ctrl+p", "ctrl+s", "ctrl+z"}
-"""Keys that tmux, screen, docker attach or the terminal's flow control keep for themselves."""
+from gemini_live_tui.actions import ACTIONS, BY_ID, GROUPS, PANES, PLACES, Action, keymap
+from gemini_live_tui.actions.keymap import (
+    SWALLOWED,
+    UNREACHABLE,
+    check_keymap,
+    key_label,
+    keymap_problem,
+    keys_of,
+    usable_keymap,
+)
 
 
 def test_ids_are_unique_and_the_default_keys_do_not_clash() -> None:
@@ -21,9 +31,84 @@ def test_no_default_key_is_one_that_never_arrives() -> None:
 
 
 def test_a_key_that_terminals_swallow_has_a_twin() -> None:
+    """Quitting has its twin in ctrl+c pressed twice, which every terminal passes on in raw mode."""
+    alone = [a.id for a in ACTIONS if keys_of(a, {}) and not set(keys_of(a, {})) - set(SWALLOWED)]
+    assert alone == ["quit"]
+    assert "twice: quit" in BY_ID["copy"].description
+
+
+def test_no_action_hangs_on_a_key_that_some_terminals_cannot_send() -> None:
+    lost = re.compile(r"f1[0-2]|alt\+[a-z]")
+    assert [a.id for a in ACTIONS if any(lost.fullmatch(key) for key in keys_of(a, {}))] == []
+
+
+def test_every_action_has_its_place_its_group_and_its_words() -> None:
     for action in ACTIONS:
-        keys = set(keys_of(action, {}))
-        assert keys - SWALLOWED, action.id
+        assert action.scope in PLACES, action.id
+        assert action.group in GROUPS, action.id
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", action.id), action.id
+        assert 0 < len(action.title) <= 24, action.id
+        assert action.description[0].isupper(), action.id
+        assert not action.description.endswith("."), action.id
+        assert action.bar != "pane" or action.scope in PANES, action.id
+
+
+def test_the_table_is_in_the_order_of_its_groups() -> None:
+    places = [GROUPS.index(action.group) for action in ACTIONS]
+    assert places == sorted(places)
+
+
+def _pane_action(ident: str, keys: str, scope: str) -> Action:
+    return Action(ident, keys, "x", "X", "X", "Inspect", scope=scope)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "clashes"),
+    [
+        (("state", "e"), ("watchers", "e"), False),
+        (("state", "e"), ("state", "e"), True),
+        (("state", "e"), ("prompt", "e"), False),
+        (("state", "full_stop"), ("state", "."), True),
+        (("state", "e"), ("console", "e"), True),
+        (("state", "e"), ("app", "e"), True),
+    ],
+)
+def test_keys_clash_within_a_place_and_with_those_that_hold_everywhere(
+    monkeypatch: pytest.MonkeyPatch, one: tuple[str, str], other: tuple[str, str], clashes: bool
+) -> None:
+    pair = tuple(_pane_action(name, keys, scope) for name, (scope, keys) in (("one", one), ("other", other)))
+    monkeypatch.setattr(keymap, "ACTIONS", pair)
+    assert bool(list(keymap._faults({}))) == clashes
+
+
+def test_a_pane_may_take_the_scroll_keys_and_no_other_key_of_the_console(monkeypatch: pytest.MonkeyPatch) -> None:
+    scrolls = _pane_action("row-up", "up", "state")
+    monkeypatch.setattr(keymap, "ACTIONS", (*ACTIONS, scrolls))
+    check_keymap({})
+    mutes = _pane_action("row-mark", "space", "state")
+    monkeypatch.setattr(keymap, "ACTIONS", (*ACTIONS, mutes))
+    with pytest.raises(ConfigError, match="mute and row-mark"):
+        check_keymap({})
+
+
+def test_of_a_keymap_everything_that_works_is_kept_and_the_rest_is_named() -> None:
+    wanted = {"mute": "m", "nope": "x", "help": "ctrl+i", "theme": " f8 , g", "mute-speaker": "m"}
+    usable, faults = usable_keymap(wanted)
+    assert usable == {"mute": "m", "theme": "f8,g"}
+    assert sorted(fault.field for fault in faults) == ["keymap.help", "keymap.mute-speaker", "keymap.nope"]
+    assert "2 more" in keymap_problem(faults)
+    check_keymap(usable)
+
+
+@given(st.dictionaries(st.sampled_from([*BY_ID, "nope"]), st.sampled_from(["m", "v", "space", "f1,f2", "", "ctrl+m"])))
+def test_what_is_left_of_any_keymap_works(wanted: dict[str, str]) -> None:
+    usable, faults = usable_keymap(wanted)
+    check_keymap(usable)
+    assert len(usable) + len(faults) == len(wanted)
+
+
+def test_two_actions_may_swap_their_keys() -> None:
+    check_keymap({"mute": "v", "mute-speaker": "space"})
 
 
 def test_a_keymap_that_works_is_accepted() -> None:

@@ -74,6 +74,19 @@ def _config() -> list[Check]:
     return checks
 
 
+def _looks() -> list[Check]:
+    """What of the key map and the themes cannot be used; the console does without it."""
+    from gemini_live_tui.actions.keymap import usable_keymap
+    from gemini_live_tui.theming import load_themes
+
+    _, faults = usable_keymap(configuration.load().config.keymap)
+    _, failures = load_themes(paths.config_dir() / "themes")
+    return [
+        *(Check("keymap", "missing", fault.message, fault.remedy) for fault in faults),
+        *(Check("theme", "missing", failure.sentence) for failure in failures),
+    ]
+
+
 def _terminal() -> list[Check]:
     size = shutil.get_terminal_size((0, 0))
     found = (
@@ -217,6 +230,7 @@ def _folders() -> list[Check]:
 _CHECKS: tuple[tuple[str, Callable[[], list[Check]]], ...] = (
     ("program", _versions),
     ("config", _config),
+    ("looks", _looks),
     ("folders", _folders),
     ("terminal", _terminal),
     ("devices", _devices),

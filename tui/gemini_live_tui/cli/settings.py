@@ -59,10 +59,12 @@ def set_(key: str, value: str) -> int:
     """Set KEY to VALUE in the config file, keeping its comments. Lists are separated by commas."""
     target = configuration.config_path(os.environ)
     if key.startswith("keymap."):
-        from gemini_live_tui.actions import check_keymap
+        from gemini_live_tui.actions.keymap import check_keymap, usable_keymap
 
         parsed: object = value
-        check_keymap({**configuration.load().config.keymap, key.removeprefix("keymap."): value})
+        ident = key.removeprefix("keymap.")
+        others = {name: keys for name, keys in configuration.load().config.keymap.items() if name != ident}
+        check_keymap({**usable_keymap(others)[0], ident: value})
     else:
         if key.split(".")[0] == "prices":
             raise UsageError("prices are tables", remedy="Edit them in the file, see: config path", field="prices")

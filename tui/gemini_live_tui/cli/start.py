@@ -197,15 +197,14 @@ def _in_process(spec: EngineSpec) -> LinkSource:
 
 
 def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
-    """The console's settings from a config; raises `ConfigError` for a keymap or a theme that cannot be used."""
-    from gemini_live_tui.actions import check_keymap
+    """The console's settings from a config; raises `ConfigError` for a `--theme` that cannot be used."""
     from gemini_live_tui.settings import ConsoleSettings
     from gemini_live_tui.theming import load_theme
 
     config = loaded.config
     themes_dir = paths.config_dir() / "themes"
-    check_keymap(config.keymap)
-    if config.theme:
+    if loaded.sources["ui.theme"] == "flag":
+        # What was asked for just now is refused; a theme of the config file that broke since is only told of.
         load_theme(config.theme, themes_dir)
     return ConsoleSettings(
         theme=config.theme,

@@ -9,12 +9,15 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.dom import DOMNode
 from textual.markup import escape
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from gemini_live_runtime.journal.view import Block, Dirty
-from gemini_live_tui.actions import BY_ID, bindings, key_label, keys_of
+from gemini_live_tui.actions import BY_ID, PANES, PLACES, Scope, bindings
+from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.messages import ActionChosen, FollowChanged, TextSubmitted
 from gemini_live_tui.settings import ConsoleSettings
@@ -22,6 +25,7 @@ from gemini_live_tui.store import ALL, NotSent, Store
 from gemini_live_tui.widgets.banner import Banner, Level
 from gemini_live_tui.widgets.header import Header
 from gemini_live_tui.widgets.key_bar import KeyBar
+from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.meter_strip import MeterStrip
 from gemini_live_tui.widgets.prompt import Prompt
 from gemini_live_tui.widgets.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
@@ -174,7 +178,9 @@ class ConsoleScreen(Screen[None]):
     def _show_prompt_state(self) -> None:
         view, typing = self._store.view, self.focused is self.prompt
         over = self._settings.replay or bool(self._store.lost) or self._store.bye is not None
-        self.key_bar.show(view.mode, typing=typing, microphone=view.microphone, speaker=view.speaker, over=over)
+        self.key_bar.show(
+            view.mode, place=self.place, typing=typing, microphone=view.microphone, speaker=view.speaker, over=over
+        )
         if self._settings.replay:
             return
         if view.mode == "text":
@@ -332,8 +338,9 @@ class ConsoleScreen(Screen[None]):
             self.set_focus(self.transcript)
 
     def action_scroll(self, step: str) -> None:
-        """Scroll the transcript."""
-        self.transcript.scroll_by(step)
+        """Scroll the pane that has the focus, else the transcript."""
+        pane = self.focused if isinstance(self.focused, LineList) else self.transcript
+        pane.scroll_by(step)
         self._show_following()
 
     # -- messages ----------------------------------------------------------------------------------------------------
@@ -372,8 +379,19 @@ class ConsoleScreen(Screen[None]):
     async def perform(self, ident: str) -> None:
         """Carry out an action of the table, however it was chosen."""
         action = BY_ID[ident]
-        target = {"app": self.app, "prompt": self.prompt, "console": self}[action.scope]
+        if action.scope in PANES:
+            # The pane is shown first: what happens to it should be seen.
+            target: DOMNode = self.query_one(f"#{action.scope}")
+            self.set_focus(target if isinstance(target, Widget) else None)
+        else:
+            target = {"app": self.app, "prompt": self.prompt}.get(action.scope, self)
         await self.app.run_action(action.action, target)
+
+    @property
+    def place(self) -> Scope:
+        """Where the focus is: a pane or the prompt, else the console. A pane's widget has its scope for an id."""
+        nodes = self.focused.ancestors_with_self if self.focused is not None else ()
+        return next((node.id for node in nodes if node.id is not None and node.id in PLACES), "console")
 
     @on(Prompt.Changed)
     def _prompt_changed(self) -> None:

@@ -1,8 +1,8 @@
-"""All keys, from the action table, and what they mean right now."""
+"""All keys, from the action table: first those of the place one is in, then the others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -12,7 +12,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from gemini_live_tui.actions import GROUPS, Action, in_group, key_label, keys_of
+from gemini_live_tui.actions import GROUPS, PANES, PLACES, Action, Scope, in_group, in_scope
+from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.wrapping import wrap
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class HelpScreen(ModalScreen[None]):
         ascii_only: bool,
         tmux: bool,
         replay: bool,
+        place: Scope = "console",
         phrases: Sequence[str] = (),
     ) -> None:
         super().__init__()
@@ -51,6 +53,7 @@ class HelpScreen(ModalScreen[None]):
         self._ascii = ascii_only
         self._tmux = tmux
         self._replay = replay
+        self._place = PLACES[place]
 
     @classmethod
     def of(cls, app: ConsoleApp) -> HelpScreen:
@@ -62,6 +65,7 @@ class HelpScreen(ModalScreen[None]):
             ascii_only=settings.ascii,
             tmux=settings.tmux,
             replay=settings.replay,
+            place=app.console_screen.place,
             phrases=view.phrases,
         )
 
@@ -75,20 +79,34 @@ class HelpScreen(ModalScreen[None]):
 
     def lines(self) -> Iterator[Content]:
         """What is shown, line by line."""
+        if self._place.kind in ("pane", "room"):
+            yield from self._section(self._place.title, in_scope(self._place.name), self._place.about)
+            yield Content("")
         for line in self._situation():
             yield Content.styled(line, "$quiet")
         for group in GROUPS:
             if self._replay and group in ("Talk", "Write"):
                 continue
-            yield Content("")
-            yield Content.styled(group, "bold $foreground")
-            for action in in_group(group):
-                yield self._line(action)
+            yield from self._section(group, (one for one in in_group(group) if one.scope not in PANES))
+        for name in PANES:
+            if name != self._place.name:
+                yield from self._section(f"{PLACES[name].title} pane", in_scope(name))
         if self._phrases and not self._replay:
             yield Content("")
             yield Content.styled("Try saying", "bold $foreground")
             for phrase in self._phrases:
                 yield Content.styled(_hang(phrase, WIDTH), "$foreground")
+
+    def _section(self, title: str, actions: Iterable[Action], about: str = "") -> Iterator[Content]:
+        """A heading with a sentence and the keys below it; nothing at all when there is nothing to say."""
+        lines = [self._line(action) for action in actions if keys_of(action, self._keymap)]
+        if lines or about:
+            if not about:
+                yield Content("")
+            yield Content.styled(title, "bold $foreground")
+        if about:
+            yield Content.styled("\n".join(about[start:end] for start, end in wrap(about, WIDTH)), "$quiet")
+        yield from lines
 
     def _line(self, action: Action) -> Content:
         keys = "  ".join(key_label(key, ascii_only=self._ascii) for key in keys_of(action, self._keymap))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from gemini_live_tui.actions import ACTIONS, key_label, keys_of
+from gemini_live_tui.actions import ACTIONS
+from gemini_live_tui.actions.keymap import key_label, keys_of
 
 if TYPE_CHECKING:
     from gemini_live_tui.app import ConsoleApp

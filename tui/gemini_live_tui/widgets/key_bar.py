@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual import events
 
-from gemini_live_tui.actions import ACTIONS, Action, key_label, keys_of
+from gemini_live_tui.actions import ACTIONS, Action, Scope
+from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.messages import ActionChosen
 from gemini_live_tui.widgets.row import Row, Run
 
@@ -37,10 +38,17 @@ class KeyBar(Row):
         self._mode: Mode = "voice"
         self._typing = False
         self._muted = (False, False)
+        self._place: Scope = "console"
         self._places: list[tuple[int, int, str]] = []
 
-    def show(self, mode: Mode, *, typing: bool, microphone: bool, speaker: bool, over: bool) -> None:
-        """Offer what can be done in `mode`; `typing`: the prompt has the focus; `over`: nobody is there to talk to."""
+    def show(
+        self, mode: Mode, *, typing: bool, microphone: bool, speaker: bool, over: bool, place: Scope = "console"
+    ) -> None:
+        """Offer what can be done in `mode` and in `place`, the pane that has the focus.
+
+        `typing`: the prompt has the focus; `over`: nobody is there to talk to.
+        """
+        self._place = place
         self._mode, self._typing, self._over = mode, typing, over
         self._muted = (not microphone, not speaker)
         self.update_row()
@@ -68,6 +76,8 @@ class KeyBar(Row):
         writing = self._mode == "text" or self._typing
         if action.id in ("mute", "mute-speaker"):
             return not writing
+        if action.bar == "pane":
+            return action.scope == self._place
         return action.bar == "always" or (action.bar == "text" and writing)
 
     def _label(self, action: Action) -> tuple[str, str]:

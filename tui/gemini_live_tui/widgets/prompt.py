@@ -10,7 +10,8 @@ from textual.binding import BindingType
 from textual.widgets import TextArea
 
 from gemini_live_runtime.text import sanitise
-from gemini_live_tui.actions import ACTIONS, bindings, keys_of
+from gemini_live_tui.actions import bindings, in_scope
+from gemini_live_tui.actions.keymap import keys_of
 from gemini_live_tui.messages import TextSubmitted
 
 MAX_HISTORY = 200
@@ -41,8 +42,7 @@ class Prompt(TextArea):
         super().__init__(id=id, soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False, compact=True)
         # A blinking cursor would repaint an idle console twice a second.
         self.cursor_blink = False
-        own = [action for action in ACTIONS if action.scope == "prompt"]
-        self._own_keys = {key: action.action for action in own for key in keys_of(action, keymap)}
+        self._own_keys = {key: action.action for action in in_scope("prompt") for key in keys_of(action, keymap)}
         self.past: list[str] = []
         self._place = 0
         self._draft = ""

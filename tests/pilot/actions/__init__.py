@@ -1,0 +1,1 @@
+"""What every action does, a file for each group of the table."""

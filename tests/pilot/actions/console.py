@@ -1,0 +1,56 @@
+"""The console itself."""
+
+from __future__ import annotations
+
+from tests.support.action_checks import check
+from tests.support.console_driver import Driver
+
+from gemini_live_runtime.commands import HangUp, SetMicrophone
+from gemini_live_tui.screens.help import HelpScreen
+from gemini_live_tui.screens.palette import CommandsScreen
+
+
+@check("copy")
+async def _copy(driver: Driver, key: str) -> None:
+    await driver.press("h", "e", "y", "shift+home")
+    await driver.press(key)
+    assert driver.app.clipboard == "hey"
+    assert "Copied 3 characters" in driver.screen()
+
+
+@check("help")
+async def _help(driver: Driver, key: str) -> None:
+    await driver.press(key)
+    assert isinstance(driver.app.screen, HelpScreen)
+    assert "Mute the microphone" in driver.screen()
+    await driver.press("escape")
+    assert driver.app.screen is driver.app.console_screen
+
+
+@check("palette")
+async def _palette(driver: Driver, key: str) -> None:
+    await driver.press(key)
+    assert isinstance(driver.app.screen, CommandsScreen)
+    await driver.press(*"mute")
+    await driver.app.workers.wait_for_complete()
+    await driver.press("enter")
+    await driver.press("enter")
+    assert driver.link.orders == [SetMicrophone(on=False)]
+
+
+@check("theme")
+async def _theme(driver: Driver, key: str) -> None:
+    await driver.press(key)
+    assert driver.app.theme == "high-contrast"
+    assert "Theme high-contrast" in driver.screen()
+
+
+@check("quit")
+async def _quit(driver: Driver, key: str) -> None:
+    driver.tap(key)
+    await driver.pilot.pause(0)
+    assert driver.app._hanging_up is not None
+    await driver.app._hanging_up
+    assert driver.link.orders == [HangUp()]
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.exit_code == 0

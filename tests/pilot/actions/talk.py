@@ -1,0 +1,49 @@
+"""Talking."""
+
+from __future__ import annotations
+
+from tests.support.action_checks import check
+from tests.support.console_driver import Driver
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import Interrupt, SetMicrophone, SetMode, SetSpeaker
+
+
+@check("text-mode")
+async def _text_mode(driver: Driver, key: str) -> None:
+    await driver.press(key)
+    assert driver.link.orders == [SetMode(mode="text")]
+    assert driver.app.focused is driver.app.console_screen.prompt
+    assert "TEXT" in driver.rows()[0]
+    assert "off (text)" in driver.rows()[1]
+    await driver.press(key)
+    assert driver.link.orders[-1] == SetMode(mode="voice")
+    assert driver.app.focused is driver.app.console_screen.transcript
+    assert "LISTENING" in driver.rows()[0]
+
+
+@check("mute")
+async def _mute(driver: Driver, key: str) -> None:
+    await driver.press(key)
+    assert driver.link.orders == [SetMicrophone(on=False)]
+    assert "MIC MUTED" in driver.rows()[1]
+    await driver.press(key)
+    assert driver.link.orders[-1] == SetMicrophone(on=True)
+    assert "MUTED" not in driver.rows()[1]
+
+
+@check("mute-speaker")
+async def _mute_speaker(driver: Driver, key: str) -> None:
+    await driver.press(key)
+    assert driver.link.orders == [SetSpeaker(on=False)]
+    assert "OUT MUTED" in driver.rows()[1]
+
+
+@check("interrupt")
+async def _interrupt(driver: Driver, key: str) -> None:
+    driver.link.begin_turn()
+    driver.link.model("A very long answer")
+    driver.link.emit(ev.PlaybackStarted(), ev.SessionState(word="speaking"))
+    await driver.settle()
+    await driver.press(key)
+    assert driver.link.orders == [Interrupt()]

@@ -1,0 +1,41 @@
+"""Writing."""
+
+from __future__ import annotations
+
+from tests.support.action_checks import check
+from tests.support.console_driver import Driver
+
+from gemini_live_runtime.commands import SendText
+
+
+@check("send")
+async def _send(driver: Driver, key: str) -> None:
+    await driver.press("h", "i")
+    await driver.press(key)
+    assert driver.link.orders == [SendText(text="hi")]
+    assert driver.app.console_screen.prompt.text == ""
+    assert "you    hi" in driver.screen()
+
+
+@check("newline")
+async def _newline(driver: Driver, key: str) -> None:
+    await driver.press("a", key, "b", "enter")
+    assert driver.link.orders == [SendText(text="a\nb")]
+
+
+@check("history-previous")
+async def _history_previous(driver: Driver, key: str) -> None:
+    await driver.press("f2", "o", "n", "e", "enter", "t", "w", "o", "enter")
+    await driver.press(key)
+    assert driver.app.console_screen.prompt.text == "two"
+    await driver.press(key)
+    assert driver.app.console_screen.prompt.text == "one"
+
+
+@check("history-next")
+async def _history_next(driver: Driver, key: str) -> None:
+    await driver.press("o", "n", "e", "enter", "d", "r", "a", "f", "t")
+    await driver.press("up")
+    assert driver.app.console_screen.prompt.text == "one"
+    await driver.press(key)
+    assert driver.app.console_screen.prompt.text == "draft"

@@ -1,0 +1,50 @@
+"""Keys: what a keymap does, and what help says about the place one is in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.console_driver import console
+
+from gemini_live_runtime.commands import SetMicrophone
+from gemini_live_tui.actions import ACTIONS, PLACES
+from gemini_live_tui.screens.help import HelpScreen
+
+
+async def test_of_a_broken_keymap_the_rest_works_and_a_sentence_says_what_does_not() -> None:
+    async with console(keymap={"mute": "m", "hepl": "f6", "quit": "f1"}) as driver:
+        assert "keymap.hepl: there is no action 'hepl'. Did you mean help?" in driver.screen()
+        assert "the rest of the key map is in use" in " ".join(driver.screen().split())
+        await driver.press("m")
+        assert driver.link.orders == [SetMicrophone(on=False)]
+        await driver.press("f1")
+        assert isinstance(driver.app.screen, HelpScreen)
+
+
+async def test_a_broken_theme_of_the_config_file_is_told_of_and_another_is_used(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('primary = "blue"\n')
+    async with console(theme="mine", themes_dir=tmp_path) as driver:
+        assert driver.app.theme in ("ember", "ansi")
+        assert "mine.toml" in driver.screen()
+
+
+async def test_help_begins_with_the_pane_that_has_the_focus() -> None:
+    async with console() as driver:
+        await driver.press("f1")
+        rows = [row.strip(" │") for row in driver.rows()]
+        about = next(at for at, row in enumerate(rows) if row == "Transcript")
+        assert rows[about + 1].startswith("Both sides as they are heard")
+        assert about < next(at for at, row in enumerate(rows) if row == "Talk")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("replay", [False, True])
+def test_help_names_every_key_of_every_place(place: str, replay: bool) -> None:
+    screen = HelpScreen(mode="voice", keymap={}, ascii_only=False, tmux=False, replay=replay, place=place)
+    text = " ".join("\n".join(line.plain for line in screen.lines()).split())
+    if PLACES[place].kind == "pane":
+        assert PLACES[place].about in text
+    for action in ACTIONS:
+        if action.keys and not (replay and action.group in ("Talk", "Write")):
+            assert action.description in text, action.id

@@ -1,0 +1,69 @@
+"""Everything the console can be told to do: the one source of bindings, key bar, palette, help and docs.
+
+The table is kept in one file a group; an action's keys can be changed by its id, see `keymap`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from gemini_live_tui.actions import change, console, debug, inspect, read, session, talk, time, write
+from gemini_live_tui.actions.action import GROUPS, Action, Bar, Group, Scope
+from gemini_live_tui.actions.places import PANES, PLACES, Place
+
+if TYPE_CHECKING:
+    from textual.binding import Binding
+
+__all__ = [
+    "ACTIONS",
+    "BY_ID",
+    "GROUPS",
+    "PANES",
+    "PLACES",
+    "Action",
+    "Bar",
+    "Group",
+    "Place",
+    "Scope",
+    "bindings",
+    "in_group",
+    "in_scope",
+]
+
+ACTIONS: tuple[Action, ...] = (
+    *talk.ACTIONS,
+    *write.ACTIONS,
+    *read.ACTIONS,
+    *inspect.ACTIONS,
+    *change.ACTIONS,
+    *debug.ACTIONS,
+    *time.ACTIONS,
+    *session.ACTIONS,
+    *console.ACTIONS,
+)
+
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+
+def bindings(scope: Scope) -> list[Binding]:
+    """Textual's bindings of one scope; an action without keys is among them, so that a keymap can give it some."""
+    from textual.binding import Binding
+
+    return [
+        Binding(
+            action.keys or f"no_key_{action.id}", action.action, action.title, id=action.id, priority=action.anywhere
+        )
+        for action in in_scope(scope)
+        if action.action
+    ]
+
+
+def in_scope(scope: Scope) -> Iterable[Action]:
+    """The actions of one scope, in their order."""
+    return (action for action in ACTIONS if action.scope == scope)
+
+
+def in_group(group: Group) -> Iterable[Action]:
+    """The actions of one group, in their order."""
+    return (action for action in ACTIONS if action.group == group)

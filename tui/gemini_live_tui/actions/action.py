@@ -1,0 +1,39 @@
+"""What an action is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scope = str
+"""Where an action's keys hold: the name of a `places.Place`."""
+
+Group = Literal["Talk", "Write", "Read", "Inspect", "Change", "Debug", "Time", "Session", "Console"]
+Bar = Literal["", "always", "voice", "text", "pane"]
+
+GROUPS: tuple[Group, ...] = ("Talk", "Write", "Read", "Inspect", "Change", "Debug", "Time", "Session", "Console")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing to do."""
+
+    id: str
+    keys: str
+    """Key names with commas between them; "" for none."""
+    action: str
+    """The method `action_…` that carries it out, on the application, the screen or the widget of the scope; arguments
+    may be written behind it."""
+    title: str
+    """One or two words, for the key bar and the palette."""
+    description: str
+    """What it does, one line without a full stop."""
+    group: Group
+    scope: Scope = "console"
+    anywhere: bool = False
+    """Its keys go before those of whatever has the focus, the prompt included."""
+    yields: bool = False
+    """A pane may take its keys for itself."""
+    bar: Bar = ""
+    """When the key bar shows it: `pane` while the pane of its scope has the focus."""
+    palette: bool = True

@@ -1,0 +1,165 @@
+"""The keys of actions under a keymap, how they are written, and what is wrong with a keymap."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from gemini_live_runtime.errors import ConfigError
+from gemini_live_tui.actions import ACTIONS, BY_ID, PLACES
+from gemini_live_tui.actions.action import Action
+
+UNREACHABLE = {
+    "ctrl+i": "terminals send it as tab",
+    "ctrl+m": "terminals send it as enter",
+    "ctrl+h": "terminals send it as backspace",
+    "ctrl+left_square_bracket": "terminals send it as escape",
+    "ctrl+[": "terminals send it as escape",
+}
+"""Keys that never arrive as themselves."""
+
+SWALLOWED = {
+    "ctrl+a": "screen keeps it",
+    "ctrl+b": "tmux keeps it",
+    "ctrl+p": "docker attach keeps it",
+    "ctrl+q": "flow control and docker attach keep it",
+    "ctrl+s": "flow control keeps it",
+    "ctrl+z": "shells keep it",
+}
+"""Keys that terminals, multiplexers and shells may keep for themselves: an action needs another one beside them."""
+
+_KEY = re.compile(r"(?:[a-z]+\+)*(?:[A-Za-z0-9_]+|[!-~])")
+
+_LABELS = {
+    "escape": "esc",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "question_mark": "?",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "comma": ",",
+    "full_stop": ".",
+    "slash": "/",
+    "backslash": "\\",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "delete": "del",
+}
+_ARROWS = ("up", "down", "left", "right")
+
+
+def keys_of(action: Action, keymap: Mapping[str, str]) -> list[str]:
+    """The keys that trigger an action under a keymap."""
+    return [key.strip() for key in keymap.get(action.id, action.keys).split(",") if key.strip()]
+
+
+def key_label(key: str, *, ascii_only: bool = False) -> str:
+    """A key as people write it: `^b`, `F2`, `esc`."""
+    if ascii_only and key in _ARROWS:
+        return key
+    if key in _LABELS:
+        return _LABELS[key]
+    if key.startswith("ctrl+") and len(key) == 6:
+        return f"^{key[5:]}"
+    if key.startswith("f") and key[1:].isdigit():
+        return key.upper()
+    return key
+
+
+def check_keymap(keymap: Mapping[str, str]) -> None:
+    """Raise `ConfigError` naming the first entry of `keymap` that cannot work."""
+    for fault in _faults(keymap):
+        raise fault
+
+
+def usable_keymap(keymap: Mapping[str, str]) -> tuple[dict[str, str], list[ConfigError]]:
+    """The entries of `keymap` that work together, and what is wrong with each of the others."""
+    usable, faults = dict(keymap), []
+    while (fault := next(_faults(usable), None)) is not None:
+        faults.append(fault)
+        del usable[fault.field.removeprefix("keymap.")]
+    return {ident: ",".join(keys_of(BY_ID[ident], usable)) for ident in usable}, faults
+
+
+def keymap_problem(faults: Sequence[ConfigError]) -> str:
+    """What to say about entries that were left out."""
+    rest = len(faults) - 1
+    more = f" {rest} more of the key map cannot be used: gemini-live-tui doctor names them." if rest else ""
+    return f"{faults[0]} Until then its own keys hold, and the rest of the key map is in use.{more}"
+
+
+def _faults(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
+    """What is wrong, entry by entry: `field` is `keymap.` and the entry's id."""
+    for ident, keys in keymap.items():
+        field = f"keymap.{ident}"
+        if ident not in BY_ID:
+            close = difflib.get_close_matches(ident, BY_ID, n=1)
+            remedy = f"Did you mean {close[0]}?" if close else "docs/keys.md lists them"
+            yield ConfigError(f"{field}: there is no action {ident[:60]!r}", remedy=remedy, field=field)
+            continue
+        if not isinstance(keys, str) or not keys_of(BY_ID[ident], keymap):
+            yield ConfigError(f"{field}: no key is given", remedy='Write e.g. "f4" or "m,f4"', field=field, value=keys)
+            continue
+        for key in keys_of(BY_ID[ident], keymap):
+            if not _KEY.fullmatch(key):
+                yield ConfigError(
+                    f"{field}: {key[:40]!r} is no key",
+                    remedy='Write e.g. "m", "f4", "ctrl+n" or "shift+tab"',
+                    field=field,
+                    value=key,
+                )
+                break
+            if key in UNREACHABLE:
+                yield ConfigError(
+                    f"{field}: {key} cannot be used, {UNREACHABLE[key]}",
+                    remedy="Choose another key",
+                    field=field,
+                    value=key,
+                )
+                break
+    yield from _clashes(keymap)
+
+
+def _clashes(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
+    """Keys that would mean two things in one place, found with the places that a key press is offered to together."""
+    everywhere = [action for action in ACTIONS if PLACES[action.scope].kind == "everywhere"]
+    anywhere = [action for action in everywhere if action.anywhere]
+    yield from _clashing(everywhere, keymap)
+    for name, place in PLACES.items():
+        own = [action for action in ACTIONS if action.scope == name]
+        if place.kind == "prompt":
+            yield from _clashing([*anywhere, *own], keymap)
+        elif place.kind == "pane":
+            yield from _clashing([*(action for action in everywhere if not action.yields), *own], keymap)
+        elif place.kind == "room":
+            yield from _clashing([*(action for action in anywhere if action.scope == "app"), *own], keymap)
+
+
+def _clashing(actions: list[Action], keymap: Mapping[str, str]) -> Iterator[ConfigError]:
+    taken: dict[str, str] = {}
+    for action in actions:
+        for key in keys_of(action, keymap):
+            other = taken.setdefault(_spelled(key), action.id)
+            if other != action.id:
+                changed = action.id if action.id in keymap else other
+                yield ConfigError(
+                    f"keymap.{changed}: {key} is the key of both {other} and {action.id}",
+                    remedy="Give one of them another key",
+                    field=f"keymap.{changed}",
+                    value=key,
+                )
+
+
+def _spelled(key: str) -> str:
+    """One spelling for a key that can be written by its sign or by its name."""
+    return _LABELS.get(key, key)

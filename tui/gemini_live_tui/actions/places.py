@@ -1,0 +1,81 @@
+"""The places an action can belong to, each with a sentence for the help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["everywhere", "prompt", "pane", "room"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A scope of the action table.
+
+    The keys of a pane hold while it has the focus, beside those of the application and the console. A room is a screen
+    of its own: of the others only the application's keys that go `anywhere` hold there.
+    """
+
+    name: str
+    title: str
+    about: str
+    """What is seen here, a sentence or two."""
+    kind: Kind = "pane"
+
+
+PLACES: Mapping[str, Place] = {
+    place.name: place
+    for place in (
+        Place("app", "Everywhere", "Keys that hold on every screen.", "everywhere"),
+        Place("console", "Console", "Keys that hold in the console, whatever pane has the focus.", "everywhere"),
+        Place("prompt", "Prompt", "Where one writes: to the model, or a command after a slash.", "prompt"),
+        Place(
+            "transcript",
+            "Transcript",
+            "Both sides as they are heard, with tools, phase changes and watchers in their place.",
+        ),
+        Place(
+            "phase",
+            "Phase",
+            "Where the conversation stands, what it still needs, and where it may go next with each guard's value.",
+        ),
+        Place(
+            "watchers",
+            "Watchers",
+            "What is watched for: armed, fired, and how near to firing.",
+        ),
+        Place(
+            "state",
+            "State",
+            "What the agent knows, by scope: value, type, and who wrote it.",
+        ),
+        Place(
+            "timeline",
+            "Timeline",
+            "The session from left to right, a lane each for what was said, phases, watchers, tools and state.",
+        ),
+        Place(
+            "latency",
+            "Latency",
+            "Where the time of a turn went, from the end of your words to the first sample heard.",
+        ),
+        Place(
+            "tools",
+            "Tools",
+            "The model's calls: running, done or cancelled, with arguments and result.",
+        ),
+        Place(
+            "events",
+            "Events",
+            "Everything that happened, in order, as the journal keeps it.",
+        ),
+        Place(
+            "logs",
+            "Logs",
+            "What the engine and the agent's own code had to say.",
+        ),
+    )
+}
+
+PANES: tuple[str, ...] = tuple(name for name, place in PLACES.items() if place.kind == "pane")

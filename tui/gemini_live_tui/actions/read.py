@@ -1,0 +1,45 @@
+"""Reading what was said."""
+
+from __future__ import annotations
+
+from gemini_live_tui.actions.action import Action
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "scroll-up", "up", "scroll('up')", "Line up", "Scroll the focused pane up", "Read", yields=True, palette=False
+    ),
+    Action(
+        "scroll-down",
+        "down",
+        "scroll('down')",
+        "Line down",
+        "Scroll the focused pane down",
+        "Read",
+        yields=True,
+        palette=False,
+    ),
+    Action(
+        "page-up",
+        "pageup",
+        "scroll('page_up')",
+        "Page up",
+        "Scroll the focused pane a page up",
+        "Read",
+        anywhere=True,
+        palette=False,
+    ),
+    Action(
+        "page-down",
+        "pagedown",
+        "scroll('page_down')",
+        "Page down",
+        "Scroll the focused pane a page down",
+        "Read",
+        anywhere=True,
+        palette=False,
+    ),
+    Action("top", "home,ctrl+home", "scroll('home')", "To the top", "Go to the first line", "Read", yields=True),
+    Action(
+        "follow", "end,ctrl+end", "scroll('end')", "Follow", "Go to the last line and follow it", "Read", yields=True
+    ),
+)

@@ -1,0 +1,32 @@
+"""Talking: the mode, the microphone, the speaker."""
+
+from __future__ import annotations
+
+from gemini_live_tui.actions.action import Action
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "text-mode",
+        "ctrl+b,f2",
+        "toggle_text_mode",
+        "Text",
+        "Text mode and back: the microphone goes off, the speaker stays as it is, what you type is sent",
+        "Talk",
+        anywhere=True,
+        bar="always",
+    ),
+    Action("mute", "space,f4", "mute", "Mute", "Mute the microphone, or open it again", "Talk", bar="voice"),
+    Action(
+        "mute-speaker", "v,f5", "mute_speaker", "Speaker", "Mute the speaker, or open it again", "Talk", bar="voice"
+    ),
+    Action(
+        "interrupt",
+        "escape",
+        "interrupt",
+        "Interrupt",
+        "Stop the model; when it is silent: clear the message, or leave the prompt",
+        "Talk",
+        anywhere=True,
+        bar="always",
+    ),
+)
