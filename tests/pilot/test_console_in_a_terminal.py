@@ -39,7 +39,7 @@ from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.settings import ConsoleSettings
 
 class Broken(ConsoleApp):
-    def action_help(self):
+    def action_open(self, name):
         raise RuntimeError("a bug")
 
 link = ScriptedLink()
