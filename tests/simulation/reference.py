@@ -188,6 +188,57 @@ class Phases(Rule):
             self.check(not due, f"{self.current} was never left for {due}")
 
 
+class Standing(Rule):
+    """What is told of the ways out of a phase is how they stand, and the last that was told still holds at the end."""
+
+    def __init__(self, memory: Memory, phases: Phases) -> None:
+        self.memory = memory
+        self.phases = phases
+        self.told: dict[str, Any] | None = None
+
+    def event(self, event: dict[str, Any]) -> None:
+        if event["type"] == "agent.described":
+            ways = {phase["name"]: [way["to"] for way in phase["ways"]] for phase in event["data"]["phases"]}
+            self.check(ways == {name: [to for to, _ in way] for name, way in WAYS.items()}, f"it has {ways}")
+        elif event["type"] == "guards.read":
+            data = event["data"]
+            self.check(data != self.told, "the same was told twice")
+            self.told = data
+            phase = self.phases.current
+            self.check(data["phase"] == phase, f"the ways of {data['phase']} were told in {phase}")
+            self._agree(data)
+
+    def _agree(self, data: dict[str, Any]) -> None:
+        told = [(way["to"], way["outcome"]) for way in data["ways"]]
+        real = [(target, self._outcome(target, condition)) for target, condition in WAYS[data["phase"]]]
+        self.check(told == real, f"told {told}, it is {real}")
+        for way in data["ways"]:
+            for read in _reads(way["guard"]):
+                value = self.memory.values.get(read["key"])
+                self.check(read["value"] == value, f"told {read['key']} is {read['value']!r}, it is {value!r}")
+
+    def _outcome(self, target: str, condition: Callable[[State], bool]) -> str:
+        state = self.memory.values
+        # The way to pay reads a computed value, which follows its inputs when the state settles.
+        holds = state.get("derived:enough") is True if target == "pay" else condition(state)
+        if not holds:
+            return "guard is false"
+        if _opens(target, state):
+            return "ready"
+        return "blocked" if target == "pay" else "target's guard is false"
+
+    def end(self, facts: dict[str, Any]) -> None:
+        if facts["rest"] and not facts["rest"]["gave_up"] and self.phases.current:
+            self.check(self.told is not None, "the ways out were never told")
+            assert self.told is not None
+            self.check(self.told["phase"] == self.phases.current, f"the ways of {self.phases.current} were not told")
+            self._agree(self.told)
+
+
+def _reads(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*tree.get("reads", ()), *(read for child in tree.get("children", ()) for read in _reads(child))]
+
+
 class Texts(Rule):
     """A typed text is sent once, or it is refused with a reason: never both, never neither."""
 
@@ -252,6 +303,7 @@ class Reference:
             memory,
             phases,
             Calls(phases),
+            Standing(memory, phases),
             Texts(),
             turns,
             Words(turns),

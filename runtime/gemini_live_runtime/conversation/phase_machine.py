@@ -247,7 +247,7 @@ class PhaseMachine:
     def describe_navigation(self, state: State) -> str:
         """Where the conversation stands and where it may go, in lines for the model."""
         phase = self.current_phase
-        goal = _first_line(self._instruction or self.resolve(state).text)
+        goal = first_line(self._instruction or self.resolve(state).text)
         lines = ["[Navigation]", f"Current phase: {phase.name}{': ' if goal else ''}{goal}"]
         if past := [item for item in self.history if item.from_phase][-3:]:
             lines.append(f"Came from: {', '.join(f'{item.from_phase} (turn {item.turn})' for item in past)}")
@@ -264,20 +264,28 @@ class PhaseMachine:
                 lines.append(f"-> {way.to}{because}{first}")
         return "\n".join(lines)
 
+    def ways(self, state: State) -> list[Considered]:
+        """Every way out of the current phase as it stands, also those behind the decisive one."""
+        return [self._consider(index, way, state) for index, way in enumerate(self.current_phase.transitions)]
+
+    def needs(self, state: State) -> list[dict[str, Any]]:
+        """What the current phase has to find out, as JSON."""
+        return [
+            {"key": need.key, "label": need.label, "met": need.is_met(state), "by": state.written_by(need.key)}
+            for need in self.current_phase.needs
+        ]
+
     def explain(self, state: State, now: float) -> dict[str, Any]:
         """Everything about where the conversation stands, as JSON: every transition with its live explanation."""
         phase = self.current_phase
-        ways = [self._consider(index, way, state) for index, way in enumerate(phase.transitions)]
+        ways = self.ways(state)
         decisive = next((item for item in ways if item.outcome in ("ready", "blocked")), None)
         return {
             "phase": phase.name,
             "entered": self.entered,
             "terminal": phase.terminal,
             "seconds_in_phase": self.seconds_in_phase(now),
-            "needs": [
-                {"key": need.key, "label": need.label, "met": need.is_met(state), "by": state.written_by(need.key)}
-                for need in phase.needs
-            ],
+            "needs": self.needs(state),
             "transitions": [item.to_json() for item in ways],
             "next": decisive.to if decisive is not None and decisive.outcome == "ready" else None,
             "tools": None if phase.tools is None else list(phase.tools),
@@ -351,7 +359,8 @@ def context_lines(gathered: object, phase: Phase) -> tuple[str, ...]:
     return tuple(item for item in items if item.strip())
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """The first line that says something, cut to `GOAL_LIMIT` characters."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     if len(line) <= GOAL_LIMIT:
         return line

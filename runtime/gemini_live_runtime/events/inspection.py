@@ -54,9 +54,9 @@ class AgentDescribed(Payload):
 class GuardsRead(Payload):
     """How the ways out of the current phase stand, told whenever that has changed.
 
-    Each of `ways` has `to`, `outcome` (`ready`, `blocked`, `guard is false`, `target's guard is false` or `requirement
-    missing`), `because`, `guard`, and where there are such `target_guard` (both explanations) and `missing` (required
-    keys of the target that are not set). `needs`: each `key`, `label`, `met`, `by`.
+    Each of `ways` has `index`, `to`, `outcome` (`ready`, `blocked`, `guard is false`, `target's guard is false` or
+    `requirement missing`), `because`, `guard`, and where there are such `target_guard` (both explanations) and
+    `missing` (required keys of the target that are not set). `needs`: each `key`, `label`, `met`, `by`.
     """
 
     type: ClassVar[str] = "guards.read"

@@ -106,7 +106,8 @@ class WatcherFired(Payload):
 class WatchersMissed(Payload):
     """Watched keys changed without the watchers' conditions coming true.
 
-    Each of `misses` has `watcher`, `key`, `old`, `new`, and `missing`, which says by how much or why.
+    Each of `misses` has `watcher`, `key`, `old`, `new`, and `missing`, which says by how much or why. Where a number
+    has a threshold, `share` says how near it came, 0 to 1.
     """
 
     type: ClassVar[str] = "watchers.missed"

@@ -39,6 +39,7 @@ from gemini_live_runtime.session.reactor import (
 )
 from gemini_live_runtime.session.settler import Settler
 from gemini_live_runtime.session.signals import SessionSignals
+from gemini_live_runtime.session.standing import Standing
 from gemini_live_runtime.session.state_events import StateEvents
 from gemini_live_runtime.session.steersman import Steersman
 from gemini_live_runtime.session.subscription import Subscription
@@ -110,6 +111,7 @@ class Conductor:
             self.code,
             emit=body.emit,
             now=clock.now,
+            observed=lambda: self.fast.patterns_seen(),
         )
         machine = plan.make_machine()
         self.director = (
@@ -124,6 +126,7 @@ class Conductor:
                 window=lambda turns: self.transcript.window_with_current(turns),
             )
         )
+        self.standing = None if machine is None else Standing(machine, self.state, emit=body.emit, now=clock.now)
         self.needs = None if definition.repair is None else NeedsFulfillment(definition.repair)
         self.steersman = Steersman(
             definition,
@@ -251,6 +254,8 @@ class Conductor:
         """Finish what is under way, keep the session, cancel the rest."""
         self.closed = True
         self.fast.close()
+        if self.standing is not None:
+            self.standing.close()
         await self._part(self.extraction.close())
         await self._part(self.lane.close(ENDING_S), 2 * ENDING_S)
         for outcome in list(self._undecided.values()):
@@ -344,7 +349,11 @@ class Conductor:
         match payload:
             case ev.TurnStarted():
                 self.lane.put("turn begins", lambda: self.pipeline.turn_began(event.turn, payload.by))
+            case ev.PhaseEntered() if self.standing is not None:
+                self.standing.stale()
             case ev.TurnCompleted():
+                if self.standing is not None:
+                    self.standing.turn_ended()
                 self.lane.put("turn ends", lambda: self.pipeline.turn_ended(event.turn, payload))
             case ev.TurnInterrupted():
                 self.lane.put("interrupted", lambda: self._tell("on_interrupted"))
@@ -397,6 +406,8 @@ class Conductor:
     # -- state -------------------------------------------------------------------------------------------------------
 
     def _state_heard(self, mutations: Sequence[Mutation]) -> None:
+        if self.standing is not None:
+            self.standing.heard(mutations)
         if self.plan.definition.rules:
             self.react(StateChanged(tuple(mutations)))
 

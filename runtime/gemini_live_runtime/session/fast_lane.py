@@ -42,7 +42,24 @@ TICK_S = 1.0
 BURST_S = 1.0
 """Seconds in which notes that are dropped are counted together."""
 
-_NOT_FOR_RULES = frozenset(("wire.message", "wire.audio", "meters", "playback.heard", "telemetry.reported", "log"))
+READ_S = 1.0
+"""Seconds between two readings of the patterns."""
+
+_NOT_FOR_RULES = frozenset(
+    (
+        "wire.message",
+        "wire.audio",
+        "meters",
+        "playback.heard",
+        "telemetry.reported",
+        "log",
+        "agent.described",
+        "guards.read",
+        "patterns.read",
+        "edit.previewed",
+        "phase.previewed",
+    )
+)
 _HEARD = frozenset(
     (
         ev.TranscriptDelta,
@@ -83,6 +100,9 @@ class FastLane:
         self._notes_lost = 0
         """Notes for the model that were dropped and not told of yet."""
         self._notes_due: float | None = None
+        self._patterns_due: float | None = None
+        self._patterns_read = -READ_S
+        self._progress: tuple[dict[str, Any], ...] = ()
         self.speaker_ms: float | None = None
         """What the output device says it takes from a consumed sample to the sound."""
         self.handle: LiveHandle | None = None
@@ -283,6 +303,25 @@ class FastLane:
         self._tell_notes()
         self._deliveries()
 
+    def patterns_seen(self) -> None:
+        """Patterns have been shown something: how far they have come may be another now."""
+        if self._patterns_due is None and not self._mind.closed:
+            self._patterns_due = max(self._patterns_read + READ_S, self._mind.clock.now())
+            self.schedule()
+
+    def _tell_patterns(self, now: float) -> None:
+        mind = self._mind
+        self._patterns_read, self._patterns_due = now, None
+        progress = tuple(
+            {"name": item.name, "progress": item.progress, "cooldown_left_s": round(item.cooldown_left_s, 1)}
+            for item in mind.settler.temporal.status(now)
+        )
+        if progress != self._progress:
+            self._progress = progress
+            mind.body.emit(ev.PatternsRead(patterns=progress))
+        if mind.settler.temporal.moves(now):
+            self._patterns_due = now + READ_S
+
     def figures(self) -> dict[str, Any]:
         """The session's figures now."""
         mind = self._mind
@@ -314,6 +353,7 @@ class FastLane:
             None if self._next_report is None else self._next_report - now,
             None if self._next_tick is None else self._next_tick - now,
             None if self._notes_due is None else self._notes_due - now,
+            None if self._patterns_due is None else self._patterns_due - now,
         ]
         ahead = [wait for wait in waits if wait is not None]
         if self._timer is not None:
@@ -334,6 +374,8 @@ class FastLane:
             self._deliveries()
         if self._notes_due is not None and now >= self._notes_due:
             self._tell_notes()
+        if self._patterns_due is not None and now >= self._patterns_due:
+            self._tell_patterns(now)
         if self._next_tick is not None and now >= self._next_tick:
             self._next_tick = now + TICK_S
             mind.react(TimerTick(now))

@@ -22,7 +22,7 @@ from gemini_live_runtime.session.settings_check import check_settings, without_s
 from gemini_live_runtime.session.signals import LIVE_KEYS
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.guards import Guard
-from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.store import Origin, State, writing_as
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.tools.declaration import Tool, tool
@@ -54,8 +54,11 @@ class SessionPlan:
         state = State()
         for key in self.definition.state_keys:
             state.declare(key)
-        for name, value in self.definition.initial_state.items():
-            state.set(name, value)
+        # Kept until the session tells of them: whoever looks at its events wants to know these values, too.
+        state.report_to(lambda: None)
+        with writing_as(Origin("initial", self.name)):
+            for name, value in self.definition.initial_state.items():
+                state.set(name, value)
         return state
 
     def make_machine(self) -> PhaseMachine | None:

@@ -19,6 +19,7 @@ from gemini_live_runtime.session.conductor import Conductor
 from gemini_live_runtime.session.connecting import Opening, WireLife
 from gemini_live_runtime.session.core import SessionCore
 from gemini_live_runtime.session.definition import DEFAULT_PRESET
+from gemini_live_runtime.session.description import describe
 from gemini_live_runtime.session.effects import (
     CancelTool,
     Cut,
@@ -56,6 +57,10 @@ ENDING_S = 2.0
 
 MIND_ENDING_S = 8.0
 """The same for the mind, which gives each of its own parts less."""
+
+
+BEFORE_STATE = (ev.StateChanged, ev.SessionStarted, ev.AgentDescribed)
+"""What is told before changes of the state that wait; everything else comes after them."""
 
 
 class LiveSession:
@@ -146,6 +151,7 @@ class LiveSession:
     async def run(self) -> int:
         """Live until the end; the exit code."""
         self._emit(self._started)
+        self._emit(describe(self.conductor.plan))
         for notice in self._notices:
             self._emit(notice)
         opening = asyncio.create_task(self._open_audio(), name="open audio")
@@ -350,7 +356,7 @@ class LiveSession:
         if self._ended and not isinstance(payload, ev.CommandRefused):
             # A program may hold on to the state; what it writes there is no longer part of the session.
             return
-        if not isinstance(payload, ev.StateChanged):
+        if not isinstance(payload, BEFORE_STATE):
             # What was written before this happened is told before it.
             self.conductor.publish_state()
         event = self._sink.emit(payload, turn=turn, gen=gen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.user_code import UserCode
@@ -32,7 +33,9 @@ class Settler:
         *,
         emit: Callable[[ev.Payload], None],
         now: Callable[[], float],
+        observed: Callable[[], None],
     ) -> None:
+        """`observed` is told whenever patterns were shown something."""
         self.computed = computed
         self.watchers = watchers
         self.temporal = temporal
@@ -40,6 +43,7 @@ class Settler:
         self._code = code
         self._emit = emit
         self._now = now
+        self._shown = observed
         self._changes = state.track()
         self._lately: dict[str, tuple[float, int]] = {}
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
@@ -89,6 +93,7 @@ class Settler:
             self._failed("pattern", fault.pattern.name, fault.error, fault.pattern.defined_at)
         for firing in found.fired:
             await self._pattern(firing)
+        self._shown()
 
     def _too_often(self, what: str) -> bool:
         now = self._now()
@@ -141,11 +146,7 @@ class Settler:
         )
 
     def _missed(self, misses: list[NearMiss]) -> None:
-        told = (
-            {"watcher": miss.name, "key": miss.key, "old": miss.old, "new": miss.new, "missing": miss.missing}
-            for miss in misses
-        )
-        self._emit(ev.WatchersMissed(misses=tuple(told)))
+        self._emit(ev.WatchersMissed(misses=tuple(map(_as_json, misses))))
 
     def _faults(self, faults: tuple[ComputeFault, ...]) -> None:
         for fault in faults:
@@ -154,3 +155,8 @@ class Settler:
 
     def _failed(self, what: str, name: str, error: Exception, place: str) -> None:
         self._code.failed(f"{what} {name}", name, error, defined_at=place)
+
+
+def _as_json(miss: NearMiss) -> dict[str, Any]:
+    told = {"watcher": miss.name, "key": miss.key, "old": miss.old, "new": miss.new, "missing": miss.missing}
+    return told if miss.share is None else {**told, "share": miss.share}

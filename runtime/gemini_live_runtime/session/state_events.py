@@ -14,7 +14,7 @@ from gemini_live_runtime.state.store import Mutation, State
 MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
 """Writers after whom the phases are asked again at once."""
 
-OWN_MOMENT = frozenset(("tool", "extractor", "phase", "computed", "restored"))
+OWN_MOMENT = frozenset(("tool", "extractor", "phase", "computed", "restored", "initial"))
 """Writers whose steps let state settle by themselves."""
 
 

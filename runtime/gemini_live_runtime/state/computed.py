@@ -128,7 +128,7 @@ class ComputedRegistry:
         self._dependents: dict[str, list[int]] = {}
         for index, item in enumerate(self._order):
             for key in item.inputs:
-                for spelling in _spellings(key):
+                for spelling in spellings(key):
                     self._dependents.setdefault(spelling, []).append(index)
         self._plain = frozenset(item.name for item in self._order if _reads_its_keys_only(item.compute))
         self._told: set[tuple[str, str]] = set()
@@ -213,7 +213,7 @@ class ComputedRegistry:
     def _undeclared(self, item: ComputedVar, keys: Iterable[str]) -> list[ComputeFault]:
         found = []
         for key in keys:
-            if (item.name, key) not in self._told and not any(k in item.inputs for k in _spellings(key)):
+            if (item.name, key) not in self._told and not any(k in item.inputs for k in spellings(key)):
                 self._told.add((item.name, key))
                 problem = f"It reads {key}, which depends_on does not list: its changes would pass unnoticed"
                 found.append(ComputeFault(item.name, problem, key=key, defined_at=item.defined_at))
@@ -238,7 +238,7 @@ def _failure(item: ComputedVar, error: Exception) -> ComputeFault:
     return ComputeFault(item.name, problem, error=cause, defined_at=item.defined_at)
 
 
-def _spellings(key: str) -> tuple[str, ...]:
+def spellings(key: str) -> tuple[str, ...]:
     """The keys whose change may show when `key` is read: a bare name shows what `derived:` holds under it."""
     bare = key.removeprefix("derived:")
     return (key,) if ":" in bare else (bare, f"derived:{bare}")

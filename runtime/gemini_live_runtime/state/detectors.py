@@ -59,6 +59,10 @@ class PatternDetector(ABC):
         """Seconds after which time alone may complete the pattern; None when it cannot."""
         return None
 
+    def moves(self, now: float) -> bool:
+        """Whether `progress` reads otherwise by time alone."""
+        return self.deadline(now) is not None
+
     @property
     def text(self) -> str:
         """The pattern in a few words."""
@@ -178,6 +182,10 @@ class RateDetector(PatternDetector):
     def reset(self) -> None:
         """Count from nothing."""
         self._times.clear()
+
+    def moves(self, now: float) -> bool:
+        """As long as there are any."""
+        return bool(self._times)
 
     def progress(self, now: float) -> str:
         """For example `2 of 3 in 8.2 s`."""

@@ -126,6 +126,11 @@ class Compare(Guard):
             raise TypeError(f"{key} {sign} {value!r}: only numbers and texts have an order")
 
     @property
+    def threshold(self) -> float | None:
+        """The number that the key is ordered with; None for any other comparison."""
+        return self._value if self._order is not None and is_number(self._value) else None
+
+    @property
     def text(self) -> str:
         """For example `app:anger > 0.7`."""
         return f"{self._key} {self._sign} {shown(self._value)}"
@@ -348,6 +353,13 @@ class Function(Guard):
             value, problem = False, f"it failed: {type(error).__name__}: {error}"
         reads = tuple(read_of(reader, key) for key in recorder.keys_read)
         return Explanation(self._text, value, reads, problem=problem, failed=bool(problem))
+
+
+def has_function(guard: Guard) -> bool:
+    """Whether some part of it is a function: then nobody knows what it reads."""
+    if isinstance(guard, All | AnyOf):
+        return any(map(has_function, guard.parts))
+    return has_function(guard.part) if isinstance(guard, Not) else isinstance(guard, Function)
 
 
 def function_name(function: Callable[..., Any]) -> str:

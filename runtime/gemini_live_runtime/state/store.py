@@ -33,6 +33,7 @@ OriginKind = Literal[
     "agent",
     "computed",
     "restored",
+    "initial",
     "program",
 ]
 

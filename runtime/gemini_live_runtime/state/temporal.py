@@ -206,6 +206,10 @@ class TemporalRegistry:
         shortest = min(waits)
         return shortest if shortest > SHORTEST_WAIT_S else SHORTEST_WAIT_S
 
+    def moves(self, now: float) -> bool:
+        """Whether the status reads otherwise by time alone."""
+        return any(watch.cooling(now) > 0 or _moves(watch.detector, now) for watch in self._watches)
+
     def status(self, now: float) -> tuple[PatternStatus, ...]:
         """How far each pattern has come."""
         return tuple(
@@ -228,6 +232,13 @@ def _asked(detector: PatternDetector, now: float) -> float | None:
         return None if wait is None or not isfinite(wait) else float(wait)
     except Exception:
         return None
+
+
+def _moves(detector: PatternDetector, now: float) -> bool:
+    try:
+        return detector.moves(now)
+    except Exception:
+        return False
 
 
 def _words(detector: PatternDetector, ask: Callable[[PatternDetector], str]) -> str:

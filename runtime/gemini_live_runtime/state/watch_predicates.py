@@ -8,7 +8,17 @@ from typing import Any
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.explaining import MISSING, Explanation, Read, Reader, is_number, same, shown
-from gemini_live_runtime.state.guards import All, AnyOf, Function, Guard, GuardLike, Not, as_guard, function_name
+from gemini_live_runtime.state.guards import (
+    All,
+    AnyOf,
+    Compare,
+    Guard,
+    GuardLike,
+    Not,
+    as_guard,
+    function_name,
+    has_function,
+)
 from gemini_live_runtime.state.keys import check_key
 from gemini_live_runtime.state.reading import copied
 from gemini_live_runtime.state.terms import Term
@@ -26,7 +36,7 @@ class WatchPredicate:
     `guard` is set for those that watch the truth of a guard; all others watch one key and see missing values as null.
     """
 
-    __slots__ = ("_decide", "_missing", "always", "guard", "key", "keys", "text", "wanted")
+    __slots__ = ("_decide", "_missing", "always", "guard", "key", "keys", "text", "threshold", "wanted")
 
     def __init__(
         self,
@@ -36,14 +46,17 @@ class WatchPredicate:
         missing: Missing,
         guard: Guard | None = None,
         wanted: bool = True,
+        threshold: float | None = None,
     ) -> None:
-        """For the class methods; `wanted` is the truth a guard has to turn to."""
+        """For the class methods; `wanted` is the truth a guard has to turn to, `threshold` what is to be crossed."""
         self.text = text
         self.keys = keys
         self.key = next(iter(keys)) if len(keys) == 1 else ""
         self.guard = guard
         self.wanted = wanted
-        self.always = guard is not None and _has_function(guard)
+        self.threshold = guard.threshold if isinstance(guard, Compare) and wanted else threshold
+        """The number that the key's value has to get past; None where it is about something else."""
+        self.always = guard is not None and has_function(guard)
         """It has to be looked at after every change: nobody knows what its functions read."""
         self._decide = decide
         self._missing = missing
@@ -121,6 +134,7 @@ class WatchPredicate:
             frozenset((name,)),
             lambda old, new: is_number(new) and beyond(new) and (_absent(old) or (is_number(old) and not beyond(old))),
             missing,
+            threshold=threshold,
         )
 
     @classmethod
@@ -185,6 +199,16 @@ class WatchPredicate:
             return _obstacle(guard.text, (self.key,), reader, self.wanted)
         return "; ".join(dict.fromkeys(_obstacles(guard, reader, self.wanted)))
 
+    def share(self, reader: Reader) -> float | None:
+        """How near the key's value is to the threshold: 1 at it, 0 far off. None where that cannot be measured."""
+        if self.threshold is None:
+            return None
+        value = reader.get_raw(self.key)
+        if not is_number(value):
+            return None
+        scale = max(abs(value), abs(self.threshold))
+        return 1.0 if scale == 0 else round(max(0.0, 1 - abs(value - self.threshold) / scale), 4)
+
     def explain(self, key: str, old: Any, new: Any, reader: Reader, value: bool | None = None) -> Explanation:
         """The change with its values and who made it; for guards, the guard explained. Guards give their truths.
 
@@ -209,12 +233,6 @@ def _distance(value: float, threshold: float) -> str:
     if value == threshold:
         return f"it is {threshold:g} itself"
     return f"{value:g} is {abs(value - threshold):.3g} {'below' if value < threshold else 'above'} {threshold:g}"
-
-
-def _has_function(guard: Guard) -> bool:
-    if isinstance(guard, All | AnyOf):
-        return any(map(_has_function, guard.parts))
-    return _has_function(guard.part) if isinstance(guard, Not) else isinstance(guard, Function)
 
 
 def _obstacles(guard: Guard, reader: Reader, wanted: bool) -> Iterator[str]:

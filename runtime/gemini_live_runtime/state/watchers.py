@@ -80,7 +80,10 @@ class Firing(NamedTuple):
 
 
 class NearMiss(NamedTuple):
-    """A watched key changed and the predicate did not come true; `missing` says why: `0.65 is 0.05 below 0.7`."""
+    """A watched key changed and the predicate did not come true; `missing` says why: `0.65 is 0.05 below 0.7`.
+
+    `share` is how near a number came to the threshold, 0 to 1; None where there is no such thing.
+    """
 
     watcher: Watcher
     name: str
@@ -88,6 +91,7 @@ class NearMiss(NamedTuple):
     old: Any
     new: Any
     missing: str
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +227,8 @@ class WatcherRegistry:
         if not predicate.matches(before, after):
             if not predicate.always and name not in self._muted:
                 missing = predicate.missing(before, after, state)
-                result.near_misses.append(NearMiss(watcher, name, key, copied(old), copied(new), missing))
+                share = predicate.share(state)
+                result.near_misses.append(NearMiss(watcher, name, key, copied(old), copied(new), missing, share))
             return
         explanation = predicate.explain(key, before, after, state, value=True)
         firing = Firing(watcher, name, key, copied(old), copied(new), explanation)
