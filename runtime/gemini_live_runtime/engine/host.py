@@ -37,6 +37,9 @@ MAX_COMMANDS = 1000
 HANG_UP_S = 10.0
 """Seconds a session has to end once it was asked to; then it is cancelled."""
 
+UNWATCHED_S = 10.0
+"""Seconds without a console after which a held agent goes on; one that only lost its terminal is back sooner."""
+
 FIRST_CONSOLE_S = 5.0
 """Seconds a session that ended waits for its first console, so that the reason can be read."""
 
@@ -59,6 +62,7 @@ class Host:
         self._hang_up_reason = ""
         self._deadline: asyncio.TimerHandle | None = None
         self._linger: asyncio.TimerHandle | None = None
+        self._unwatched: asyncio.TimerHandle | None = None
         self._over = False
         self._stopped_at_once = ""
         self._seen_console = asyncio.Event()
@@ -148,8 +152,14 @@ class Host:
             self._task.cancel()
 
     def _consoles_changed(self, count: int) -> None:
+        if self._unwatched is not None:
+            self._unwatched.cancel()
+            self._unwatched = None
         if count:
             self._seen_console.set()
+            self._tell_watched(True)
+        elif self._seen_console.is_set() and not self._over:
+            self._unwatched = self._loop.call_later(UNWATCHED_S, self._tell_watched, False)
         if self._linger is not None:
             self._linger.cancel()
             self._linger = None
@@ -157,6 +167,10 @@ class Host:
             linger = self.spec.linger_s
             reason = f"no console for {linger / 60:.0f} min" if linger >= 60 else f"no console for {linger:.0f} s"
             self._linger = self._loop.call_later(linger, self.hang_up, reason)
+
+    def _tell_watched(self, somebody: bool) -> None:
+        if self._session is not None and not self._over:
+            self._session.watched(somebody)
 
     # -- the life ---------------------------------------------------------------------------------------------------
 
@@ -171,7 +185,7 @@ class Host:
             code = await self._live(started)
         finally:
             self._over = True
-            for timer in (self._deadline, self._linger):
+            for timer in (self._deadline, self._linger, self._unwatched):
                 if timer is not None:
                     timer.cancel()
         if watched and not self._seen_console.is_set():

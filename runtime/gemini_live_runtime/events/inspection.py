@@ -173,11 +173,12 @@ class AgentHeld(Payload):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentHolding(Payload):
-    """What waits while the agent is held: `answers` of tools, and `steps` of decision."""
+    """What waits while the agent is held: `answers` of tools, and `steps` of decision, `next` the first in words."""
 
     type: ClassVar[str] = "agent.holding"
     answers: int
     steps: int
+    next: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -434,7 +434,7 @@ def holding(view: SessionView, event: ev.Event, p: ev.AgentHolding) -> Dirty:
     """What waits."""
     mind = view.mind
     if mind.held is not None:
-        mind.held = replace(mind.held, answers=p.answers, steps=p.steps)
+        mind.held = replace(mind.held, answers=p.answers, steps=p.steps, next=sanitise_line(p.next, MAX_TEXT))
     return Dirty.HELD
 
 

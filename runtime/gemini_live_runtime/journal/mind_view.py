@@ -228,7 +228,7 @@ class Breakpoint:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The agent is held since `t`; `of` is the event that set it off, `explanation` packed."""
+    """The agent is held since `t`; `of` is the event that set it off, `explanation` packed, `next` what waits first."""
 
     by: str
     at: str
@@ -238,6 +238,7 @@ class Held:
     explanation: str = ""
     answers: int = 0
     steps: int = 0
+    next: str = ""
 
 
 @dataclass(slots=True)

@@ -19,12 +19,14 @@ from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.body import Body, Means
+from gemini_live_runtime.session.breakpoint_desk import BreakpointDesk
 from gemini_live_runtime.session.callback_runner import CallbackRunner
 from gemini_live_runtime.session.control_lane import ControlLane
 from gemini_live_runtime.session.effects import RunTool
 from gemini_live_runtime.session.executor import LiveEffectExecutor
 from gemini_live_runtime.session.fast_lane import FastLane
 from gemini_live_runtime.session.fault_reports import FaultReports
+from gemini_live_runtime.session.holding import TURN_ENDS
 from gemini_live_runtime.session.keeping import Keeper
 from gemini_live_runtime.session.pending import DeferredWriter, PendingContext
 from gemini_live_runtime.session.phase_director import PhaseDirector
@@ -85,7 +87,8 @@ class Conductor:
         self._emit = body.emit
         self._loop = asyncio.get_running_loop()
         self.code = UserCode(body.emit, clock, body.changed)
-        self.lane = ControlLane(self._step_failed, body.changed)
+        self.stops = BreakpointDesk(self)
+        self.lane = ControlLane(self._step_failed, body.changed, self.stops.gate)
         reports = FaultReports(body.emit)
         self.callbacks = CallbackRunner(definition.callbacks, clock=clock, report=reports.callback, around=_around)
         self.user_writer = DeferredWriter(means.writer, self.pending, reports.context)
@@ -110,8 +113,9 @@ class Conductor:
             TemporalRegistry(definition.patterns),
             self.code,
             emit=body.emit,
-            now=clock.now,
             observed=lambda: self.fast.patterns_seen(),
+            now=self.stops.gate.agent_time,
+            about_to_act=self.stops.watcher,
         )
         machine = plan.make_machine()
         self.director = (
@@ -124,6 +128,7 @@ class Conductor:
                 emit=body.emit,
                 now=clock.now,
                 window=lambda turns: self.transcript.window_with_current(turns),
+                about_to_move=self.stops.transition,
             )
         )
         self.standing = None if machine is None else Standing(machine, self.state, emit=body.emit, now=clock.now)
@@ -165,6 +170,7 @@ class Conductor:
             ended=self._tool_ended,
             acknowledge=body.acknowledge,
             problem=reports.tool,
+            about_to_call=self.stops.call,
         )
         self.pipeline = Pipeline(self)
         self.extraction = ExtractionRunner(
@@ -205,6 +211,7 @@ class Conductor:
         await self.settler.settle()
         await self.steersman.setup_instruction()
         self.fast.begin()
+        self.stops.gate.begin()
         self.lane.begin()
 
     def instruction_for_setup(self) -> str:
@@ -229,13 +236,22 @@ class Conductor:
         self._emit(ev.InstructionUpdated(text=instruction, via="setup"))
         self.writer.setup_carried()
         started, self._started = self._started, None
-        self.lane.put("connected", lambda: self._connected(started, first, resumed))
+        told = self.stops.gate.held
+        if told:
+            # What the user types must not wait for a held agent, nor find a model that knows nothing.
+            self._recall(resumed)
+            self.body.release()
+        self.lane.put("connected", lambda: self._connected(started, first, resumed, told))
 
-    async def _connected(self, started: TransitionResult | None, first: bool, resumed: bool) -> None:
+    def _recall(self, resumed: bool) -> None:
         so_far = "" if resumed or self.writer.held is not None else self._so_far()
         if so_far:
             self.pending.push(ContextNote(so_far, reason="the connection was not resumed"))
             self.user_writer.flush()
+
+    async def _connected(self, started: TransitionResult | None, first: bool, resumed: bool, told: bool) -> None:
+        if not told:
+            self._recall(resumed)
         try:
             await self.steersman.steer("connected", started)
         finally:
@@ -256,8 +272,12 @@ class Conductor:
         self.fast.close()
         if self.standing is not None:
             self.standing.close()
+        at_gate = self.stops.gate.standing
+        if self.stops.gate.end():
+            # What was held is not let loose at the end: nobody is there any more to hear or to stop it.
+            self.lane.drop()
         await self._part(self.extraction.close())
-        await self._part(self.lane.close(ENDING_S), 2 * ENDING_S)
+        await self._part(self.lane.close(0.0 if at_gate else ENDING_S), 2 * ENDING_S)
         for outcome in list(self._undecided.values()):
             # Its step was not reached, or held up by an author's code.
             self.answer(outcome, ToolAnswer(outcome.result))
@@ -342,6 +362,7 @@ class Conductor:
         payload = event.payload
         for subscription in self.subscriptions:
             subscription.push(event)
+        self.stops.observe(event)
         if isinstance(payload, ev.StateChanged):
             return
         self.fast.hear(event)
@@ -354,7 +375,8 @@ class Conductor:
             case ev.TurnCompleted():
                 if self.standing is not None:
                     self.standing.turn_ended()
-                self.lane.put("turn ends", lambda: self.pipeline.turn_ended(event.turn, payload))
+                held = self.stops.gate.held
+                self.lane.put(TURN_ENDS, lambda: self.pipeline.turn_ended(event.turn, payload, held=held))
             case ev.TurnInterrupted():
                 self.lane.put("interrupted", lambda: self._tell("on_interrupted"))
             case ev.GenerationCompleted():
@@ -403,11 +425,17 @@ class Conductor:
         self._undecided.pop(outcome.call_id, None)
         self.body.answer(outcome, answer)
 
+    @property
+    def answers_waiting(self) -> int:
+        """Calls that have not been let through, and answers that have not been given."""
+        return self.desk.waiting_calls + len(self._undecided)
+
     # -- state -------------------------------------------------------------------------------------------------------
 
     def _state_heard(self, mutations: Sequence[Mutation]) -> None:
         if self.standing is not None:
             self.standing.heard(mutations)
+        self.stops.state_changed(mutations)
         if self.plan.definition.rules:
             self.react(StateChanged(tuple(mutations)))
 

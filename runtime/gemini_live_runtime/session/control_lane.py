@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 Step = Callable[[], Awaitable[None]]
 
@@ -16,15 +17,34 @@ CANCELLING_S = 1.0
 """Seconds that closing waits for a step that it has cancelled."""
 
 
+class Gate(Protocol):
+    """What steps pass one by one, and where they may have to wait."""
+
+    async def before(self, step: str, /) -> None:
+        """Return when the step may begin."""
+        ...
+
+    def after(self, step: str, following: str, /) -> None:
+        """It has been done; `following` waits next, "" for nothing."""
+        ...
+
+    def changed(self) -> None:
+        """What waits has changed."""
+        ...
+
+
 class ControlLane:
     """Runs steps one at a time on the running loop. A step that raises is reported and the next one runs.
 
     The wire, the sound and the operator never wait for it: they only add steps. Nothing runs before `begin`.
     """
 
-    def __init__(self, report: Callable[[str, BaseException], None], on_idle: Callable[[], None]) -> None:
+    def __init__(
+        self, report: Callable[[str, BaseException], None], on_idle: Callable[[], None], gate: Gate | None = None
+    ) -> None:
         """`report` gets the name of a step that raised, and what; `on_idle` is told when nothing is left to do."""
         self._report = report
+        self._gate = gate
         self._on_idle = on_idle
         self._steps: deque[tuple[str, Step]] = deque()
         self._waiting = asyncio.Event()
@@ -46,6 +66,11 @@ class ControlLane:
         """Steps that wait."""
         return len(self._steps)
 
+    @property
+    def waiting(self) -> list[str]:
+        """The names of the steps that wait, the next one first."""
+        return [name for name, _ in self._steps]
+
     def put(self, name: str, step: Step) -> bool:
         """Add a step; False once the lane is closed."""
         if self._closed:
@@ -54,6 +79,8 @@ class ControlLane:
         self._idle.clear()
         self._waiting.set()
         self._start()
+        if self._gate is not None:
+            self._gate.changed()
         return True
 
     def begin(self) -> None:
@@ -69,6 +96,10 @@ class ControlLane:
     async def drained(self) -> None:
         """Return once nothing runs and nothing waits."""
         await self._idle.wait()
+
+    def drop(self) -> None:
+        """Forget the steps that wait."""
+        self._steps.clear()
 
     async def close(self, within_s: float) -> bool:
         """Take no more steps, and let those that wait finish for so many seconds; whether they did."""
@@ -91,6 +122,8 @@ class ControlLane:
             while self._steps:
                 self.current, step = self._steps.popleft()
                 try:
+                    if self._gate is not None:
+                        await self._gate.before(self.current)
                     await step()
                 except asyncio.CancelledError as error:
                     if self._cancelled():
@@ -99,6 +132,8 @@ class ControlLane:
                     self._report(self.current, error)
                 except (Exception, SystemExit) as error:
                     self._report(self.current, error)
+                if self._gate is not None:
+                    self._gate.after(self.current, self._steps[0][0] if self._steps else "")
                 in_a_row += 1
                 if in_a_row >= STEPS_IN_A_ROW:
                     in_a_row = 0

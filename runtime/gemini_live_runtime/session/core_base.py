@@ -79,6 +79,11 @@ class CoreBase:
         self._out: list[Effect] = []
 
     @property
+    def over(self) -> bool:
+        """Whether the session has ended, or is about to."""
+        return self._ended
+
+    @property
     def _mic_effective(self) -> bool:
         # Before the connection is ready nobody listens: what a microphone file says must not be lost.
         ready = self._facts.status == "ready"

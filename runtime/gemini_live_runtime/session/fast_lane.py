@@ -45,21 +45,29 @@ BURST_S = 1.0
 READ_S = 1.0
 """Seconds between two readings of the patterns."""
 
-_NOT_FOR_RULES = frozenset(
+_INSPECTION = frozenset(
     (
-        "wire.message",
-        "wire.audio",
-        "meters",
-        "playback.heard",
-        "telemetry.reported",
-        "log",
         "agent.described",
-        "guards.read",
-        "patterns.read",
+        "agent.held",
+        "agent.holding",
+        "agent.released",
+        "breakpoints.changed",
         "edit.previewed",
+        "guards.read",
+        "mark.set",
+        "patterns.read",
         "phase.previewed",
     )
 )
+"""Events of somebody's looking: an agent must not do anything else because it is looked at."""
+_NOT_FOR_RULES = _INSPECTION | {
+    "wire.message",
+    "wire.audio",
+    "meters",
+    "playback.heard",
+    "telemetry.reported",
+    "log",
+}
 _HEARD = frozenset(
     (
         ev.TranscriptDelta,
@@ -314,12 +322,12 @@ class FastLane:
         self._patterns_read, self._patterns_due = now, None
         progress = tuple(
             {"name": item.name, "progress": item.progress, "cooldown_left_s": round(item.cooldown_left_s, 1)}
-            for item in mind.settler.temporal.status(now)
+            for item in mind.settler.temporal.status(mind.stops.gate.agent_time())
         )
         if progress != self._progress:
             self._progress = progress
             mind.body.emit(ev.PatternsRead(patterns=progress))
-        if mind.settler.temporal.moves(now):
+        if not mind.stops.gate.held and mind.settler.temporal.moves(mind.stops.gate.agent_time()):
             self._patterns_due = now + READ_S
 
     def figures(self) -> dict[str, Any]:
@@ -348,8 +356,8 @@ class FastLane:
         mind = self._mind
         now = mind.clock.now()
         waits = [
-            mind.settler.temporal.deadline(now),
-            None if self._soft is None else self._soft.deadline(now),
+            None if mind.stops.gate.held else mind.settler.deadline(),
+            None if self._soft is None or mind.stops.gate.held else self._soft.deadline(now),
             None if self._next_report is None else self._next_report - now,
             None if self._next_tick is None else self._next_tick - now,
             None if self._notes_due is None else self._notes_due - now,
@@ -366,7 +374,8 @@ class FastLane:
         mind = self._mind
         now = mind.clock.now()
         self._timer = None
-        if self._soft is not None and self._soft.due(now):
+        held = mind.stops.gate.held
+        if self._soft is not None and not held and self._soft.due(now):
             mind.body.soft_turn()
         if self._next_report is not None and now >= self._next_report:
             self._next_report = now + (self._telemetry_s or 0.0)
@@ -379,7 +388,7 @@ class FastLane:
         if self._next_tick is not None and now >= self._next_tick:
             self._next_tick = now + TICK_S
             mind.react(TimerTick(now))
-        wait = mind.settler.temporal.deadline(now)
+        wait = None if held else mind.settler.deadline()
         if wait is not None and wait <= 0.002:
             mind.lane.put("time", mind.pipeline.time_passed)
         self.schedule()

@@ -39,6 +39,10 @@ class RunnableSession(Protocol):
         """Ask `run` to end in an orderly way; idempotent."""
         ...
 
+    def watched(self, somebody: bool) -> None:
+        """Whether a console is there: an agent that is held where nobody can release it goes on."""
+        ...
+
     def sample(self) -> MeterSample:
         """The current meter values; cheap."""
         ...

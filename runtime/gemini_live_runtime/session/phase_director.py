@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
@@ -44,13 +44,17 @@ class PhaseDirector:
         emit: Callable[[ev.Payload], None],
         now: Callable[[], float],
         window: Callable[[int], TranscriptWindow],
+        about_to_move: Callable[[str, str, Explanation | None], Awaitable[bool]],
     ) -> None:
+        """`about_to_move` gets the phase that is left, the one that is entered and the reason, and returns when that
+        may be: whether it had to wait."""
         self.machine = machine
         self._state = state
         self._code = code
         self._emit = emit
         self._now = now
         self._window = window
+        self._about_to_move = about_to_move
         # Read live: needs are filled, and ways opened, between one phase and the next.
         state.provide("session:navigation_context", self._navigation)
 
@@ -66,22 +70,35 @@ class PhaseDirector:
         machine, state = self.machine, self._state
         if not machine.may_leave(state):
             return None
-        evaluation = machine.evaluate(state)
-        self._faults(evaluation)
-        if evaluation.kind == "blocked":
-            preparing = tuple(item.name for item in evaluation.preparations)
+        evaluation = await self._evaluated()
+        while evaluation.chosen is not None and evaluation.kind == "ready":
             target = evaluation.target
-            self._emit(
-                ev.PhaseBlocked(phase=machine.current, target=target, missing=evaluation.missing, preparing=preparing)
-            )
-            for preparation in evaluation.preparations:
-                origin = Origin("phase", target, f"preparation {preparation.name}")
-                where, place = f"preparation {preparation.name}", preparation.defined_at
-                await self._code.run(where, preparation.run, state, origin=origin, defined_at=place)
-            evaluation = machine.evaluate(state, prepared=(target,))
+            if not await self._about_to_move(machine.current, target, evaluation.chosen.explanation):
+                break
+            # Somebody looked at it, and may have changed what it was decided by.
+            evaluation = await self._evaluated()
+            if evaluation.target == target:
+                break
         if evaluation.kind != "ready":
             return None
         return await self._carry_out(machine.follow(evaluation, turn))
+
+    async def _evaluated(self) -> TransitionEvaluation:
+        machine, state = self.machine, self._state
+        evaluation = machine.evaluate(state)
+        self._faults(evaluation)
+        if evaluation.kind != "blocked":
+            return evaluation
+        preparing = tuple(item.name for item in evaluation.preparations)
+        target = evaluation.target
+        self._emit(
+            ev.PhaseBlocked(phase=machine.current, target=target, missing=evaluation.missing, preparing=preparing)
+        )
+        for preparation in evaluation.preparations:
+            origin = Origin("phase", target, f"preparation {preparation.name}")
+            where, place = f"preparation {preparation.name}", preparation.defined_at
+            await self._code.run(where, preparation.run, state, origin=origin, defined_at=place)
+        return machine.evaluate(state, prepared=(target,))
 
     def _faults(self, evaluation: TransitionEvaluation) -> None:
         """Tell of guards that raised; they count as false."""
@@ -97,9 +114,14 @@ class PhaseDirector:
 
     async def move(self, name: str, turn: int, *, source: str, reason: str, by_operator: bool) -> TransitionResult:
         """Go where code or the operator says; raises `AgentError` when that cannot be."""
-        return await self._carry_out(
-            self.machine.transition_to(name, turn=turn, source=source, reason=reason, by_operator=by_operator)
-        )
+
+        def plan() -> TransitionPlan:
+            return self.machine.transition_to(name, turn=turn, source=source, reason=reason, by_operator=by_operator)
+
+        wanted = plan()
+        if await self._about_to_move(wanted.from_phase, name, None):
+            wanted = plan()
+        return await self._carry_out(wanted)
 
     def restored(self, record: PhaseTransition) -> None:
         """Say that an earlier session's phase goes on."""

@@ -49,8 +49,11 @@ class Pipeline:
             state.clear_scope("turn")
         state.turn_number = number
 
-    async def turn_ended(self, number: int, completed: ev.TurnCompleted) -> None:
-        """Read the turn, let state settle, move on, tell the model, tell listeners, count, keep."""
+    async def turn_ended(self, number: int, completed: ev.TurnCompleted, *, held: bool = False) -> None:
+        """Read the turn, let state settle, move on, tell the model, tell listeners, count, keep.
+
+        `held`: it ended while the agent was held, so that needs may be unfulfilled because nothing was decided.
+        """
         mind = self._mind
         mind.signals.settle()
         self._final_transcripts()
@@ -63,7 +66,7 @@ class Pipeline:
             await mind.settler.observe(TemporalEvent("turn"))
             await mind.settler.settle()
         result = await self._advance(number)
-        action = self._repair() if users and result is None else NO_REPAIR
+        action = self._repair() if users and result is None and not held else NO_REPAIR
         await mind.settler.settle()
         if action.kind == "escalate":
             # What escalation has set may be what a way out waits for.
@@ -108,6 +111,8 @@ class Pipeline:
         """What a tool has written counts before the model hears its answer, and so does the phase it leads to."""
         mind = self._mind
         ran = outcome.status in ("ok", "error", "timeout")
+        if outcome.status != "cancelled":
+            await mind.stops.answer(outcome.call_id, outcome.name)
         if ran:
             mind.signals.tool_ended(outcome.name, outcome.status == "ok")
         summary = ToolCallSummary.of(outcome.call_id, outcome.name, outcome.args, outcome.result, outcome.status)

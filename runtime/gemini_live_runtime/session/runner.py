@@ -36,6 +36,7 @@ from gemini_live_runtime.session.effects import (
 from gemini_live_runtime.session.handle import LiveHandle
 from gemini_live_runtime.session.input_activity import InputActivity
 from gemini_live_runtime.session.interface import EventSink
+from gemini_live_runtime.session.operator_orders import OperatorOrders
 from gemini_live_runtime.session.plan import SessionPlan
 from gemini_live_runtime.session.session_body import SessionBody
 from gemini_live_runtime.session.sound_tap import sound_tap
@@ -114,6 +115,8 @@ class LiveSession:
                 on_notify=self._tool_notifies,
             ),
         )
+        self.orders = OperatorOrders(self._emit)
+        self.conductor.stops.take_orders(self.orders)
         self.handle = self.conductor.fast.handle = LiveHandle(self)
         self._model_sound = sound_tap(self.conductor.telemetry, self.conductor.callbacks.watched("on_audio"), clock.now)
         self._wire = WireLife(
@@ -180,7 +183,8 @@ class LiveSession:
 
     async def command(self, command: Command) -> None:
         """Carry out or refuse a command."""
-        self._perform(self._core.command(self._now(), command))
+        if self._core.over or not self.orders.carry_out(command):
+            self._perform(self._core.command(self._now(), command))
 
     async def carried_out(self, command: Command) -> str:
         """Carry out a command; why it was refused, "" when it was not."""
@@ -192,6 +196,10 @@ class LiveSession:
     def hang_up(self, reason: str) -> None:
         """End in an orderly way."""
         self._perform(self._core.ending(self._now(), reason, 0))
+
+    def watched(self, somebody: bool) -> None:
+        """Whether a console is there to let a held agent go on."""
+        self.conductor.stops.watched(somebody)
 
     def sample(self) -> MeterSample:
         """The current meters."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.user_code import UserCode
 from gemini_live_runtime.state.computed import ComputedRegistry, ComputeFault
+from gemini_live_runtime.state.explaining import Explanation
 from gemini_live_runtime.state.store import Origin, State
 from gemini_live_runtime.state.temporal import TemporalEvent, TemporalFiring, TemporalRegistry
 from gemini_live_runtime.state.watchers import Firing, NearMiss, WatcherRegistry
@@ -34,8 +35,13 @@ class Settler:
         emit: Callable[[ev.Payload], None],
         now: Callable[[], float],
         observed: Callable[[], None],
+        about_to_act: Callable[[str, str, Explanation | None], Awaitable[None]],
     ) -> None:
-        """`observed` is told whenever patterns were shown something."""
+        """`now` stands still while the agent is held; `observed` is told whenever patterns were shown something.
+
+        `about_to_act` gets a watcher's or pattern's name, the key that set it off and the reason, and returns when it
+        may act.
+        """
         self.computed = computed
         self.watchers = watchers
         self.temporal = temporal
@@ -44,6 +50,7 @@ class Settler:
         self._emit = emit
         self._now = now
         self._shown = observed
+        self._about_to_act = about_to_act
         self._changes = state.track()
         self._lately: dict[str, tuple[float, int]] = {}
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
@@ -84,6 +91,10 @@ class Settler:
             text = f"Watchers set each other off {MAX_ROUNDS} times in a row; the last changes are not watched"
             self._emit(ev.Notice(level="warning", code="watchers", text=text, remedy="Let one of them write less"))
 
+    def deadline(self) -> float | None:
+        """Seconds until time alone may complete a pattern; None when it cannot."""
+        return self.temporal.deadline(self._now())
+
     async def observe(self, event: TemporalEvent) -> None:
         """Let patterns see that something happened."""
         if not len(self.temporal):
@@ -111,6 +122,11 @@ class Settler:
     async def _fired(self, firing: Firing) -> None:
         if self._too_often(f"watcher {firing.name}"):
             return
+        await self._about_to_act(firing.name, firing.key, firing.explanation)
+        if self.watchers.withheld(firing.name):
+            # It was silenced while it stood there.
+            self._tell(firing, muted=True)
+            return
         self._tell(firing)
         watcher = firing.watcher
         origin = Origin("watcher", firing.name, f"{firing.key} changed")
@@ -124,6 +140,7 @@ class Settler:
         pattern = firing.pattern
         if self._too_often(f"pattern {pattern.name}"):
             return
+        await self._about_to_act(pattern.name, "", None)
         self._emit(ev.PatternFired(pattern=pattern.name, text=firing.explanation))
         origin = Origin("watcher", pattern.name, firing.explanation)
         where, place = f"pattern {pattern.name}", pattern.defined_at

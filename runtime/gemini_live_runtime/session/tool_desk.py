@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,10 +47,12 @@ class ToolDesk:
         ended: Callable[[Outcome], None],
         acknowledge: Callable[[ToolCall, ToolAnswer], None],
         problem: Callable[[str, str, str, Exception | None], None],
+        about_to_call: Callable[[RunTool], Awaitable[None]],
     ) -> None:
         """`ended` gets outcomes of calls that were not run; those that were go to the dispatcher's `on_finished`.
 
         `problem` gets the tool, what went wrong with its answer, the place of the code that did it, and its error.
+        `about_to_call` returns when a call may pass the gate.
         """
         self.dispatcher = dispatcher
         self._callbacks = callbacks
@@ -61,6 +63,7 @@ class ToolDesk:
         self._ended = ended
         self._acknowledge = acknowledge
         self._problem = problem
+        self._about_to_call = about_to_call
         self._waiting: set[str] = set()
         self._cancelled: set[str] = set()
         self._given: dict[str, dict[str, Any]] = {}
@@ -69,6 +72,11 @@ class ToolDesk:
     def open_calls(self) -> int:
         """Calls that wait at the gate or run."""
         return len(self._waiting) + self.dispatcher.open_calls
+
+    @property
+    def waiting_calls(self) -> int:
+        """Calls that wait at the gate."""
+        return len(self._waiting)
 
     def arrived(self, calls: Sequence[RunTool]) -> None:
         """Calls came and will pass the gate when the control lane gets there."""
@@ -96,6 +104,9 @@ class ToolDesk:
     async def gate(self, calls: Sequence[RunTool]) -> None:
         """Refuse what the phase does not allow, let listeners answer, run the rest."""
         admitted = []
+        for call in calls:
+            if call.call_id not in self._cancelled:
+                await self._about_to_call(call)
         for call in calls:
             if self._allowed(call.name):
                 admitted.append(call)

@@ -182,6 +182,14 @@ class WatcherRegistry:
         """Hear it again. Raises `KeyError` when there is none of that name."""
         self._muted.discard(self._known(name))
 
+    def withheld(self, name: str) -> bool:
+        """Whether a watcher that has just fired was muted since; it counts as that then."""
+        if name not in self._muted:
+            return False
+        self._fired[name] -= 1
+        self._suppressed[name] += 1
+        return True
+
     def prime(self, state: State) -> list[WatchFault]:
         """Take the guards' truths from how things are now, so that nothing that holds already becomes true."""
         faults = []

@@ -29,6 +29,8 @@ class ScriptedSession:
     reason: str = ""
     commands: list[Command] = field(default_factory=list)
     mic_db: float = -60.0
+    watchers: list[bool] = field(default_factory=list)
+    """What it was told of somebody watching."""
 
     async def run(self) -> int:
         spec = self.spec
@@ -104,6 +106,9 @@ class ScriptedSession:
     def hang_up(self, reason: str) -> None:
         self.reason = self.reason or reason
         self.end.set()
+
+    def watched(self, somebody: bool) -> None:
+        self.watchers.append(somebody)
 
     def sample(self) -> MeterSample:
         return MeterSample(t=0.0, mic_db=self.mic_db)

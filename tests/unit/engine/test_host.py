@@ -15,7 +15,7 @@ from scripted_session import make_session
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.commands import Command, HangUp, SendText
-from gemini_live_runtime.engine.host import HANG_UP_S, MAX_COMMANDS, in_process
+from gemini_live_runtime.engine.host import HANG_UP_S, MAX_COMMANDS, UNWATCHED_S, in_process
 from gemini_live_runtime.engine.link import Bye, LinkClosed
 from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
@@ -61,6 +61,29 @@ def test_a_console_that_comes_back_in_time_keeps_the_engine():
         assert not engine.host.hub.view.ended
         await link.close()
         await engine.wait()
+
+    run_virtual(main())
+
+
+def test_a_session_is_told_when_nobody_has_watched_for_a_while_and_when_somebody_does_again():
+    async def main() -> None:
+        engine = in_process(spec(linger_s=300.0), make_session)
+        await asyncio.sleep(0.1)
+        told = engine.host._session.watchers
+        told.clear()
+        await engine.link.close()
+        await asyncio.sleep(UNWATCHED_S - 1)
+        link = engine.attach()
+        await asyncio.sleep(UNWATCHED_S * 2)
+        assert told == [True]
+        await link.close()
+        await asyncio.sleep(UNWATCHED_S + 0.1)
+        assert told == [True, False]
+        link = engine.attach()
+        assert told == [True, False, True]
+        await link.close()
+        await engine.wait()
+        assert told == [True, False, True, False]
 
     run_virtual(main())
 
