@@ -19,8 +19,16 @@ _EXPLANATION = {"text": "app:key1 > 3", "value": True, "reads": [{"key": "app:ke
 _PHASES = ("greet", "verify", "negotiate", "arrange", "close")
 
 
-def recording(count: int, *, keys: int = KEYS, seed: int = 1) -> Iterator[ev.Event]:
-    """`count` events of a session, the same for the same arguments."""
+BLOCKS = 5000
+"""Paragraphs that a full session begins with."""
+
+
+def recording(count: int, *, keys: int = KEYS, full: bool = False, seed: int = 1) -> Iterator[ev.Event]:
+    """`count` events of a session, the same for the same arguments.
+
+    A `full` one has its 5,000 paragraphs and its keys soon, and nothing grows from then on: two of different lengths
+    have views of the same size.
+    """
     chance = random.Random(seed)
     turn = gen = 1
     heard = mutation = 0
@@ -35,15 +43,17 @@ def recording(count: int, *, keys: int = KEYS, seed: int = 1) -> Iterator[ev.Eve
                 session_id="bench", agent="bench", model="m", backend="local", wall=0.0, record="text", mode="voice",
                 program="bench",
             )  # fmt: skip
-        elif place == 0 and seq % (4 * BLOCK_EVERY) == 0:
+        elif full and seq <= BLOCKS:
+            payload = ev.TextSent(text=" ".join(chance.choices(_WORDS, k=20)))
+        elif place == 0 and not full and seq % (4 * BLOCK_EVERY) == 0:
             turn, gen = turn + 1, gen + 1
             payload = ev.TurnStarted(by="voice")
-        elif place in (1, 4, 7, 10, 13):
+        elif place in (1, 4, 7, 10, 13) and not full:
             if place == 1:
                 side = "model" if side == "user" else "user"
             text = " " + " ".join(chance.choices(_WORDS, k=5)) + ("\n" if place == 13 else "")
             payload = ev.TranscriptDelta(side=side, text=text)
-        elif place == 16:
+        elif place == 16 and not full:
             payload = ev.TurnCompleted(outcome="complete", latency_ms=chance.uniform(300, 900))
         elif place == 18 and seq % 100 == 18:
             payload = ev.Meters(
@@ -60,7 +70,7 @@ def recording(count: int, *, keys: int = KEYS, seed: int = 1) -> Iterator[ev.Eve
                 frame={"serverContent": {"outputTranscription": {"text": " ".join(chance.choices(_WORDS, k=5))}}},
                 size=120,
             )
-        elif place == 15:
+        elif place == 15 and not full:
             kind = seq % 200
             if kind == 15:
                 payload = ev.WatcherFired(watcher="due", key="app:key1", old=3, new=4, explanation=_EXPLANATION)
@@ -78,6 +88,12 @@ def recording(count: int, *, keys: int = KEYS, seed: int = 1) -> Iterator[ev.Eve
             old, new = values.get(key), chance.randrange(1000)
             values[key] = new
             payload = ev.StateChanged(
-                key=key, old=old, new=new, mutation=mutation, origin="tool", by="note", added=old is None
+                key=key,
+                old=f"{old} EUR" if full and old is not None else old,
+                new=f"{new} EUR" if full else new,
+                mutation=mutation,
+                origin="tool",
+                by="note",
+                added=old is None,
             )
         yield ev.Event(seq, t, turn, gen, payload)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
+import sys
+import types
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -285,6 +288,44 @@ def test_a_file_stays_wholly_in_reach_where_no_temporary_file_can_be_made(tmp_pa
     assert found.first_seq == 1
     for seq in (0, 1, 7, 150, 299, 301):
         assert found.view_at(seq) == fold(events[:seq])
+
+
+def bytes_of(value: object, seen: set[int]) -> int:
+    """Bytes of everything that can be reached from `value` and is not in `seen`; classes and modules count nothing."""
+    total, waiting = 0, [value]
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen or isinstance(item, type | types.ModuleType | types.FunctionType):
+            continue
+        seen.add(id(item))
+        total += sys.getsizeof(item)
+        waiting += gc.get_referents(item)
+    return total
+
+
+def own_bytes(found: History) -> int:
+    """What a history takes besides the live view, which is there anyway."""
+    seen: set[int] = set()
+    bytes_of(found.live, seen)
+    return bytes_of(found, seen)
+
+
+def test_what_a_recorded_session_keeps_in_memory_is_a_line_in_the_index_for_each_page():
+    def spoken(number: int) -> ev.Payload:
+        if number % 5 == 0:
+            return ev.StateChanged(key=f"app:k{number % 50}", old=None, new=number, mutation=number, origin="tool")
+        return ev.TurnCompleted(outcome="complete", latency_ms=1.0) if number % 7 == 0 else said(f"word {number} ")
+
+    events = stamped(started("text"), *[spoken(number) for number in range(1, 6000)])
+    found = live(events[:3000])
+    before = own_bytes(found)
+    for event in events[3000:]:
+        found.append(event)
+    for seq in range(1, 6000, 250):
+        found.view_at(seq)
+    own_bytes_a_page = (own_bytes(found) - before) / (3000 / history.PAGE)
+    assert own_bytes_a_page < 1000
+    found.close()
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
