@@ -176,7 +176,8 @@ def rename(folder: Path, title: str) -> str:
     return clean
 
 
-def _title(folder: Path) -> str:
+def title_of(folder: Path) -> str:
+    """The title that a session was given; "" for none."""
     value = small_object(folder / TITLE_FILE).get("title")
     return sanitise_line(value, LONGEST_TITLE) if isinstance(value, str) else ""
 
@@ -314,7 +315,7 @@ def _entry(folder: Path, facts: Facts, modified: float) -> Entry:
     return Entry(
         **values,
         id=folder.name,
-        title=_title(folder),
+        title=title_of(folder),
         audio_bytes=sum(size for _, size in track_files(folder)),
         total_bytes=total,
         deleted_at=None if deleted is None else _number(deleted),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import apply
@@ -18,11 +18,13 @@ class PlainWriter:
     A paragraph of the transcript becomes a line when it is complete, so that what is printed never changes. Lines
     begin with `user:`, `model:`, `thought:`, `tool:`, `phase:`, `watch:`, `refused:`, `held:`, `mark:`, `edit:`,
     `notice:`, `state:`, `session:` or `log:`; further lines of the same paragraph are indented, so no text can pass for
-    a line of its own. With `times` each starts with its session time, `mm:ss.t`.
+    a line of its own. With `times` each starts with its session time, `mm:ss.t`. `within` says of a time and a turn
+    whether what belongs there is printed.
     """
 
-    def __init__(self, *, times: bool = False) -> None:
+    def __init__(self, *, times: bool = False, within: Callable[[float, int], bool] | None = None) -> None:
         self.view = SessionView()
+        self._within = within or (lambda t, turn: True)
         self._times = times
         self._unprinted: dict[int, Block] = {}
         self._seen = 0
@@ -33,24 +35,33 @@ class PlainWriter:
         dirty = apply(view, event)
         lines: list[str] = []
         payload = event.payload
-        if isinstance(payload, ev.SessionStarted):
+        within = self._within(event.t, event.turn)
+        if isinstance(payload, ev.SessionStarted) and within:
             model = f", model {view.model}" if view.model else ""
             record = {"off": "not recorded", "text": "recording text", "audio": "recording sound"}[view.record]
             lines.append(f"session: {view.session_id}, agent {view.agent}, {view.backend}{model}, {record}")
         if dirty & (Dirty.TRANSCRIPT | Dirty.NOTICES):
             lines += self._finished()
-        if isinstance(payload, ev.SessionState) and view.word != before:
+        if isinstance(payload, ev.SessionEnded):
+            lines += self.rest()
+            if within:
+                lines.append(f"session: ended, {view.ended}")
+        elif not within:
+            pass
+        elif isinstance(payload, ev.SessionState) and view.word != before:
             lines.append(f"state: {view.word}" + (f" ({view.word_reason})" if view.word_reason else ""))
         elif isinstance(payload, ev.Log) and payload.level != "debug":
             lines.append(f"log: {_log_text(view.log[-1])}")
-        elif isinstance(payload, ev.SessionEnded):
-            lines += self.rest()
-            lines.append(f"session: ended, {view.ended}")
         return [self._stamped(event.t, line) for line in lines]
 
     def rest(self) -> list[str]:
         """Lines of paragraphs that are still incomplete: for a session that broke off."""
-        lines = [line for block in self._unprinted.values() for line in _block_lines(block, cut_off=True)]
+        lines = [
+            line
+            for block in self._unprinted.values()
+            if self._within(block.t, block.turn)
+            for line in _block_lines(block, cut_off=True)
+        ]
         self._unprinted.clear()
         return lines
 
@@ -67,7 +78,8 @@ class PlainWriter:
             self._unprinted[ident] = block
             if block.done:
                 del self._unprinted[ident]
-                yield from _block_lines(block)
+                if self._within(block.t, block.turn):
+                    yield from _block_lines(block)
 
     def _stamped(self, t: float, line: str) -> str:
         return f"{int(t) // 60:02d}:{t % 60:04.1f} {line}" if self._times else line

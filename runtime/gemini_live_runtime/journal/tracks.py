@@ -26,8 +26,8 @@ FILES: dict[Side, str] = {"user": "user.wav", "model": "model.wav"}
 _RIFF_LIMIT = 0xFFFFFFFF - HEADER_BYTES
 
 
-def wav_header(rate: int, data_bytes: int) -> bytes:
-    """The canonical 44-byte header of 16-bit mono PCM (RIFF WAVE, format tag 1)."""
+def wav_header(rate: int, data_bytes: int, channels: int = 1) -> bytes:
+    """The canonical 44-byte header of 16-bit PCM (RIFF WAVE, format tag 1)."""
     size = min(data_bytes, _RIFF_LIMIT)
     return struct.pack(
         "<4sI4s4sIHHIIHH4sI",
@@ -37,10 +37,10 @@ def wav_header(rate: int, data_bytes: int) -> bytes:
         b"fmt ",
         16,
         1,
-        1,
+        channels,
         rate,
-        rate * SAMPLE_BYTES,
-        SAMPLE_BYTES,
+        rate * SAMPLE_BYTES * channels,
+        SAMPLE_BYTES * channels,
         8 * SAMPLE_BYTES,
         b"data",
         size,

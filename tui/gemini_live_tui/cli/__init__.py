@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "stop": ("engines", "End a running engine."),
     "replay": ("records", "Show or print a recorded session."),
     "sessions": ("sessions", "List, name, delete and restore recorded sessions."),
+    "export": ("export", "Write a recorded session as Markdown, text, JSON or WAV files, redacted."),
     "serve-local": ("server", "Run the embedded Live server alone, for any Live client."),
     "devices": ("inspect", "List sound devices."),
     "doctor": ("inspect", "Check everything a call needs."),

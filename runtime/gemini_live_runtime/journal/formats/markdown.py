@@ -1,0 +1,189 @@
+"""A session as a Markdown document: what it was in a table, then its turns, with everything that happened inline.
+
+Text of the session never becomes markup: what Markdown or HTML would take for its own is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.text import sanitise, sanitise_line
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.export import Material
+
+_MARKUP = re.compile(r"[\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.", re.IGNORECASE)
+_LINE_START = re.compile(r"^([+\-=]|\d+(?=[.)]))", re.MULTILINE)
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+_LABELS = {"phase": "Phase", "watch": "Watcher", "mark": "Mark", "edit": "Edit", "held": "Held", "refused": "Refused"}
+
+
+class _Facts:
+    """What is counted for the table on top."""
+
+    def __init__(self) -> None:
+        self.phases: list[str] = []
+        self.latencies: list[float] = []
+        self.calls = 0
+        self.failed = 0
+        self.watchers = 0
+        self.marks = 0
+
+    def take(self, event: ev.Event) -> None:
+        match event.payload:
+            case ev.PhaseEntered(phase=phase):
+                self.phases.append(sanitise_line(phase, 80))
+            case ev.TurnCompleted(latency_ms=float() | int() as latency):
+                self.latencies.append(latency)
+            case ev.ToolFinished(status=status):
+                self.calls += 1
+                self.failed += status != "ok"
+            case ev.WatcherFired(muted=False) | ev.PatternFired():
+                self.watchers += 1
+            case ev.MarkSet():
+                self.marks += 1
+
+
+def markdown(material: Material) -> Iterator[bytes]:
+    """UTF-8."""
+    view, facts = SessionView(), _Facts()
+    covers = material.window.covers
+    waiting: dict[int, Block] = {}
+    seen, turn, patience = 0, -1, 64
+    body: list[str] = []
+
+    def settle(until: float) -> None:
+        # An interrupted answer still grows when it is done: a turn is written once the one after it is over.
+        nonlocal turn
+        for ident in sorted(waiting):
+            index = ident - 1 - view.blocks_forgotten
+            block = view.blocks[index] if index >= 0 else waiting[ident]
+            if index >= 0 and block.turn >= until:
+                waiting[ident] = block
+                continue
+            del waiting[ident]
+            if covers(block.t, block.turn):
+                if block.turn != turn:
+                    turn = block.turn
+                    body.append(f"### Turn {turn} · {_clock(block.t)}\n" if turn else "### Before the first turn\n")
+                body.append(_block(block))
+
+    for event in material.events():
+        apply(view, event)
+        if covers(event.t, event.turn):
+            facts.take(event)
+        if view.next_block - 1 > seen:
+            for block in reversed(view.blocks):
+                if block.id <= seen:
+                    break
+                waiting[block.id] = block
+            seen = view.next_block - 1
+            if len(waiting) > patience:
+                settle(view.turn - 1)
+                patience = 2 * len(waiting) + 64
+    settle(float("inf"))
+    yield _head(material, view, facts).encode("utf-8", "replace")
+    yield b"## Transcript\n\n"
+    for text in body:
+        yield f"{text}\n".encode("utf-8", "replace")
+    if not body:
+        yield b"Nothing was said.\n"
+
+
+def _head(material: Material, view: SessionView, facts: _Facts) -> str:
+    rows = [
+        ("Session", material.name),
+        ("Started", _when(view.wall)),
+        ("Agent", view.agent),
+        ("Model", f"{view.model or '?'} ({view.backend})"),
+        ("Length", f"{_clock(material.survey.end)}, {_count(len(material.survey.turns), 'turn')}"),
+        ("Ended", view.ended or ("still running" if material.journal.running else "broken off")),
+        ("Phases", " → ".join(facts.phases)),
+        ("Tools", _count(facts.calls, "call") + (f", {facts.failed} not ok" if facts.failed else "")),
+        ("Watchers", f"fired {_count(facts.watchers, 'time')}" if facts.watchers else ""),
+        ("Marks", str(facts.marks) if facts.marks else ""),
+        ("Interruptions", str(view.interruptions) if view.interruptions else ""),
+        ("Latency", _latency(facts.latencies)),
+        ("Tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out" if view.prompt_tokens else ""),
+        ("Cost", "" if view.cost_usd is None else f"about ${view.cost_usd:.4f}"),
+        ("Part", "" if material.window.whole else material.window.words),
+        (
+            "Redacted",
+            "no: this holds personal data"
+            if material.redaction is None
+            else "yes: personal values found are replaced by [redacted], what was only said may remain",
+        ),
+    ]
+    heading = escaped(material.title or view.agent or "Session")
+    table = "".join(f"| {name} | {escaped(value)} |\n" for name, value in rows if value and value != "0 calls")
+    return f"# {heading}\n\n| | |\n|---|---|\n{table}\n"
+
+
+def _block(block: Block) -> str:
+    text = block.text.strip()
+    at = _clock(block.t)
+    if block.kind == "tool":
+        took = "" if block.ms is None else f", {block.ms:.0f} ms"
+        status = block.status if block.done else "no answer"
+        result = f"  \n  {escaped(block.detail)}" if block.detail else ""
+        return f"- **Tool** {escaped(text)} → *{escaped(status)}*{took}{result}\n"
+    if block.kind == "notice":
+        label = _LABELS.get(block.status, f"Notice, {block.status}" if block.status != "log" else "Log")
+        remedy = f" *{escaped(block.detail)}*" if block.detail else ""
+        return f"- **{escaped(label)}** {at} {escaped(text)}{remedy}\n"
+    if block.kind == "user":
+        return f"**User** {at}{' (typed)' if block.typed else ''}\n\n{quoted(text)}\n"
+    who = "Thought" if block.kind == "thought" else "Model"
+    notes = [at] + ([f"{block.ms:.0f} ms"] if block.ms is not None else []) + ([] if block.done else ["broken off"])
+    head = f"**{who}** {', '.join(notes)}"
+    if block.interrupted and block.heard is not None:
+        heard, unheard = block.text[: block.heard].strip(), block.text[block.heard :].strip()
+        struck = "\n".join(f"~~{escaped(line.strip())}~~" for line in unheard.split("\n") if line.strip())
+        lines = [quoted(heard)] if heard else []
+        lines += ["> " + struck.replace("\n", "  \n> ")] if struck else []
+        rest = "the rest was not heard" if struck else "all of it was heard"
+        body = "  \n".join(lines) if lines else "> "
+        return f"{head}, interrupted: {rest}\n\n{body}\n"
+    return f"{head}\n\n{quoted(text)}\n"
+
+
+def quoted(text: str) -> str:
+    """A paragraph of the session as a block quote, its lines kept."""
+    lines = [escaped(line.strip()) for line in sanitise(text).split("\n")]
+    return "  \n".join(f"> {line}" if line else ">" for line in lines)
+
+
+def escaped(text: str) -> str:
+    """`text` on one line, as Markdown that shows exactly it."""
+    line = sanitise_line(text)
+    line = _MARKUP.sub(lambda match: _ENTITIES.get(match[0], f"\\{match[0]}"), line)
+    return _LINE_START.sub(lambda match: f"\\{match[1]}" if match[1] in "+-=" else f"{match[1]}\\", line)
+
+
+def _clock(t: float) -> str:
+    minutes, seconds = divmod(int(t), 60)
+    return f"{minutes}:{seconds:02d}"
+
+
+def _when(wall: float) -> str:
+    try:
+        return datetime.fromtimestamp(wall).strftime("%Y-%m-%d %H:%M") if wall else ""
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _latency(values: list[float]) -> str:
+    if not values:
+        return ""
+    return f"median {statistics.median(values):.0f} ms, worst {max(values):.0f} ms ({_count(len(values), 'turn')})"

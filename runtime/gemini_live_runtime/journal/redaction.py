@@ -1,0 +1,416 @@
+"""Taking personal data out of a session that is to be given away.
+
+Redaction is done to events, so that everything made of them is free of the same things. It goes over a session twice.
+The first time it learns what is private: values of the scope `user:`, and values under names such as `phone`, `card` or
+`address` in state, in arguments and in results of tools. The second time it blanks them there, and wherever the same
+words turn up in a text: transcripts, notices, logs, instructions. E-mail addresses, telephone numbers, account numbers,
+long numbers and numbers spoken digit by digit are blanked in every text, known or not. What travelled on the wire is
+left out whole, since a word may be spread over several messages there.
+
+It errs on the side of taking too much, and it is no proof: a name that nobody stored stays in what was said.
+"""
+
+from __future__ import annotations
+
+import re
+import typing
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.text import REDACTED, redactor, sanitise
+
+PRIVATE_SCOPE = "user:"
+
+NAME_WORDS = frozenset(("name", "firstname", "lastname", "fullname", "surname", "nickname"))
+"""Names of values that are people's names: each word of such a value counts, too."""
+
+PRIVATE_WORDS = NAME_WORDS | frozenset(
+    (
+        *("phone", "telephone", "tel", "mobile", "fax", "email", "mail", "contact", "whatsapp"),
+        *("card", "account", "iban", "bic", "cvv", "cvc", "sortcode", "routing"),
+        *("dob", "birth", "birthday", "birthdate", "born", "age", "gender"),
+        *("address", "street", "postcode", "postalcode", "zip", "zipcode", "ip"),
+        *("ssn", "passport", "licence", "license", "insurance", "patient", "taxid", "nationalid"),
+        *("token", "key", "apikey", "secret", "password", "passphrase", "pin", "otp", "credential", "auth", "cookie"),
+    )
+)
+"""A value is private when a word of its name is one of these, in the singular or the plural."""
+
+_PEOPLE = frozenset(("caller", "customer", "client", "guest", "patient", "person", "user"))
+"""Values called just so are somebody's name."""
+
+_ENDINGS = ("name", "phone", "email", "mail", "address", "birth", "password", "token", "card", "account", "number")
+_NOT_PRIVATE = frozenset(("filename", "hostname", "toolname", "typename", "classname", "keyname", "phasename"))
+
+_MEASURES = frozenset(("count", "ms", "s", "seconds", "size", "length", "limit", "index", "total", "version"))
+"""What is counted or measured is not private: a value whose name ends so is only looked through."""
+
+_COMMON = frozenset(
+    (
+        *("yes", "no", "true", "false", "none", "null", "unknown", "okay", "unset", "and", "the", "not", "for"),
+        *("with", "you", "are", "was", "have", "will", "can"),
+    )
+)
+"""Single words that are values of many things: they are blanked where they stand, not in every text."""
+
+_SHORTEST = 3
+"""Letters and digits that a value must have to be looked for in texts."""
+
+_CHUNK = 8
+"""Words of a value that are looked for together."""
+
+_DIGITS_AT_LEAST = 7
+_DIGIT_RUN = 6
+_PART_OF_NUMBER = 4
+
+_WORD = re.compile(r"[^\W_]+")
+_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
+_STATE_KEY = re.compile(r"(?:app|user|session|turn|bg|temp|derived):")
+_SPOKEN = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple|[0-9])"
+# Every repetition has a bound: a text of one endless word must not take for ever.
+_SHAPES = re.compile(
+    # addresses, written and spoken
+    r"[\w.!#$%&'*+/=?^`{|}~-]{1,100}@[\w.-]{1,200}"
+    r"|(?i:\b[\w+-]{1,64}(?:\s{1,3}(?:dot|underscore|dash)\s{1,3}\w{1,64}){0,6}\s{1,3}at\s{1,3}\w{1,64}"
+    r"(?:\s{1,3}(?:dot|dash)\s{1,3}\w{1,64}){0,4}\s{1,3}dot\s{1,3}[a-z]{2,20}\b)"
+    # international account numbers
+    r"|\b[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{3,4}){3,8}\b"
+    # digit by digit
+    rf"|(?i:\b{_SPOKEN}(?:[\s,.-]{{1,4}}{_SPOKEN}){{3,}}\b)"
+)
+_NUMBER = re.compile(r"\+?\(?\d(?:[\s\-–—()/.·]{0,3}\d)+")
+_UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff]")
+"""Scripts without spaces between words: values in them are looked for letter by letter."""
+
+Spans = list[tuple[int, int]]
+
+_WHOLE = (ev.WireAudio, ev.Meters, ev.TurnMeasured, ev.UsageReported, ev.TelemetryReported, ev.AgentDescribed)
+"""Figures, and what the agent's author wrote: nothing personal is in them."""
+
+_KEPT = frozenset(
+    ("session_id", "call_id", "command_id", "saved_at", "prices_as_of", "mime_type", "defined_at", "program")
+)
+"""Fields that name things; a number in them is nobody's."""
+
+_DATA = frozenset(("args", "result", "old", "new", "value", "data", "refused"))
+"""Fields that hold an agent's or a tool's own data, whose names may be those of private values."""
+
+
+class Redaction:
+    """What is private in one session. Give every event to `learn`, in order, and then each again to `event`."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        """Places blanked so far."""
+        self._learning = True
+        self._phrases: dict[str, set[tuple[str, ...]]] = {}
+        self._unspaced: set[str] = set()
+        self._numbers: set[str] = set()
+        self._number_text = ""
+        self._speech: dict[tuple[int, str, str], list[tuple[int, str]]] = {}
+        self._cuts: list[tuple[int, int, str, str]] = []
+        self._said: dict[int, str] = {}
+        self._heard: dict[int, tuple[str, str]] = {}
+
+    # -- the first time ----------------------------------------------------------------------------------------------
+
+    def learn(self, event: ev.Event) -> None:
+        """Take note of what is private in `event`."""
+        payload = event.payload
+        if isinstance(payload, ev.TranscriptDelta):
+            # Of the model's answers each is a text of its own, the user's words are one text a turn.
+            part = (event.turn if payload.side == "user" else event.gen, payload.side, payload.channel)
+            self._speech.setdefault(part, []).append((event.seq, sanitise(payload.text)))
+        elif isinstance(payload, ev.TurnInterrupted):
+            cut = (event.seq, event.gen, sanitise(payload.heard_text), sanitise(payload.unheard_text))
+            self._cuts.append(cut)
+        else:
+            self._payload(payload)
+
+    def _learned(self) -> None:
+        """Everything was seen: find out what becomes of words that came in pieces."""
+        self._learning = False
+        self._number_text = " ".join(sorted(self._numbers))
+        answers: dict[int, tuple[str, Spans]] = {}
+        for (number, side, channel), deltas in self._speech.items():
+            whole = "".join(text for _, text in deltas)
+            spans = self._spans(whole)
+            if side == "model" and channel != "thought":
+                answers[number] = (whole, spans)
+            at = 0
+            for seq, text in deltas:
+                self._said[seq] = _part(text, at, spans)
+                at += len(text)
+        for seq, gen, heard, unheard in self._cuts:
+            whole, spans = answers.get(gen, ("", []))
+            if whole.startswith(heard):
+                self._heard[seq] = self._cut(whole, spans, len(heard), len(unheard))
+            else:
+                self._heard[seq] = (_replaced(heard, self._spans(heard)), _replaced(unheard, self._spans(unheard)))
+        self._speech.clear()
+        self._cuts.clear()
+
+    def _cut(self, whole: str, spans: Spans, heard: int, unheard: int) -> tuple[str, str]:
+        """Both sides of a cut, as long as the same words are in the redacted answer."""
+        return _part(whole[:heard], 0, spans), _part(whole[heard : heard + unheard], heard, spans)
+
+    # -- the second time ---------------------------------------------------------------------------------------------
+
+    def event(self, event: ev.Event) -> ev.Event:
+        """`event` without what is private."""
+        if self._learning:
+            self._learned()
+        payload = event.payload
+        if isinstance(payload, ev.TranscriptDelta):
+            text = self._said.get(event.seq)
+            text = self.text(payload.text) if text is None else text
+            self.count += text.count(REDACTED)
+            return replace(event, payload=replace(payload, text=text))
+        if isinstance(payload, ev.TurnInterrupted):
+            heard, unheard = self._heard.get(event.seq, ("", ""))
+            return replace(event, payload=replace(payload, heard_text=heard, unheard_text=unheard))
+        changed = self._payload(payload)
+        return event if changed is payload else replace(event, payload=changed)
+
+    def line(self, text: str) -> str:
+        """A text that is no event's, once all events were learned."""
+        if self._learning:
+            self._learned()
+        return self.text(text)
+
+    def text(self, text: str) -> str:
+        """`text`, sanitised, without what is private."""
+        if self._learning:
+            return text
+        clean = redactor.text(sanitise(text))
+        spans = self._spans(clean)
+        self.count += len(spans)
+        return _replaced(clean, spans) if spans else clean
+
+    # -- walking -----------------------------------------------------------------------------------------------------
+
+    def _payload(self, payload: ev.Payload) -> ev.Payload:
+        if isinstance(payload, _WHOLE):
+            return payload
+        if isinstance(payload, ev.WireMessage):
+            if self._learning:
+                return payload
+            return replace(payload, frame=REDACTED, problems=tuple(self.text(text) for text in payload.problems))
+        private = _is_private_record({name: getattr(payload, name, None) for name in ("key", "field")})
+        changes: dict[str, Any] = {}
+        for name in _fields(type(payload)):
+            before = getattr(payload, name)
+            after = self._value(before, private) if name in _DATA else self._record(before)
+            if after is not before:
+                changes[name] = after
+        return replace(payload, **changes) if changes and not self._learning else payload  # type: ignore[type-var]
+
+    def _record(self, value: Any) -> Any:
+        """Something in the vocabulary's own words: names in it are kept, values of private keys are not."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            private = _is_private_record(value) or _reads_private(value)
+            return {
+                name: self._value(item, private)
+                if name in ("old", "new", "value")
+                else item
+                if name in _KEPT
+                else self._record(item)
+                for name, item in value.items()
+            }
+        if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+            return tuple(self._record(item) for item in value)
+        return value
+
+    def _value(self, value: Any, private: str) -> Any:
+        if private == "measure" and type(value) in (int, float):
+            return value
+        if private in ("name", "yes"):
+            return self._blank(value, name=private == "name")
+        return self._data(value)
+
+    def _data(self, value: Any) -> Any:
+        """Somebody's data: names in it may say that a value is private."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            found: dict[Any, Any] = {}
+            for name, item in value.items():
+                private = _private_name(name) if isinstance(name, str) else ""
+                if name == "key" and isinstance(item, str) and _STATE_KEY.match(item):
+                    private = ""
+                found[self.text(name) if isinstance(name, str) else name] = self._value(item, private)
+            return found
+        if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+            return [self._data(item) for item in value]
+        if type(value) is int and abs(value) >= 10 ** (_DIGITS_AT_LEAST - 1):
+            return self._blank(value)
+        if type(value) in (int, float) and not self._learning and self._spans(_spelled(value)):
+            return self._blank(value)
+        return value
+
+    def _blank(self, value: Any, *, name: bool = False) -> Any:
+        """What stands in the place of a private value; names and nesting of its parts stay."""
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, Mapping):
+            return {
+                self.text(key) if isinstance(key, str) else key: self._blank(item, name=name)
+                for key, item in value.items()
+            }
+        if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+            return [self._blank(item, name=name) for item in value]
+        if self._learning:
+            self._remember(_spelled(value), name=name, number=not isinstance(value, str))
+        elif value == "":
+            return value
+        self.count += not self._learning
+        return REDACTED
+
+    # -- what is known -----------------------------------------------------------------------------------------------
+
+    def _remember(self, value: str, *, name: bool, number: bool) -> None:
+        value = sanitise(value)
+        if _UNSPACED.search(value):
+            self._unspaced.add(value.strip())
+        words = tuple(word.casefold() for word in _WORD.findall(value))
+        digits = "".join(char for char in value if char.isdecimal())
+        if len(digits) >= _DIGIT_RUN:
+            self._numbers.add("".join(str(int(char)) for char in digits))
+        size = sum(map(len, words))
+        if size < (_PART_OF_NUMBER if number else _SHORTEST) or (len(words) == 1 and words[0] in _COMMON):
+            return
+        for at in range(0, len(words), _CHUNK):
+            # A long value is looked for in pieces, the last of them as long as the others.
+            at = max(0, min(at, len(words) - _CHUNK))
+            self._phrases.setdefault(words[at], set()).add(words[at : at + _CHUNK])
+        if name and len(words) > 1:
+            for word in words:
+                if len(word) >= _SHORTEST and word not in _COMMON:
+                    self._phrases.setdefault(word, set()).add((word,))
+
+    def _spans(self, text: str) -> Spans:
+        """What is private in `text`: [first, beyond) of each piece, in order, apart from each other."""
+        found = [match.span() for match in _SHAPES.finditer(text)]
+        found += [match.span() for match in _NUMBER.finditer(text) if self._is_private_number(match[0])]
+        if self._phrases:
+            words = [(match.start(), match.end(), match[0].casefold()) for match in _WORD.finditer(text)]
+            for at, (start, _, word) in enumerate(words):
+                phrases = self._phrases.get(word)
+                if phrases is None:
+                    continue
+                here = tuple(part[2] for part in words[at : at + _CHUNK])
+                found += [
+                    (start, words[at + size - 1][1]) for size in range(1, len(here) + 1) if here[:size] in phrases
+                ]
+        for value in self._unspaced:
+            at = text.find(value)
+            while at >= 0:
+                found.append((at, at + len(value)))
+                at = text.find(value, at + 1)
+        return _apart(found)
+
+    def _is_private_number(self, text: str) -> bool:
+        digits = "".join(str(int(char)) for char in text if char.isdecimal())
+        if len(digits) >= _DIGITS_AT_LEAST or (len(digits) >= _DIGIT_RUN and text.strip("+(").isdecimal()):
+            return True
+        return len(digits) >= _PART_OF_NUMBER and digits in self._number_text
+
+
+def _replaced(text: str, spans: Spans) -> str:
+    return _part(text, 0, spans)
+
+
+def _part(text: str, at: int, spans: Spans) -> str:
+    """The piece `text` of a longer one, in which it begins at `at`. A span is blanked in the piece where it begins."""
+    end = at + len(text)
+    pieces, here = [], at
+    for number in range(max(0, bisect_right(spans, (at, at)) - 1), len(spans)):
+        first, beyond = spans[number]
+        if first >= end:
+            break
+        if beyond <= at:
+            continue
+        if first >= at:
+            pieces += [text[here - at : first - at], REDACTED]
+        here = min(end, max(here, beyond))
+    return "".join((*pieces, text[here - at :]))
+
+
+def _apart(spans: Spans) -> Spans:
+    """The same places, those that touch or overlap as one."""
+    merged: Spans = []
+    for first, beyond in sorted(spans):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(beyond, merged[-1][1]))
+        else:
+            merged.append((first, beyond))
+    return merged
+
+
+def _spelled(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _is_private_record(record: Mapping[str, Any]) -> str:
+    """Whether the key or field that a record is about is private, as `_private_name` says it."""
+    for which in ("key", "field"):
+        name = record.get(which)
+        if isinstance(name, str) and (private := _private_name(name)):
+            return private
+    return ""
+
+
+def _reads_private(record: Mapping[str, Any]) -> str:
+    """The same for an explanation, by what it read."""
+    reads = record.get("reads")
+    if isinstance(reads, Sequence) and not isinstance(reads, str):
+        for read in reads:
+            if isinstance(read, Mapping) and (private := _is_private_record(read)) in ("name", "yes"):
+                return private
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def _private_name(name: str) -> str:
+    """Whether values of this name are private: "name" for people's names, "yes" for others.
+
+    "measure" is for figures, which are kept; "" for what may be anything.
+    """
+    rest = name.split(":", 1)[-1] if _STATE_KEY.match(name) else name
+    parts = [part.lower() for part in _NAME_PART.findall(rest)]
+    if parts and parts[-1] in _MEASURES:
+        return "yes" if name.startswith(PRIVATE_SCOPE) else "measure"
+    words = set(parts)
+    words |= {word.rstrip("s") for word in words}
+    whole = "".join(char for char in rest.lower() if char.isalnum())
+    if whole in _NOT_PRIVATE:
+        return "yes" if name.startswith(PRIVATE_SCOPE) else ""
+    if words & NAME_WORDS or whole.endswith("name") or whole in _PEOPLE:
+        return "name"
+    if name.startswith(PRIVATE_SCOPE) or words & PRIVATE_WORDS or whole in PRIVATE_WORDS:
+        return "yes"
+    return "yes" if any(whole.endswith(ending) and whole != ending for ending in _ENDINGS) else ""
+
+
+def _fields(cls: type[ev.Payload]) -> tuple[str, ...]:
+    """The fields of a payload that may hold something private: not its numbers, choices and names of things."""
+    known = _known_fields.get(cls)
+    if known is None:
+        hints = typing.get_type_hints(cls)
+        known = _known_fields[cls] = tuple(
+            field.name
+            for field in fields(cls)  # type: ignore[arg-type]
+            if field.name not in _KEPT
+            and hints[field.name] not in (int, float, bool)
+            and typing.get_origin(hints[field.name]) is not Literal
+        )
+    return known
+
+
+_known_fields: dict[type[ev.Payload], tuple[str, ...]] = {}
