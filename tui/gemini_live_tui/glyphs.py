@@ -45,6 +45,7 @@ class Glyphs:
     up: str
     record: str
     separator: str
+    bar: str
     ellipsis: str
     border: str
     """Textual's name of the border style."""
@@ -73,6 +74,7 @@ UNICODE = Glyphs(
     up="↑",
     record="●",
     separator="·",
+    bar="│",
     ellipsis="…",
     border="round",
 )
@@ -100,6 +102,7 @@ ASCII = Glyphs(
     up="^",
     record="*",
     separator="-",
+    bar="|",
     ellipsis="...",
     border="ascii",
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -10,35 +11,34 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.dom import DOMNode
-from textual.markup import escape
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gemini_live_runtime.journal.view import Block, Dirty
+from gemini_live_runtime.journal.view import Dirty
 from gemini_live_tui.actions import BY_ID, PANES, PLACES, Scope, bindings
 from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.messages import ActionChosen, FollowChanged, TextSubmitted
 from gemini_live_tui.settings import ConsoleSettings
 from gemini_live_tui.store import ALL, NotSent, Store
 from gemini_live_tui.widgets.banner import Banner, Level
+from gemini_live_tui.widgets.desk import Desk
 from gemini_live_tui.widgets.header import Header
 from gemini_live_tui.widgets.key_bar import KeyBar
 from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.meter_strip import MeterStrip
+from gemini_live_tui.widgets.pane import Frame, Pane
 from gemini_live_tui.widgets.prompt import Prompt
+from gemini_live_tui.widgets.tab_bar import TabBar
 from gemini_live_tui.widgets.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
-from gemini_live_tui.widgets.transcript import Transcript
-from gemini_live_tui.widgets.welcome import Welcome
+from gemini_live_tui.widgets.transcript_body import TranscriptBody
 
 if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
     from gemini_live_runtime.commands import Order
     from gemini_live_runtime.events import Event
-
-MAX_NOTICES = 20
-"""With more notices than these, what is said first is no longer waited for."""
 
 HINT_S = 4.0
 """How long a passing hint stays."""
@@ -77,8 +77,17 @@ class ConsoleScreen(Screen[None]):
         self.meters = MeterStrip(id="meters", glyphs=signs)
         self.too_small = TooSmall(id="too-small", glyphs=signs)
         self.banner = Banner(id="banner", glyphs=signs)
-        self.transcript = Transcript(id="transcript", glyphs=signs)
-        self.welcome = Welcome(id="welcome", glyphs=signs, hint=settings.hint, text_key=key)
+        body = TranscriptBody(
+            glyphs=signs,
+            hint=settings.hint,
+            text_key=key,
+            replay=settings.replay,
+            keymap=settings.keymap,
+            standing=self._standing,
+        )
+        self.transcript = body.transcript
+        self.desk = Desk({"transcript": lambda: body}, state=DeskState(), separator=signs.bar, id="desk")
+        self.tabs = TabBar(id="tabs", glyphs=signs)
         self.prompt = Prompt(id="prompt", keymap=settings.keymap)
         self.key_bar = KeyBar(
             id="key-bar",
@@ -94,10 +103,8 @@ class ConsoleScreen(Screen[None]):
         yield self.header
         yield self.meters
         yield self.banner
-        with Container(id="transcript-pane") as pane:
-            pane.border_title = "Transcript"
-            yield self.transcript
-            yield self.welcome
+        yield self.tabs
+        yield self.desk
         if not self._settings.replay:
             with Container(id="prompt-pane"):
                 yield Static(self._signs.prompt, id="prompt-sign", markup=False)
@@ -108,12 +115,17 @@ class ConsoleScreen(Screen[None]):
         """In voice mode the transcript has the focus, so that single keys are commands."""
         self.set_class(self._settings.ascii, "-ascii")
         self.transcript.focus()
-        self.welcome.add_class("-shown")
 
     def on_resize(self, event: events.Resize) -> None:
         """Below the least size only the strip is left."""
         self.set_class(event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT, "-tiny")
+        self.desk.forget()
         self._store.dirty |= ALL
+        self._store.wake()
+
+    @on(Desk.Changed)
+    def _arranged(self) -> None:
+        self.tabs.display = self.desk.arrangement.tabs
         self._store.wake()
 
     # -- the frame ---------------------------------------------------------------------------------------------------
@@ -136,8 +148,10 @@ class ConsoleScreen(Screen[None]):
             self.header.show(view, store.word, elapsed, live=live)
             if live:
                 waits.append(1.0 - elapsed % 1.0 + 0.005)
-            if dirty & Dirty.TRANSCRIPT:
-                self._show_transcript()
+            frame = Frame(store.epoch, now, elapsed, live, dirty)
+            waits.append(self.desk.show(view, frame))
+            if self.desk.arrangement.tabs:
+                self.tabs.show(self.desk.arrangement.slots[0].shown, self.desk.news)
             if dirty & (Dirty.CONTROLS | Dirty.HEADER):
                 self._show_prompt_state()
         # Before sound was opened there is nothing to measure, which is not the same as a device that is missing.
@@ -147,33 +161,15 @@ class ConsoleScreen(Screen[None]):
         pending = [wait for wait in waits if wait is not None]
         return min(pending) if pending else None
 
-    def _show_transcript(self) -> None:
+    def _standing(self) -> tuple[bool, bool]:
+        """Whether a session is there, and whether it is over."""
         store = self._store
-        blocks = store.view.blocks
-        opening = _is_opening(blocks, replay=self._settings.replay)
-        self.welcome.set_class(opening, "-shown")
-        self.transcript.set_class(bool(blocks), "-shown")
-        self.transcript.set_class(opening, "-brief")
-        if opening:
-            connected = store.hello is not None and bool(store.view.session_id)
-            over = bool(store.lost) or store.bye is not None or store.word == "error"
-            self.welcome.show(store.view, connected=connected, replay=self._settings.replay, over=over)
-        self.transcript.show(store.view, store.epoch)
-        self._show_following()
+        connected = store.hello is not None and bool(store.view.session_id)
+        return connected, bool(store.lost) or store.bye is not None or store.word == "error"
 
     def _show_following(self) -> None:
-        pane, transcript = self.query_one("#transcript-pane"), self.transcript
-        text = ""
-        if not transcript.following:
-            rows = transcript.rows_below
-            end = escape(key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0]))
-            text = (
-                f"{self._signs.down} {rows} line{'s' if rows != 1 else ''} below {self._signs.separator} {end} follows"
-            )
-        elif self._store.view.blocks:
-            text = f"{self._signs.down} following"
-        if pane.border_subtitle != text:
-            pane.border_subtitle = text
+        self._store.dirty |= Dirty.TRANSCRIPT
+        self._store.wake()
 
     def _show_prompt_state(self) -> None:
         view, typing = self._store.view, self.focused is self.prompt
@@ -337,6 +333,25 @@ class ConsoleScreen(Screen[None]):
         elif self.focused is self.prompt and store.view.mode == "voice":
             self.set_focus(self.transcript)
 
+    def action_pane(self, name: str) -> None:
+        """Go to a pane."""
+        if name in self.desk.panes:
+            self.desk.go_to(name)
+
+    def action_next_pane(self, by: int) -> None:
+        """Go to the next pane in sight, or the one before."""
+        self.desk.step(by)
+
+    def action_zoom(self) -> None:
+        """Let the pane with the focus fill the desk, or put it back."""
+        state = self.desk.state
+        pane = self.desk.focused_pane or "transcript"
+        self.desk.change(replace(state, zoom="" if state.zoom else pane))
+
+    def action_talk_view(self) -> None:
+        """Show the transcript alone, or all panes again."""
+        self.desk.change(replace(self.desk.state, talk=not self.desk.state.talk, zoom=""))
+
     def action_scroll(self, step: str) -> None:
         """Scroll the pane that has the focus, else the transcript."""
         pane = self.focused if isinstance(self.focused, LineList) else self.transcript
@@ -367,6 +382,11 @@ class ConsoleScreen(Screen[None]):
             self.set_focus(self.transcript)
         self.transcript.scroll_by("end")
         self._show_prompt_state()
+
+    @on(Pane.TabChosen)
+    @on(TabBar.Chosen)
+    def _tab_chosen(self, message: Pane.TabChosen | TabBar.Chosen) -> None:
+        self.desk.go_to(message.pane)
 
     @on(FollowChanged)
     def _following_changed(self) -> None:
@@ -426,12 +446,3 @@ class ConsoleScreen(Screen[None]):
 
 def _not_sent(reason: str) -> str:
     return reason if reason.startswith("Not sent") else f"Not sent: {reason}"
-
-
-def _is_opening(blocks: Sequence[Block], *, replay: bool) -> bool:
-    """Whether the person is still to say something: notices and the agent's greeting stand above the welcome."""
-    if len(blocks) > MAX_NOTICES:
-        return False
-    greetings = sum(block.kind == "model" for block in blocks)
-    others = any(block.kind not in ("notice", "model") for block in blocks)
-    return not others and greetings <= (0 if replay else 1)

@@ -64,7 +64,9 @@ class Paint:
         style = self._styles.get(name)
         if style is None:
             style = self._widget.rich_style
-            if name:
+            if name == "cursor":
+                style = self._cursor()
+            elif name:
                 variable, attributes = LOOKS[name]
                 colour = Color.parse(self._widget.app.theme_variables[variable])
                 if name == "unheard" and self._widget.app.current_theme.ansi:
@@ -73,6 +75,13 @@ class Paint:
                 style += Style.parse(attributes or "none") + Style(color=colour.rich_color)
             self._styles[name] = style
         return style
+
+    def _cursor(self) -> Style:
+        app = self._widget.app
+        if app.no_color:
+            return Style(reverse=True)
+        ink, ground = (app.theme_variables[f"block-cursor-{part}"] for part in ("foreground", "background"))
+        return Style(color=Color.parse(ink).rich_color, bgcolor=Color.parse(ground).rich_color, bold=True)
 
     def forget(self) -> None:
         """The theme changed."""

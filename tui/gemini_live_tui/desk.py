@@ -1,0 +1,157 @@
+"""Where panes stand: a pure function of the terminal's size and of what the operator last used."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from textual.geometry import Region
+
+
+class PaneName(NamedTuple):
+    """A pane's id, the digit that goes to it, its title, and the word on a narrow tab."""
+
+    id: str
+    digit: int
+    title: str
+    tab: str
+
+
+PANES: tuple[PaneName, ...] = (
+    PaneName("transcript", 1, "Transcript", "Talk"),
+    PaneName("phase", 2, "Phase", "Phase"),
+    PaneName("watchers", 3, "Watchers", "Watch"),
+    PaneName("state", 4, "State", "State"),
+    PaneName("timeline", 5, "Timeline", "Time"),
+    PaneName("latency", 6, "Latency", "Lat"),
+    PaneName("tools", 7, "Tools", "Tools"),
+    PaneName("events", 8, "Events", "Events"),
+    PaneName("logs", 9, "Logs", "Logs"),
+)
+BY_PANE: Mapping[str, PaneName] = {pane.id: pane for pane in PANES}
+
+Kind = Literal["wide", "normal", "narrow", "talk", "zoom"]
+
+WIDE = (150, 36)
+NORMAL = (100, 26)
+"""Least cells and rows of the desk (the screen without header, meters, prompt and key bar) for each arrangement."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeskState:
+    """What the operator chose. `recent` are panes by last use, newest first; `zoom` is the one that fills the desk.
+
+    `talk`: only the transcript is shown, where there would be room for more.
+    """
+
+    recent: tuple[str, ...] = ()
+    zoom: str = ""
+    talk: bool = False
+
+    def used(self, pane: str) -> DeskState:
+        """The state after going to `pane`."""
+        zoom = pane if self.zoom else ""
+        talk = self.talk and pane == "transcript"
+        return replace(self, recent=(pane, *(p for p in self.recent if p != pane)), zoom=zoom, talk=talk)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {"recent": list(self.recent), "zoom": self.zoom, "talk": self.talk}
+
+    @classmethod
+    def from_json(cls, value: object) -> DeskState:
+        """Restore a state; what does not fit is left at its default."""
+        if not isinstance(value, Mapping):
+            return cls()
+        recent, zoom = value.get("recent"), value.get("zoom")
+        known = [p for p in recent if isinstance(p, str) and p in BY_PANE] if isinstance(recent, list) else []
+        return cls(
+            tuple(dict.fromkeys(known)),
+            zoom if isinstance(zoom, str) and zoom in BY_PANE else "",
+            value.get("talk") is True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A part of the desk, the panes that share it in order, and the one that is shown."""
+
+    region: Region
+    panes: tuple[str, ...]
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """The slots of a desk. `tabs`: a row above the desk names all panes, and panes have no frames."""
+
+    kind: Kind = "talk"
+    slots: tuple[Slot, ...] = field(default_factory=tuple)
+    tabs: bool = False
+
+    def slot_of(self, pane: str) -> Slot | None:
+        """The slot that a pane belongs to."""
+        return next((slot for slot in self.slots if pane in slot.panes), None)
+
+
+def arrange(width: int, height: int, state: DeskState, there: Collection[str]) -> Arrangement:
+    """The arrangement of a desk of `width` x `height` cells for the panes that are `there`."""
+    whole = Region(0, 0, max(1, width), max(1, height))
+    everything = tuple(pane.id for pane in PANES if pane.id in there)
+    if len(everything) == 1:
+        return Arrangement("talk", (Slot(whole, everything, everything[0]),))
+    if width < NORMAL[0] or height < NORMAL[1]:
+        shown = next((pane for pane in (state.zoom, *state.recent) if pane in everything), everything[0])
+        return Arrangement("narrow", (Slot(whole, everything, shown),), tabs=True)
+    slots = _slots(width, height, whole, state)
+    kept = (replace(slot, panes=tuple(pane for pane in slot.panes if pane in there)) for slot in slots.slots)
+    return replace(slots, slots=tuple(slot for slot in kept if slot.panes))
+
+
+def _slots(width: int, height: int, whole: Region, state: DeskState) -> Arrangement:
+    if state.zoom:
+        return Arrangement("zoom", (Slot(whole, (state.zoom,), state.zoom),))
+    if state.talk:
+        return Arrangement("talk", (Slot(whole, ("transcript",), "transcript"),))
+    if width >= WIDE[0] and height >= WIDE[1]:
+        return Arrangement("wide", _wide(width, height, state))
+    return Arrangement("normal", _normal(width, height, state))
+
+
+def _slot(x: int, y: int, width: int, height: int, state: DeskState, *panes: str) -> Slot:
+    shown = next((pane for pane in state.recent if pane in panes), panes[0])
+    return Slot(Region(x, y, width, height), panes, shown)
+
+
+def _wide(width: int, height: int, state: DeskState) -> tuple[Slot, ...]:
+    bottom = 12
+    top = height - bottom
+    left = width * 2 // 5
+    middle = (width - left) * 14 // 25
+    right = width - left - middle
+    phase = max(9, top * 2 // 5)
+    time = width * 5 // 8
+    return (
+        _slot(0, 0, left, top, state, "transcript"),
+        _slot(left, 0, middle, phase, state, "phase"),
+        _slot(left, phase, middle, top - phase, state, "watchers", "tools", "logs"),
+        _slot(left + middle, 0, right, top, state, "state", "events"),
+        _slot(0, top, time, bottom, state, "timeline"),
+        _slot(time, top, width - time, bottom, state, "latency"),
+    )
+
+
+def _normal(width: int, height: int, state: DeskState) -> tuple[Slot, ...]:
+    bottom = 6
+    top = height - bottom
+    left = width * 53 // 100
+    right = width - left
+    phase = 8
+    rest = ("state", "watchers", "tools", "latency", "events", "logs")
+    return (
+        _slot(0, 0, left, top, state, "transcript"),
+        _slot(left, 0, right, phase, state, "phase"),
+        _slot(left, phase, right, top - phase, state, *rest),
+        _slot(0, top, width, bottom, state, "timeline"),
+    )

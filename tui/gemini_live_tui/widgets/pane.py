@@ -1,0 +1,164 @@
+"""One pane of the desk: a frame with a title around a body, and what every body has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from rich.cells import cell_len
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
+
+from gemini_live_tui.desk import BY_PANE
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.view import Dirty, SessionView
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a body is painted with, besides the view.
+
+    `epoch` changes when the view is another one; `now` is the console's clock, `elapsed` session time, both in seconds.
+    `live`: the session goes on and the view is its present. `marks` says what changed since the body was last shown.
+    """
+
+    epoch: int
+    now: float
+    elapsed: float
+    live: bool
+    marks: Dirty
+
+
+class PaneBody(Protocol):
+    """What a pane shows. It is a widget."""
+
+    dirty: Dirty
+    """The marks that concern it."""
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """Show a view; seconds after which it changes by itself, or None."""
+        ...
+
+    def note(self) -> str:
+        """What stands at the frame's lower edge, plain text, "" for nothing."""
+        ...
+
+
+class Pane(Container):
+    """A framed body. Its title names the panes it shares its place with; a click on a name goes there."""
+
+    class TabChosen(Message):
+        """Another pane's name in this one's title was clicked."""
+
+        def __init__(self, pane: str) -> None:
+            super().__init__()
+            self.pane = pane
+
+    DEFAULT_CSS = """
+    Pane { background: $background; }
+    Pane > .pane-failed { padding: 1 2; color: $foreground; background: $background; }
+    """
+
+    def __init__(self, name: str, make: Callable[[], Widget], *, separator: str) -> None:
+        super().__init__(id=f"{name}-pane")
+        self.pane = name
+        self.body = make()
+        self.failure = ""
+        """What went wrong when the body was shown last; "" while all is well."""
+        self._separator = separator
+        self._titles: list[tuple[int, int, str]] = []
+        self._waiting: Dirty | None = None
+
+    @property
+    def jump_title(self) -> str:
+        """What the jump overlay calls it."""
+        return BY_PANE[self.pane].title
+
+    def compose(self) -> ComposeResult:
+        """The body."""
+        yield self.body
+
+    def focus_body(self) -> None:
+        """Put the focus where the pane's keys work."""
+        self.body.focus()
+
+    def name_tabs(self, panes: Sequence[str], *, framed: bool, numbered: bool) -> None:
+        """Show the names of the panes in this place, this one first among equals."""
+        self.set_class(not framed, "-bare")
+        self._titles = []
+        parts: list[Content] = []
+        at = 2
+        for pane in panes:
+            name = BY_PANE[pane]
+            text = f"{name.digit} {name.title}" if numbered else name.title
+            if parts:
+                parts.append(Content.styled(f" {self._separator} ", "$quiet"))
+                at += 3
+            own = pane == self.pane
+            parts.append(Content.styled(text, "$foreground" if own and len(panes) > 1 else "$quiet"))
+            self._titles.append((at, at + cell_len(text), pane))
+            at += cell_len(text)
+        self.border_title = Content("").join(parts)
+
+    def on_click(self, event: events.Click) -> None:
+        """The frame's upper edge holds names."""
+        if event.widget is not self or event.y:
+            return
+        for start, end, pane in self._titles:
+            if start <= event.x < end and pane != self.pane:
+                self.post_message(self.TabChosen(pane))
+
+    # -- painting ----------------------------------------------------------------------------------------------------
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """Show the body, or that it failed: everything else goes on."""
+        body: PaneBody = self.body  # type: ignore[assignment]
+        try:
+            again = body.show(view, frame)
+            note = body.note()
+        except Exception as error:
+            self._fail(error)
+            return None
+        if self.failure:
+            self._mend()
+        if self.border_subtitle != note:
+            self.border_subtitle = Content(note)
+        return again
+
+    def _fail(self, error: Exception) -> None:
+        import traceback
+
+        text = "".join(traceback.format_exception(error))
+        if text == self.failure:
+            return
+        self.failure = text
+        self.body.display = False
+        for old in self.query(".pane-failed"):
+            old.remove()
+        message = f"This pane failed: {type(error).__name__}: {error}\n\nEverything else goes on. y copies the details."
+        self.mount(FailedPane(message, text))
+
+    def _mend(self) -> None:
+        self.failure = ""
+        for old in self.query(".pane-failed"):
+            old.remove()
+        self.body.display = True
+
+
+class FailedPane(Static, can_focus=True):
+    """Stands in a pane's place after its body raised."""
+
+    def __init__(self, message: str, details: str) -> None:
+        super().__init__(message, markup=False, classes="pane-failed")
+        self._details = details
+
+    def key_y(self) -> None:
+        """Copy the details."""
+        self.app.copy_to_clipboard(self._details)
