@@ -29,6 +29,11 @@ def data_dir() -> Path:
     return Path(platformdirs.user_data_dir(APP, appauthor=False))
 
 
+def state_dir() -> Path:
+    """The folder of what programs remember from one start to the next; not created."""
+    return Path(platformdirs.user_state_dir(APP, appauthor=False))
+
+
 def sessions_dir() -> Path:
     """The folder that holds one folder a session; not created."""
     return data_dir() / "sessions"

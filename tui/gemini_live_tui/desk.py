@@ -18,17 +18,9 @@ class PaneName(NamedTuple):
     tab: str
 
 
-PANES: tuple[PaneName, ...] = (
-    PaneName("transcript", 1, "Transcript", "Talk"),
-    PaneName("phase", 2, "Phase", "Phase"),
-    PaneName("watchers", 3, "Watchers", "Watch"),
-    PaneName("state", 4, "State", "State"),
-    PaneName("timeline", 5, "Timeline", "Time"),
-    PaneName("latency", 6, "Latency", "Lat"),
-    PaneName("tools", 7, "Tools", "Tools"),
-    PaneName("events", 8, "Events", "Events"),
-    PaneName("logs", 9, "Logs", "Logs"),
-)
+PANES: tuple[PaneName, ...] = (PaneName("transcript", 1, "Transcript", "Talk"),)
+"""In the order of their digits: 2 Phase, 3 Watchers, 4 State, 5 Timeline, 6 Latency, 7 Tools, 8 Events, 9 Logs."""
+
 BY_PANE: Mapping[str, PaneName] = {pane.id: pane for pane in PANES}
 
 Kind = Literal["wide", "normal", "narrow", "talk", "zoom"]
@@ -98,7 +90,7 @@ class Arrangement:
 def arrange(width: int, height: int, state: DeskState, there: Collection[str]) -> Arrangement:
     """The arrangement of a desk of `width` x `height` cells for the panes that are `there`."""
     whole = Region(0, 0, max(1, width), max(1, height))
-    everything = tuple(pane.id for pane in PANES if pane.id in there)
+    everything = tuple(there)
     if len(everything) == 1:
         return Arrangement("talk", (Slot(whole, everything, everything[0]),))
     if width < NORMAL[0] or height < NORMAL[1]:

@@ -30,6 +30,8 @@ class ConsoleSettings:
     """One sentence for the empty transcript, e.g. how to set a key."""
     tmux: bool = field(default_factory=lambda: bool(os.environ.get("TMUX")))
     """Show how ctrl+b gets past tmux, whose prefix it is."""
+    memory: Path | None = None
+    """The file in which the console's arrangement is remembered; None remembers nothing."""
     bye_timeout_s: float = 2.0
     """How long quitting waits for the engine's last word."""
 

@@ -34,6 +34,8 @@ class Action:
     """Its keys go before those of whatever has the focus, the prompt included."""
     yields: bool = False
     """A pane may take its keys for itself."""
+    panes_only: bool = False
+    """Its letters are typed, not obeyed, while the transcript has the focus."""
     bar: Bar = ""
     """When the key bar shows it: `pane` while the pane of its scope has the focus."""
     palette: bool = True

@@ -212,6 +212,7 @@ def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
         keymap=config.keymap,
         fps=config.fps,
         ascii=config.ascii,
+        memory=paths.state_dir() / "console.json",
         **more,
     )
 

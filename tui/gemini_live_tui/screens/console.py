@@ -12,7 +12,6 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.dom import DOMNode
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.widgets import Static
 
 from gemini_live_runtime.journal.view import Dirty
@@ -21,6 +20,8 @@ from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.messages import ActionChosen, FollowChanged, TextSubmitted
+from gemini_live_tui.panes import bodies
+from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.settings import ConsoleSettings
 from gemini_live_tui.store import ALL, NotSent, Store
 from gemini_live_tui.widgets.banner import Banner, Level
@@ -31,6 +32,7 @@ from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.meter_strip import MeterStrip
 from gemini_live_tui.widgets.pane import Frame, Pane
 from gemini_live_tui.widgets.prompt import Prompt
+from gemini_live_tui.widgets.row_list import RowList
 from gemini_live_tui.widgets.tab_bar import TabBar
 from gemini_live_tui.widgets.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
 from gemini_live_tui.widgets.transcript_body import TranscriptBody
@@ -77,16 +79,11 @@ class ConsoleScreen(Screen[None]):
         self.meters = MeterStrip(id="meters", glyphs=signs)
         self.too_small = TooSmall(id="too-small", glyphs=signs)
         self.banner = Banner(id="banner", glyphs=signs)
-        body = TranscriptBody(
-            glyphs=signs,
-            hint=settings.hint,
-            text_key=key,
-            replay=settings.replay,
-            keymap=settings.keymap,
-            standing=self._standing,
-        )
-        self.transcript = body.transcript
-        self.desk = Desk({"transcript": lambda: body}, state=DeskState(), separator=signs.bar, id="desk")
+        self.body = TranscriptBody(settings, text_key=key, standing=self._standing)
+        self.transcript = self.body.transcript
+        remembered = DeskState.from_json(recall(settings.memory).get("desk"))
+        made = {"transcript": lambda: self.body, **bodies(settings)}
+        self.desk = Desk(made, state=remembered, separator=signs.bar, id="desk")
         self.tabs = TabBar(id="tabs", glyphs=signs)
         self.prompt = Prompt(id="prompt", keymap=settings.keymap)
         self.key_bar = KeyBar(
@@ -126,6 +123,7 @@ class ConsoleScreen(Screen[None]):
     @on(Desk.Changed)
     def _arranged(self) -> None:
         self.tabs.display = self.desk.arrangement.tabs
+        remember(self._settings.memory, desk=self.desk.state.to_json())
         self._store.wake()
 
     # -- the frame ---------------------------------------------------------------------------------------------------
@@ -338,10 +336,6 @@ class ConsoleScreen(Screen[None]):
         if name in self.desk.panes:
             self.desk.go_to(name)
 
-    def action_next_pane(self, by: int) -> None:
-        """Go to the next pane in sight, or the one before."""
-        self.desk.step(by)
-
     def action_zoom(self) -> None:
         """Let the pane with the focus fill the desk, or put it back."""
         state = self.desk.state
@@ -354,9 +348,18 @@ class ConsoleScreen(Screen[None]):
 
     def action_scroll(self, step: str) -> None:
         """Scroll the pane that has the focus, else the transcript."""
-        pane = self.focused if isinstance(self.focused, LineList) else self.transcript
+        focused = self.focused
+        if isinstance(focused, RowList):
+            focused.move(step)
+            return
+        pane = focused if isinstance(focused, LineList) else self.transcript
         pane.scroll_by(step)
         self._show_following()
+
+    def action_open_row(self) -> None:
+        """Open what the cursor is on."""
+        if isinstance(self.focused, RowList):
+            self.focused.open_row()
 
     # -- messages ----------------------------------------------------------------------------------------------------
 
@@ -401,8 +404,8 @@ class ConsoleScreen(Screen[None]):
         action = BY_ID[ident]
         if action.scope in PANES:
             # The pane is shown first: what happens to it should be seen.
+            self.desk.go_to(action.scope)
             target: DOMNode = self.query_one(f"#{action.scope}")
-            self.set_focus(target if isinstance(target, Widget) else None)
         else:
             target = {"app": self.app, "prompt": self.prompt}.get(action.scope, self)
         await self.app.run_action(action.action, target)
@@ -430,11 +433,19 @@ class ConsoleScreen(Screen[None]):
         """
         if self._settings.replay or self.has_class("-tiny") or self.focused is self.prompt:
             return False
-        if not event.is_printable or not event.character or event.key in self.active_bindings:
+        if not event.is_printable or not event.character or self._obeyed(event.key):
             return False
         self.set_focus(self.prompt)
         self.prompt.insert(event.character)
         return True
+
+    def _obeyed(self, key: str) -> bool:
+        """Whether a key is somebody's here."""
+        active = self.active_bindings.get(key)
+        if active is None:
+            return False
+        action = BY_ID.get(active.binding.id or "")
+        return action is None or not action.panes_only or self.place not in ("transcript", "console")
 
     async def on_paste(self, event: events.Paste) -> None:
         """A paste outside the prompt goes there, too."""

@@ -104,15 +104,6 @@ class Desk(Container):
         self.state = state
         self.settle(self.size.width, self.size.height)
 
-    def step(self, by: int) -> None:
-        """Put the focus on the next pane in sight, or the one before."""
-        seen = [slot.shown for slot in self.arrangement.slots]
-        if self.arrangement.tabs:
-            seen = list(self.arrangement.slots[0].panes)
-        here = self.focused_pane
-        at = seen.index(here) if here in seen else -1
-        self.go_to(seen[(at + by) % len(seen)])
-
     @property
     def focused_pane(self) -> str:
         """The pane that has the focus; "" for none."""

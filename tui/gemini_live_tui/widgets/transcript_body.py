@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -10,7 +10,8 @@ from textual.containers import Container
 from gemini_live_runtime.journal.view import Block, Dirty, SessionView
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
-from gemini_live_tui.glyphs import Glyphs
+from gemini_live_tui.glyphs import glyphs
+from gemini_live_tui.settings import ConsoleSettings
 from gemini_live_tui.widgets.pane import Frame
 from gemini_live_tui.widgets.transcript import Transcript
 from gemini_live_tui.widgets.welcome import Welcome
@@ -30,23 +31,14 @@ class TranscriptBody(Container):
     TranscriptBody > Transcript.-brief { height: auto; max-height: 50%; }
     """
 
-    def __init__(
-        self,
-        *,
-        glyphs: Glyphs,
-        hint: str,
-        text_key: str,
-        replay: bool,
-        keymap: Mapping[str, str],
-        standing: Callable[[], tuple[bool, bool]],
-    ) -> None:
+    def __init__(self, settings: ConsoleSettings, *, text_key: str, standing: Callable[[], tuple[bool, bool]]) -> None:
         super().__init__()
-        self.transcript = Transcript(id="transcript", glyphs=glyphs)
-        self.welcome = Welcome(id="welcome", glyphs=glyphs, hint=hint, text_key=text_key)
+        signs = glyphs(settings.ascii)
+        self.transcript = Transcript(id="transcript", glyphs=signs)
+        self.welcome = Welcome(id="welcome", glyphs=signs, hint=settings.hint, text_key=text_key)
         self.welcome.add_class("-shown")
-        self._glyphs = glyphs
-        self._replay = replay
-        self._keymap = keymap
+        self._glyphs = signs
+        self._settings = settings
         self._standing = standing
         self._any = False
 
@@ -64,13 +56,13 @@ class TranscriptBody(Container):
         """Bring both up to date."""
         blocks = view.blocks
         self._any = bool(blocks)
-        opening = _is_opening(blocks, replay=self._replay)
+        opening = _is_opening(blocks, replay=self._settings.replay)
         self.welcome.set_class(opening, "-shown")
         self.transcript.set_class(self._any, "-shown")
         self.transcript.set_class(opening, "-brief")
         if opening:
             connected, over = self._standing()
-            self.welcome.show(view, connected=connected, replay=self._replay, over=over)
+            self.welcome.show(view, connected=connected, replay=self._settings.replay, over=over)
         self.transcript.show(view, frame.epoch)
         return None
 
@@ -80,7 +72,7 @@ class TranscriptBody(Container):
         if transcript.following:
             return f"{signs.down} following" if self._any else ""
         rows = transcript.rows_below
-        end = key_label(keys_of(BY_ID["follow"], self._keymap)[0])
+        end = key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0])
         return f"{signs.down} {rows} line{'s' if rows != 1 else ''} below {signs.separator} {end} follows"
 
 
