@@ -11,20 +11,23 @@ from tests.support.console_driver import BY_NAME, console
 
 from gemini_live_tui.actions import ACTIONS, BY_ID, PANES
 from gemini_live_tui.actions.keymap import keys_of
+from gemini_live_tui.actions.slash import form_of
 
 pytest.register_assert_rewrite("tests.pilot.actions")
 
 for _path in sorted(Path(__file__).with_name("actions").glob("[a-z]*.py")):
     import_module(f"tests.pilot.actions.{_path.stem}")
 
+FORMS = {action.id: form_of(action) for action in ACTIONS if action.slash}
 WAYS = [
     *((action.id, key) for action in ACTIONS for key in keys_of(action, {})),
     *((action.id, f"{BY_NAME}{action.id}") for action in ACTIONS if action.palette),
+    *((ident, f"/{form.name} " if form.needed else f"/{form.name}") for ident, form in FORMS.items()),
 ]
 
 
 @pytest.mark.parametrize(("ident", "way"), WAYS, ids=[f"{ident}-{way}" for ident, way in WAYS])
-async def test_every_action_does_what_the_table_says_by_key_and_by_name(ident: str, way: str) -> None:
+async def test_every_action_does_what_the_table_says_by_key_by_name_and_by_command(ident: str, way: str) -> None:
     async with console() as driver:
         scope = BY_ID[ident].scope
         if scope in PANES:

@@ -38,7 +38,7 @@ class Driver:
     async def press(self, *keys: str) -> None:
         """Press keys, as fast as a terminal can deliver them, and let their consequences show.
 
-        `BY_NAME` and an action's id choose that action as the palette does.
+        `BY_NAME` and an action's id choose that action as the palette does; `/command` is written and sent.
         """
         self.tap(*keys)
         await self.settle()
@@ -48,6 +48,12 @@ class Driver:
         for key in keys:
             if key.startswith(BY_NAME):
                 self.app.performer(key.removeprefix(BY_NAME))()
+                continue
+            if key.startswith("/") and len(key) > 1:
+                prompt = self.app.console_screen.prompt
+                prompt.text = ""
+                self.app.console_screen.set_focus(prompt)
+                self.tap(*key, "enter")
                 continue
             name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
             character = " " if name == "space" else key if len(key) == 1 else None

@@ -238,6 +238,14 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         else:
             self.push_screen(cls.of(self))
 
+    def action_use_theme(self, name: str) -> None:
+        """The theme called `name`."""
+        if name in self.theme_choices:
+            self.theme_setter(name)()
+        else:
+            known = ", ".join(self.theme_choices)
+            self.console_screen.say(f"There is no theme {name[:60]!r}. Known: {known}.", "warning", passing=True)
+
     def action_next_theme(self) -> None:
         """The next theme by name."""
         if self.theme_choices:

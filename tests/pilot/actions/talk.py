@@ -47,3 +47,19 @@ async def _interrupt(driver: Driver, key: str) -> None:
     await driver.settle()
     await driver.press(key)
     assert driver.link.orders == [Interrupt()]
+
+
+@check("text")
+async def _text(driver: Driver, way: str) -> None:
+    await driver.press(way)
+    assert driver.link.orders == [SetMode(mode="text")]
+    assert driver.app.focused is driver.app.console_screen.prompt
+    assert "TEXT" in driver.rows()[0]
+
+
+@check("voice")
+async def _voice(driver: Driver, way: str) -> None:
+    await driver.press("f2")
+    await driver.press(way)
+    assert driver.link.orders[-1] == SetMode(mode="voice")
+    assert driver.app.focused is driver.app.console_screen.transcript

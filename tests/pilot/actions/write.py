@@ -39,3 +39,18 @@ async def _history_next(driver: Driver, key: str) -> None:
     assert driver.app.console_screen.prompt.text == "one"
     await driver.press(key)
     assert driver.app.console_screen.prompt.text == "draft"
+
+
+@check("say")
+async def _say(driver: Driver, way: str) -> None:
+    await driver.press(f"{way}/etc/hosts")
+    assert driver.link.orders == [SendText(text="/etc/hosts")]
+    assert "you    /etc/hosts" in driver.screen()
+
+
+@check("complete")
+async def _complete(driver: Driver, way: str) -> None:
+    await driver.press(*"/the", way)
+    assert driver.app.console_screen.prompt.text == "/theme "
+    await driver.press(*"hi", way, "enter")
+    assert driver.app.theme == "high-contrast"

@@ -52,10 +52,13 @@ def bindings(scope: Scope) -> list[Binding]:
 
     return [
         Binding(
-            action.keys or f"no_key_{action.id}", action.action, action.title, id=action.id, priority=action.anywhere
+            action.keys or f"no_key_{action.id}",
+            action.action or f"screen.begin_command('{action.id}')",
+            action.title,
+            id=action.id,
+            priority=action.anywhere,
         )
         for action in in_scope(scope)
-        if action.action
     ]
 
 

@@ -23,7 +23,7 @@ class Action:
     """Key names with commas between them; "" for none."""
     action: str
     """The method `action_…` that carries it out, on the application, the screen or the widget of the scope; arguments
-    may be written behind it."""
+    may be written behind it. "" for what needs arguments that only the prompt can take."""
     title: str
     """One or two words, for the key bar and the palette."""
     description: str
@@ -39,3 +39,8 @@ class Action:
     bar: Bar = ""
     """When the key bar shows it: `pane` while the pane of its scope has the focus."""
     palette: bool = True
+    slash: str = ""
+    """How it is written in the prompt, without the slash: a name, then a word in capitals for each argument, in
+    brackets where it may be left out, e.g. `goto PHASE`, `set KEY = JSON`, `theme [THEME]`; see `slash.form_of`."""
+    takes: str = ""
+    """The method `action_…` that gets the written arguments, as texts; without arguments it is `action`."""

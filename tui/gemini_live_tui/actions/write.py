@@ -6,6 +6,17 @@ from gemini_live_tui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
     Action(
+        "say",
+        "",
+        "",
+        "Say",
+        "Send a line as it is, also one that begins with a slash",
+        "Write",
+        palette=False,
+        slash="say TEXT",
+        takes="say",
+    ),
+    Action(
         "send",
         "enter",
         "send",
@@ -25,6 +36,16 @@ ACTIONS: tuple[Action, ...] = (
         "Write",
         scope="prompt",
         bar="text",
+        palette=False,
+    ),
+    Action(
+        "complete",
+        "tab",
+        "complete",
+        "Complete",
+        "Take the suggestion for the command being written; up and down choose among them",
+        "Write",
+        scope="prompt",
         palette=False,
     ),
     Action(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,7 +16,8 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from gemini_live_runtime.journal.view import Dirty
-from gemini_live_tui.actions import BY_ID, PANES, PLACES, Scope, bindings
+from gemini_live_tui.actions import BY_ID, PANES, PLACES, Scope, bindings, slash
+from gemini_live_tui.actions.arguments import choices
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
@@ -25,6 +27,7 @@ from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.settings import ConsoleSettings
 from gemini_live_tui.store import ALL, NotSent, Store
 from gemini_live_tui.widgets.banner import Banner, Level
+from gemini_live_tui.widgets.completions import Completions
 from gemini_live_tui.widgets.desk import Desk
 from gemini_live_tui.widgets.header import Header
 from gemini_live_tui.widgets.key_bar import KeyBar
@@ -85,7 +88,9 @@ class ConsoleScreen(Screen[None]):
         made = {"transcript": lambda: self.body, **bodies(settings)}
         self.desk = Desk(made, state=remembered, separator=signs.bar, id="desk")
         self.tabs = TabBar(id="tabs", glyphs=signs)
-        self.prompt = Prompt(id="prompt", keymap=settings.keymap)
+        self.completions = Completions(id="completions", glyphs=signs)
+        self.prompt = Prompt(self.completions, id="prompt", keymap=settings.keymap)
+        self.prompt.suggest = self._suggest
         self.key_bar = KeyBar(
             id="key-bar",
             keymap=settings.keymap,
@@ -106,6 +111,7 @@ class ConsoleScreen(Screen[None]):
             with Container(id="prompt-pane"):
                 yield Static(self._signs.prompt, id="prompt-sign", markup=False)
                 yield self.prompt
+            yield self.completions
         yield self.key_bar
 
     def on_mount(self) -> None:
@@ -292,10 +298,13 @@ class ConsoleScreen(Screen[None]):
             return ""
 
     def action_toggle_text_mode(self) -> None:
-        """Text mode and back. The focus moves at once, so that what is typed next lands where it is meant to."""
+        """Text mode and back."""
+        self.action_set_mode("voice" if (self._mode_wanted or self._store.view.mode) == "text" else "text")
+
+    def action_set_mode(self, wanted: str) -> None:
+        """Take a mode. The focus moves at once, so that what is typed next lands where it is meant to."""
         from gemini_live_runtime.commands import SetMode
 
-        wanted = "voice" if (self._mode_wanted or self._store.view.mode) == "text" else "text"
         ident = self.order(SetMode(mode="text" if wanted == "text" else "voice"))
         if ident:
             self._mode_wanted, self._mode_command = wanted, ident
@@ -322,7 +331,9 @@ class ConsoleScreen(Screen[None]):
         from gemini_live_runtime.commands import Interrupt
 
         store = self._store
-        if not self._settings.replay and store.live and (store.view.playing or store.word in ("speaking", "thinking")):
+        if self.completions.close():
+            pass
+        elif self._answering():
             self.order(Interrupt())
         elif self.selections:
             self.clear_selection()
@@ -330,6 +341,11 @@ class ConsoleScreen(Screen[None]):
             pass
         elif self.focused is self.prompt and store.view.mode == "voice":
             self.set_focus(self.transcript)
+
+    def _answering(self) -> bool:
+        store = self._store
+        busy = store.view.playing or store.word in ("speaking", "thinking")
+        return not self._settings.replay and store.live and busy
 
     def action_pane(self, name: str) -> None:
         """Go to a pane."""
@@ -364,25 +380,42 @@ class ConsoleScreen(Screen[None]):
     # -- messages ----------------------------------------------------------------------------------------------------
 
     @on(TextSubmitted)
-    def _submit(self, message: TextSubmitted) -> None:
+    async def _submit(self, message: TextSubmitted) -> None:
+        text = message.text
+        if not slash.is_command(text):
+            self.action_say(slash.as_message(text), written=text)
+            return
+        try:
+            action, arguments = slash.read(text)
+        except slash.NoCommand as error:
+            self.prompt.give_back(text)
+            self.say(str(error), "warning", passing=True)
+            return
+        self._leave_prompt()
+        await self.perform(action.id, *arguments)
+
+    def _leave_prompt(self) -> None:
+        """In voice mode the keys go back to being commands: space must mute, not type, while the microphone is open."""
+        if (self._mode_wanted or self._store.view.mode) == "voice" and not self.prompt.text:
+            self.set_focus(self.transcript)
+
+    def action_say(self, text: str, *, written: str = "") -> None:
+        """Send a message; what cannot be sent goes back into the prompt as it was `written`."""
         from gemini_live_runtime.commands import SendText
 
-        text = message.text
         size = len(text)
         if size > self._limit > 0:
-            self.prompt.give_back(text)
+            self.prompt.give_back(written or f"/say {text}")
             self.say(
                 f"The message has {size:,} characters, {self._limit:,} can be sent at once. Shorten it.", "warning"
             )
             return
         ident = self.order(SendText(text=text))
         if not ident:
-            self.prompt.give_back(text)
+            self.prompt.give_back(written or f"/say {text}")
             return
-        self._unconfirmed[ident] = text
-        if (self._mode_wanted or self._store.view.mode) == "voice" and not self.prompt.text:
-            # The keys go back to being commands: space must mute, not type, while the microphone is open.
-            self.set_focus(self.transcript)
+        self._unconfirmed[ident] = written or f"/say {text}"
+        self._leave_prompt()
         self.transcript.scroll_by("end")
         self._show_prompt_state()
 
@@ -399,8 +432,26 @@ class ConsoleScreen(Screen[None]):
     async def _chosen(self, message: ActionChosen) -> None:
         await self.perform(message.id)
 
-    async def perform(self, ident: str) -> None:
-        """Carry out an action of the table, however it was chosen."""
+    def _suggest(self, text: str) -> Sequence[slash.Suggestion]:
+        view, app = self._store.view, self.app
+        themes: Sequence[str] = getattr(app, "theme_choices", ())
+        return slash.suggest(text, lambda kind: choices(kind, view, themes))
+
+    @on(Completions.Chosen)
+    def _suggestion_chosen(self, message: Completions.Chosen) -> None:
+        self.set_focus(self.prompt)
+        self.prompt.take(message.suggestion)
+        if message.suggestion.whole:
+            self.prompt.action_send()
+
+    def action_begin_command(self, ident: str) -> None:
+        """Begin a command in the prompt, for the operator to write what belongs behind it."""
+        if not self._settings.replay:
+            self.set_focus(self.prompt)
+            self.prompt.begin(f"/{slash.form_of(BY_ID[ident]).name} ")
+
+    async def perform(self, ident: str, *arguments: str) -> None:
+        """Carry out an action of the table, however it was chosen, with what was written behind its command."""
         action = BY_ID[ident]
         if action.scope in PANES:
             # The pane is shown first: what happens to it should be seen.
@@ -408,7 +459,14 @@ class ConsoleScreen(Screen[None]):
             target: DOMNode = self.query_one(f"#{action.scope}")
         else:
             target = {"app": self.app, "prompt": self.prompt}.get(action.scope, self)
-        await self.app.run_action(action.action, target)
+        if arguments:
+            done = getattr(target, f"action_{action.takes}")(*arguments)
+            if inspect.isawaitable(done):
+                await done
+        elif action.action:
+            await self.app.run_action(action.action, target)
+        else:
+            self.action_begin_command(ident)
 
     @property
     def place(self) -> Scope:

@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from gemini_live_tui.actions import GROUPS, PANES, PLACES, Action, Scope, in_group, in_scope
 from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.actions.slash import COMMANDS, form_of
 from gemini_live_tui.wrapping import wrap
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class HelpScreen(ModalScreen[None]):
             if self._replay and group in ("Talk", "Write"):
                 continue
             yield from self._section(group, (one for one in in_group(group) if one.scope not in PANES))
+        if not self._replay:
+            yield from self._commands()
         for name in PANES:
             if name != self._place.name:
                 yield from self._section(f"{PLACES[name].title} pane", in_scope(name))
@@ -96,6 +99,16 @@ class HelpScreen(ModalScreen[None]):
             yield Content.styled("Try saying", "bold $foreground")
             for phrase in self._phrases:
                 yield Content.styled(_hang(phrase, WIDTH), "$foreground")
+
+    def _commands(self) -> Iterator[Content]:
+        yield Content("")
+        yield Content.styled("Commands, written in the prompt", "bold $foreground")
+        for action in COMMANDS.values():
+            usage = form_of(action).usage
+            gap = " " * (KEYS_WIDTH - len(usage)) if len(usage) < KEYS_WIDTH else f"\n{_INDENT}"
+            yield Content.assemble(
+                (f"{usage}{gap}", "bold $key"), (_hang(action.description, WIDTH - KEYS_WIDTH), "$foreground")
+            )
 
     def _section(self, title: str, actions: Iterable[Action], about: str = "") -> Iterator[Content]:
         """A heading with a sentence and the keys below it; nothing at all when there is nothing to say."""

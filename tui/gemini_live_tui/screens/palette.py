@@ -44,8 +44,10 @@ class ConsoleCommands(Provider):
     def _commands(self) -> Iterator[Command]:
         app = self._console
         for action in ACTIONS:
-            if action.palette and not (app.settings.replay and action.group == "Talk"):
+            writes = action.group in ("Talk", "Write") or not action.action
+            if action.palette and not (app.settings.replay and writes):
                 keys = ", ".join(key_label(key) for key in keys_of(action, app.settings.keymap))
+                keys = keys or f"/{action.slash}"
                 yield f"{action.group}: {action.title}", f"{action.description} ({keys})", app.performer(action.id)
         for name in app.theme_choices:
             yield f"Theme: {name}", "Use this theme for now; the config file sets it for good", app.theme_setter(name)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from textual import events
+from textual.actions import SkipAction
 from textual.binding import BindingType
+from textual.widget import Widget
 from textual.widgets import TextArea
 
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings, in_scope
 from gemini_live_tui.actions.keymap import keys_of
+from gemini_live_tui.actions.slash import Suggestion, is_command
 from gemini_live_tui.messages import TextSubmitted
+from gemini_live_tui.widgets.completions import Completions
 
 MAX_HISTORY = 200
 
@@ -38,11 +42,14 @@ class Prompt(TextArea):
     }
     """
 
-    def __init__(self, *, keymap: Mapping[str, str], id: str | None = None) -> None:
+    def __init__(self, completions: Completions, *, keymap: Mapping[str, str], id: str | None = None) -> None:
         super().__init__(id=id, soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False, compact=True)
         # A blinking cursor would repaint an idle console twice a second.
         self.cursor_blink = False
         self._own_keys = {key: action.action for action in in_scope("prompt") for key in keys_of(action, keymap)}
+        self._completions = completions
+        self.suggest: Callable[[str], Sequence[Suggestion]] = lambda text: ()
+        """Ways to go on with what is written."""
         self.past: list[str] = []
         self._place = 0
         self._draft = ""
@@ -56,13 +63,36 @@ class Prompt(TextArea):
         self._place = len(self.past)
         return True
 
+    def begin(self, text: str) -> None:
+        """Put `text` in place of what is written, which stays in the history."""
+        self._remember(self.text)
+        self._recall(text)
+
+    def show_suggestions(self) -> None:
+        """Bring the list above the prompt up to date with what is written."""
+        frame = self.parent
+        below = self.screen.size.height - frame.region.y if isinstance(frame, Widget) else 0
+        self._completions.show(self.suggest(self.text) if self.has_focus else (), below=below)
+
+    def on_text_area_changed(self) -> None:
+        """What can be suggested follows what is written."""
+        self.show_suggestions()
+
+    def on_focus(self) -> None:
+        """Suggestions are shown to whoever writes."""
+        self.show_suggestions()
+
+    def on_blur(self) -> None:
+        """And to nobody else."""
+        self.show_suggestions()
+
     async def _on_key(self, event: events.Key) -> None:
         """The prompt's own keys take their turn among the letters, so that quick typing is never overtaken by them."""
         action = self._own_keys.get(event.key)
         if action is not None:
-            event.stop()
             event.prevent_default()
-            await self.run_action(action)
+            if await self.app.run_action(action, self):
+                event.stop()
 
     async def _on_paste(self, event: events.Paste) -> None:
         """Pasted text may hold anything: what a terminal would obey is taken out before it is shown."""
@@ -73,16 +103,43 @@ class Prompt(TextArea):
         self.focus()
 
     def action_send(self) -> None:
-        """Hand the text to the screen and begin anew."""
+        """Hand the text to the screen and begin anew; with the cursor on a suggestion, take that first."""
+        if self._suggesting() and self._completions.cursor >= 0:
+            chosen = self._completions.candidate
+            self.take(chosen)
+            if not chosen.whole:
+                return
         text = self.text
         if not text.strip():
             return
-        if not self.past or self.past[-1] != text:
+        self._remember(text)
+        self.clear()
+        self.post_message(TextSubmitted(text))
+
+    def _remember(self, text: str) -> None:
+        if text.strip() and (not self.past or self.past[-1] != text):
             self.past.append(text)
             del self.past[:-MAX_HISTORY]
         self._place, self._draft = len(self.past), ""
-        self.clear()
-        self.post_message(TextSubmitted(text))
+
+    def _suggesting(self) -> bool:
+        """Whether there is something to take, for what is written at this moment: letters may have come at once."""
+        self.show_suggestions()
+        return self._completions.open
+
+    def take(self, suggestion: Suggestion) -> None:
+        """Write a suggestion out."""
+        if suggestion.text:
+            self.text = suggestion.text
+            self.move_cursor(self.document.end)
+            self.show_suggestions()
+
+    def action_complete(self) -> None:
+        """Take the suggestion the cursor is on, else the likeliest; without a command the key is somebody else's."""
+        if self._suggesting():
+            self.take(self._completions.candidate)
+        elif not is_command(self.text):
+            raise SkipAction
 
     def action_newline(self) -> None:
         """Break the line here."""
@@ -90,6 +147,9 @@ class Prompt(TextArea):
 
     def action_history_previous(self) -> None:
         """An earlier message, when the cursor is on the first row; else a row up."""
+        if self._suggesting():
+            self._completions.move(-1)
+            return
         if not self.cursor_at_first_line or not self._place:
             self.action_cursor_up()
             return
@@ -100,6 +160,9 @@ class Prompt(TextArea):
 
     def action_history_next(self) -> None:
         """A later message, when the cursor is on the last row; else a row down."""
+        if self._suggesting():
+            self._completions.move(1)
+            return
         if not self.cursor_at_last_line or self._place >= len(self.past):
             self.action_cursor_down()
             return
