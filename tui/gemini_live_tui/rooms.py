@@ -23,6 +23,7 @@ class Room(Protocol):
 
 ROOMS: Mapping[str, str] = {
     "help": "help:HelpScreen",
+    "jump": "jump:JumpScreen",
     "palette": "palette:CommandsScreen",
 }
 """Module (in `screens`) and class of each room by its name: what `open('…')` in the action table means."""

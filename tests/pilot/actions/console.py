@@ -7,6 +7,7 @@ from tests.support.console_driver import Driver
 
 from gemini_live_runtime.commands import HangUp, SetMicrophone
 from gemini_live_tui.screens.help import HelpScreen
+from gemini_live_tui.screens.jump import JumpScreen
 from gemini_live_tui.screens.palette import CommandsScreen
 
 
@@ -54,3 +55,17 @@ async def _quit(driver: Driver, key: str) -> None:
     assert driver.link.orders == [HangUp()]
     assert driver.app.return_value is not None
     assert driver.app.return_value.exit_code == 0
+
+
+@check("jump")
+async def _jump(driver: Driver, way: str) -> None:
+    await driver.press(way)
+    assert isinstance(driver.app.screen, JumpScreen)
+    letters = {spot.title: spot.letter for spot in driver.app.screen.spots}
+    for title in ("Transcript", "Prompt"):
+        assert f" {letters[title]}  {title} " in driver.screen()
+    await driver.press(letters["Prompt"])
+    assert driver.app.screen is driver.app.console_screen
+    assert driver.app.focused is driver.app.console_screen.prompt
+    await driver.press(way, letters["Transcript"])
+    assert driver.app.focused is driver.app.console_screen.transcript

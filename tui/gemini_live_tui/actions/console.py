@@ -28,6 +28,16 @@ ACTIONS: tuple[Action, ...] = (
         slash="help",
     ),
     Action(
+        "jump",
+        "ctrl+o,f9",
+        "open('jump')",
+        "Jump",
+        "Show a letter over every pane and go to one by its letter",
+        "Console",
+        scope="app",
+        anywhere=True,
+    ),
+    Action(
         "palette",
         "ctrl+p,f3",
         "open('palette')",
@@ -41,7 +51,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "theme",
-        "f9",
+        "",
         "next_theme",
         "Theme",
         "Change to the next theme",

@@ -81,6 +81,10 @@ class Pane(Container):
         """What the jump overlay calls it."""
         return BY_PANE[self.pane].title
 
+    def jump(self) -> None:
+        """Go to this pane."""
+        self.post_message(self.TabChosen(self.pane))
+
     def compose(self) -> ComposeResult:
         """The body."""
         yield self.body

@@ -54,6 +54,15 @@ class Prompt(TextArea):
         self._place = 0
         self._draft = ""
 
+    @property
+    def jump_title(self) -> str:
+        """What the jump overlay calls it."""
+        return "Prompt"
+
+    def jump(self) -> None:
+        """Write."""
+        self.focus()
+
     def give_back(self, text: str) -> bool:
         """Put back a text that was not sent; False when something else is being written (the history has it)."""
         if self.text.strip():
