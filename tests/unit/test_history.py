@@ -122,6 +122,7 @@ def test_a_live_history_and_one_from_the_file_agree(tmp_path_factory, session, s
     from_link = live(events)
     from_file = opened(write(tmp_path_factory.mktemp("s") / "events.jsonl", events))
     assert list(from_file.events(1, 100)) == list(from_link.events(1, 100)) == events
+    assert list(from_file.events_back(20)) == events[:20][::-1]
     for seq in seeks:
         assert from_file.view_at(seq) == from_link.view_at(seq)
     assert from_file.live == from_link.live
@@ -145,6 +146,7 @@ def test_a_console_that_attached_late_agrees_once_it_has_read_the_file(tmp_path_
     assert late.count == len(events)
     whole = live(events)
     assert list(late.events(1, 100)) == events
+    assert list(late.events_back(100)) == events[::-1]
     for seq in data.draw(st.lists(st.integers(0, 45), max_size=8)):
         assert late.view_at(seq) == fold(events[:seq])
         assert late.following(seq, TURNS | TRANSITIONS) == whole.following(seq, TURNS | TRANSITIONS)

@@ -222,7 +222,8 @@ def _level(report: Callable[..., None], audio: AudioIO, *, left_s: float | None 
     )
 
 
-def _devices(input: str | None, output: str | None, only: Direction | None, echo: bool) -> AudioIO:
+def open_devices(input: str | None, output: str | None, only: Direction | None, echo: bool) -> AudioIO:
+    """The devices of this machine, asked for in this very process: it is a child already. A `MakeAudio`."""
     from gemini_live_runtime.audio.device_audio import DeviceAudio
 
     return DeviceAudio(input, output, echo=echo, only=only, probe=_probe_here)
@@ -240,7 +241,7 @@ def _probe_here() -> DeviceList:
     return DeviceList(devices, "" if devices else NO_DEVICE)
 
 
-async def serve(out: TextIO, make: MakeAudio = _devices) -> None:
+async def serve(out: TextIO, make: MakeAudio = open_devices) -> None:
     """Carry out the orders of standard input until its end."""
     loop = asyncio.get_running_loop()
     orders: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()

@@ -267,6 +267,15 @@ class History:
                 if first <= event.seq <= last:
                     yield event
 
+    def events_back(self, last: int) -> Iterator[Event]:
+        """The events in reach from number `last` back, newest first."""
+        for page in self._pages_back_from(last):
+            for event in reversed(self._events(page)):
+                if event.seq <= last:
+                    yield event
+        if self.earlier is not None:
+            yield from self.earlier.events_back(last)
+
     # -- finding ------------------------------------------------------------------------------------------------------
 
     def following(self, seq: int, types: Collection[str]) -> int | None:

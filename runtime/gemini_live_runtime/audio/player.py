@@ -1,0 +1,154 @@
+"""Plays sound for a console, in a process of its own: `python -m gemini_live_runtime.audio.player [DEVICE]`.
+
+A console opens no device itself. Standard input is mono s16le at 24 kHz. Its end stops the sound at once: whoever
+wants to hear the last of it waits until `position` has reached what was written. At most `MAX_WAITING_S` are taken in
+beyond what sounds. Reports on standard output are JSON, one object a line: `{"report": "opened", "output": NAME}`,
+`{"report": "position", "samples": N}` with the samples played so far, and `{"report": "problem", "text": SENTENCE}`,
+after which the process ends with status 1. A sound system that is broken may end it without a
+word: then `probe.read_answer(status, b"").problem` is the sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, BinaryIO, TextIO
+
+from gemini_live_runtime.audio.helper import open_devices
+from gemini_live_runtime.audio.interface import MODEL_RATE, AudioIO, Direction, MicChunk
+
+AHEAD_S = 0.5
+"""Seconds of sound that the device's own queue holds."""
+
+MAX_WAITING_S = 60
+
+REPORT_EVERY_S = 0.05
+
+_BLOCK_BYTES = MODEL_RATE // 10 * 2
+_ONE = 1
+"""The generation that everything played here belongs to."""
+
+Report = Callable[[dict[str, Any]], None]
+
+
+class _Listener:
+    """Hears when the device goes away; nothing else matters here."""
+
+    def __init__(self) -> None:
+        self.lost = ""
+
+    def mic_chunk(self, chunk: MicChunk) -> None: ...
+
+    def playback_started(self, gen: int) -> None: ...
+
+    def playback_heard(self, gen: int, first: int, count: int) -> None: ...
+
+    def playback_drained(self, gen: int) -> None: ...
+
+    def voice(self, speaking: bool) -> None: ...
+
+    def echo_warning(self, leaking: bool) -> None: ...
+
+    def device_lost(self, direction: Direction, reason: str) -> None:
+        self.lost = reason
+
+
+class Player:
+    """Plays what it is given in blocks (s16le) and reports how far it has come, until `stop`."""
+
+    def __init__(self, report: Report, audio: AudioIO) -> None:
+        self.blocks: asyncio.Queue[bytes] = asyncio.Queue(MAX_WAITING_S * MODEL_RATE * 2 // _BLOCK_BYTES)
+        self._report = report
+        self._audio = audio
+        self._listener = _Listener()
+        self._stopped = asyncio.Event()
+        self._odd = b""
+        self._given = 0
+        self._told = 0
+
+    def stop(self) -> None:
+        """Play no further."""
+        self._stopped.set()
+
+    async def run(self) -> int:
+        """Play until `stop`, or until the device has gone; the exit status. The device is closed when it returns."""
+        try:
+            opened = await self._audio.open(self._listener)
+            if opened.output is None:
+                self._report({"report": "problem", "text": " ".join(opened.problems) or "No speaker could be opened."})
+                return 1
+            self._report({"report": "opened", "output": opened.output.name})
+            while not self._stopped.is_set():
+                self._feed()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._stopped.wait(), REPORT_EVERY_S)
+                self._tell()
+                if self._listener.lost:
+                    self._report({"report": "problem", "text": self._listener.lost})
+                    return 1
+            return 0
+        finally:
+            self._audio.cut(_ONE + 1)
+            await self._audio.close()
+
+    def _feed(self) -> None:
+        while self._given - self._audio.heard(_ONE) < AHEAD_S * MODEL_RATE and not self.blocks.empty():
+            pcm = self._odd + self.blocks.get_nowait()
+            whole = len(pcm) // 2 * 2
+            self._odd = pcm[whole:]
+            if whole:
+                self._audio.play(_ONE, pcm[:whole])
+                self._given += whole // 2
+
+    def _tell(self) -> None:
+        position = self._audio.heard(_ONE)
+        if position != self._told:
+            self._told = position
+            self._report({"report": "position", "samples": position})
+
+
+async def serve(source: BinaryIO, out: TextIO, audio: AudioIO) -> int:
+    """Play `source` to its end; the exit status."""
+    loop = asyncio.get_running_loop()
+
+    def report(value: dict[str, Any]) -> None:
+        out.write(json.dumps(value) + "\n")
+        out.flush()
+
+    player = Player(report, audio)
+
+    def read() -> None:
+        with contextlib.suppress(RuntimeError, concurrent.futures.CancelledError):  # the loop has ended
+            while pcm := source.read1(_BLOCK_BYTES):  # type: ignore[attr-defined]
+                asyncio.run_coroutine_threadsafe(player.blocks.put(pcm), loop).result()
+            loop.call_soon_threadsafe(player.stop)
+
+    threading.Thread(target=read, name="sound", daemon=True).start()
+    return await player.run()
+
+
+def main() -> None:
+    """Play, with both standard descriptors closed to C libraries."""
+    out = os.dup(1)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    device = sys.argv[1] if len(sys.argv) > 1 else None
+    status = 0
+    try:
+        with os.fdopen(out, "w", encoding="utf-8") as stream:
+            status = asyncio.run(serve(sys.stdin.buffer, stream, open_devices(None, device, "output", False)))
+    except BrokenPipeError:
+        pass  # the console has gone
+    # The thread that reads may wait for ever, and must not be waited for.
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main()
