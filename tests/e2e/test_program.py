@@ -236,10 +236,3 @@ def test_a_terminal_too_small_says_so_and_still_quits() -> None:
         terminal.type(b"\x11")
         terminal.read_until(b"OUTCOME 0")
         assert b"Traceback" not in terminal.seen
-
-
-def test_without_a_key_the_demo_is_offered_and_can_be_declined() -> None:
-    with PseudoTerminal(console()) as terminal:
-        assert b"GEMINI_API_KEY" in terminal.read_until(b"[Y/n]")
-        terminal.type(b"n\n")
-        terminal.read_until(b"OUTCOME 2")

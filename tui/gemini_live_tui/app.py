@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.segment import Segment, Segments
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
 
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.errors import ConfigError
-from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.text import redactor, sanitise, sanitise_line
 from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, bindings
 from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
@@ -25,16 +27,19 @@ from gemini_live_tui.rooms import room
 from gemini_live_tui.screens.console import ConsoleScreen
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 from gemini_live_tui.store import NotSent, Store
+from gemini_live_tui.telling import Level, Telling
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Command, Order
     from gemini_live_tui.session_link import LinkSource, SessionLink
+    from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
+    from gemini_live_tui.starting import Choice
 
 QUIT_AGAIN_S = 4.0
 """Within this time a second ctrl+c quits."""
 
 
-def run_console(link_source: LinkSource, *, settings: ConsoleSettings) -> ConsoleOutcome:
+def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) -> ConsoleOutcome:
     """Run a console to its end; when this returns the terminal is as it was before.
 
     Starting is quicker with garbage collection off, so a caller may have turned it off before importing this module;
@@ -60,8 +65,8 @@ def _collect_again() -> None:
 class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     """One console on one session.
 
-    `link_source` is called after the first paint. `run()` (or `run_async()`) returns the `ConsoleOutcome`; it is None
-    only when Textual itself failed.
+    `link_source` is called after the first paint; None waits for a choice in `settings.first_room`. `run()` (or
+    `run_async()`) returns the `ConsoleOutcome`; it is None only when Textual itself failed.
     """
 
     TITLE = "gemini-live-tui"
@@ -69,7 +74,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
 
-    def __init__(self, link_source: LinkSource, *, settings: ConsoleSettings, clock: Clock | None = None) -> None:
+    def __init__(
+        self, link_source: LinkSource | None, *, settings: ConsoleSettings, clock: Clock | None = None
+    ) -> None:
         keymap, faults = usable_keymap(settings.keymap)
         settings = replace(settings, keymap=keymap)
         self._problems = [keymap_problem(faults)] if faults else []
@@ -87,6 +94,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.store = Store(self.time, self.frames.request)
         self.link: SessionLink | None = None
         self._link_task: asyncio.Task[None] | None = None
+        self._next: Choice | None = None
         self._quit_armed = float("-inf")
         self._quitting = False
         self._hanging_up: asyncio.Task[None] | None = None
@@ -106,21 +114,62 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Paint first, then reach for the engine."""
+        if self.settings.first_room:
+            self.action_open(self.settings.first_room)
         self.call_after_refresh(self._after_first_paint)
 
     def _after_first_paint(self) -> None:
-        # Events, commands and the link cost a tenth of a second to import: not before there is something to see.
-        from gemini_live_tui.session_link import SessionLink
-
-        self.link = SessionLink(self._source, self.store, self._not_sent)
-        self.console_screen.attend()
-        self._link_task = asyncio.create_task(self.link.run())
+        if self._source is not None:
+            self._reach(self._source)
         self._load_themes()
         if self.settled is not None:
             self.settled()
         if self._problems:
-            self.console_screen.say(" ".join(self._problems), "warning")
+            self.say(" ".join(self._problems), "warning")
         self.frames.request()
+
+    def _reach(self, source: LinkSource) -> None:
+        # Events, commands and the link cost a tenth of a second to import: not before there is something to see.
+        from gemini_live_tui.session_link import SessionLink
+
+        self.link = SessionLink(source, self.store, self._not_sent)
+        self.console_screen.attend()
+        self._link_task = asyncio.create_task(self.link.run())
+
+    def sound_helper(self, told: Callable[[Report], None]) -> SoundHelper:
+        """A helper process of a screen's own, which reports to `told`; it starts when it is first asked."""
+        from gemini_live_tui.set_up.sound_helper import SoundHelper
+
+        return SoundHelper(told)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether no session was begun yet."""
+        return self.link is None and self._source is None
+
+    def begin(self, choice: Choice) -> None:
+        """Talk to `choice`: here when no session was begun, else in a console of its own after this one hung up.
+
+        Raises `GeminiLiveError` when it cannot be started.
+        """
+        assert self.settings.starter is not None
+        source = self.settings.starter.source(choice)
+        if not self.waiting:
+            self._next = choice
+            self.call_later(self.action_hang_up_and_quit)
+            return
+        self._source = source
+        if not choice.demo:
+            self.console_screen.body.welcome.hint = ""
+        while self.screen is not self.console_screen:
+            self.pop_screen()
+        self._reach(source)
+        self.frames.request()
+
+    def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
+        """Tell the person something, wherever they are."""
+        screen = self.screen
+        (screen if isinstance(screen, Telling) else self.console_screen).say(message, level, passing=passing)
 
     def _draw(self) -> float | None:
         try:
@@ -181,7 +230,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         exit_code, message = self._outcome()
         hello = self.store.hello
         name = self.store.view.session_id or (sanitise_line(hello.session_id) if hello else "")
-        return ConsoleOutcome(exit_code, sanitise_line(message), name)
+        return ConsoleOutcome(exit_code, sanitise_line(message), name, self._next)
 
     def _outcome(self) -> tuple[int, str]:
         store = self.store
@@ -201,6 +250,18 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         if store.hello is not None:
             return 1, "The engine did not answer the hang-up."
         return 0, ""
+
+    def _log(self, *arguments: Any, **values: Any) -> None:
+        """What is typed into a screen that keeps a secret does not go to Textual's developer console either."""
+        if self._screen_stacks and not any(getattr(screen, "DISCREET", False) for screen in self.screen_stack):
+            super()._log(*arguments, **values)
+
+    def _fatal_error(self) -> None:
+        """Leave with the traceback, but without the values of variables: one of them may be a key."""
+        told = redactor.text(sanitise(traceback.format_exc()))
+        self.bell()
+        self._exit_renderables.append(Segments([Segment(told)]))
+        self._close_messages_no_wait()
 
     async def on_event(self, event: events.Event) -> None:
         """Letters meant for the prompt are taken first."""
@@ -228,7 +289,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             return
         self._quit_armed = now
         quit_key = key_label(keys_of(BY_ID["quit"], self.settings.keymap)[0])
-        self.console_screen.say(f"Press ctrl+c again to quit ({quit_key} quits at once).", passing=True)
+        self.say(f"Press ctrl+c again to quit ({quit_key} quits at once).", passing=True)
 
     def action_open(self, name: str) -> None:
         """Open the room called `name`, or close it when it is in front."""
@@ -265,7 +326,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
         def choose() -> None:
             self.theme = name
-            self.console_screen.say(f"Theme {name}.", passing=True)
+            self.say(f"Theme {name}.", passing=True)
 
         return choose
 

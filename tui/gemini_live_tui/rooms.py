@@ -22,9 +22,16 @@ class Room(Protocol):
 
 
 ROOMS: Mapping[str, str] = {
+    "devices": "devices:DevicesScreen",
+    "echo-test": "trial:EchoTest",
+    "gallery": "gallery:GalleryScreen",
     "help": "help:HelpScreen",
     "jump": "jump:JumpScreen",
+    "key": "key:KeyScreen",
+    "microphone-test": "trial:MicrophoneTest",
     "palette": "palette:CommandsScreen",
+    "vertex": "vertex:VertexScreen",
+    "welcome": "welcome:WelcomeScreen",
 }
 """Module (in `screens`) and class of each room by its name: what `open('…')` in the action table means."""
 

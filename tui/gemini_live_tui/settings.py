@@ -6,6 +6,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gemini_live_tui.starting import Choice, Starter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,10 @@ class ConsoleSettings:
     """Show how ctrl+b gets past tmux, whose prefix it is."""
     memory: Path | None = None
     """The file in which the console's arrangement is remembered; None remembers nothing."""
+    starter: Starter | None = None
+    """Starts further sessions; None where there is nothing to start them with (a recording, somebody else's engine)."""
+    first_room: str = ""
+    """The room that is open at first, before there is a session; "" begins with the session."""
     bye_timeout_s: float = 2.0
     """How long quitting waits for the engine's last word."""
 
@@ -43,3 +51,5 @@ class ConsoleOutcome:
     exit_code: int
     message: str = ""
     session_id: str = ""
+    next: Choice | None = None
+    """What was chosen to be talked to after this session."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
+from gemini_live_runtime.wire.credentials import SECRET_VARIABLES
 
 TIMEOUT_S = 10.0
 
@@ -34,7 +35,7 @@ def list_devices(timeout: float = TIMEOUT_S) -> DeviceList:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**{name: os.environ[name] for name in os.environ if name not in SECRET_VARIABLES}, "PYTHONPATH": path},
             timeout=timeout,
             check=False,
         )

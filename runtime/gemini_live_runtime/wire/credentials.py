@@ -61,7 +61,7 @@ def api_key(secret: str, source: str = "given") -> Credential:
     """An API key or ephemeral token, checked by its shape and registered with the redactor."""
     secret = secret.strip()
     redactor.add(secret)
-    wrong = _key_fault(secret)
+    wrong = key_fault(secret)
     if wrong:
         raise CredentialError(
             f"The API key from {source} {wrong}", remedy="Copy it again from aistudio.google.com/apikey", field=source
@@ -82,7 +82,8 @@ def bearer_token(secret: str, source: str = "given") -> Credential:
     return Credential("bearer", secret, source)
 
 
-def _key_fault(secret: str) -> str:
+def key_fault(secret: str) -> str:
+    """What is wrong with the shape of `secret` as a key, as the end of a sentence; "" when nothing is."""
     if not secret:
         return "is empty"
     if secret[0] in "\"'" or secret[-1] in "\"'":

@@ -92,13 +92,7 @@ def vertex_endpoint(
     """Vertex AI, with a bearer token. `location` "" is the default region; `global` is one too."""
     version = _one_of(version, VERTEX_VERSIONS, "api_version")
     location = location or DEFAULT_VERTEX_LOCATION
-    for name, value, variable in (
-        ("project", project, "GOOGLE_CLOUD_PROJECT"),
-        ("location", location, "GOOGLE_CLOUD_LOCATION"),
-    ):
-        if not _NAME.fullmatch(value):
-            what = f"the {name} {value!r:.60}, which cannot be one" if value else f"no {name}"
-            raise ConfigError(f"Vertex has {what}", remedy=f"Set {variable}", field=f"vertex_{name}", value=value)
+    check_vertex_names(project, location)
     if credential.kind != "bearer":
         raise CredentialError(
             "Vertex takes a bearer token, not an API key",
@@ -109,6 +103,17 @@ def vertex_endpoint(
     url = _join(base_url or f"wss://{host}", _VERTEX_PATH.format(version=version))
     headers = (*credential_headers(url, credential, trusted_hosts), ("x-goog-user-project", project))
     return Endpoint("vertex", url, headers, f"projects/{project}/locations/{location}/publishers/google/models/")
+
+
+def check_vertex_names(project: str, location: str) -> None:
+    """Raise `ConfigError` for what cannot be the name of a project or a location."""
+    for name, value, variable in (
+        ("project", project, "GOOGLE_CLOUD_PROJECT"),
+        ("location", location, "GOOGLE_CLOUD_LOCATION"),
+    ):
+        if not _NAME.fullmatch(value):
+            what = f"the {name} {value!r:.60}, which cannot be one" if value else f"no {name}"
+            raise ConfigError(f"Vertex has {what}", remedy=f"Set {variable}", field=f"vertex_{name}", value=value)
 
 
 def url_endpoint(

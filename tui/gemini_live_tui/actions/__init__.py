@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from gemini_live_tui.actions import change, console, debug, inspect, read, session, talk, time, write
-from gemini_live_tui.actions.action import GROUPS, Action, Bar, Group, Scope
+from gemini_live_tui.actions import change, console, debug, inspect, read, session, set_up, talk, time, write
+from gemini_live_tui.actions.action import BEFORE_A_SESSION, GROUPS, Action, Bar, Group, Scope
 from gemini_live_tui.actions.places import PANES, PLACES, Place
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACTIONS",
+    "BEFORE_A_SESSION",
     "BY_ID",
     "GROUPS",
     "PANES",
@@ -40,6 +41,7 @@ ACTIONS: tuple[Action, ...] = (
     *debug.ACTIONS,
     *time.ACTIONS,
     *session.ACTIONS,
+    *set_up.ACTIONS,
     *console.ACTIONS,
 )
 

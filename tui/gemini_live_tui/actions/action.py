@@ -8,10 +8,24 @@ from typing import Literal
 Scope = str
 """Where an action's keys hold: the name of a `places.Place`."""
 
-Group = Literal["Talk", "Write", "Read", "Inspect", "Change", "Debug", "Time", "Session", "Console"]
+Group = Literal["Talk", "Write", "Read", "Inspect", "Change", "Debug", "Time", "Session", "Set up", "Console"]
 Bar = Literal["", "always", "voice", "text", "pane"]
 
-GROUPS: tuple[Group, ...] = ("Talk", "Write", "Read", "Inspect", "Change", "Debug", "Time", "Session", "Console")
+GROUPS: tuple[Group, ...] = (
+    "Talk",
+    "Write",
+    "Read",
+    "Inspect",
+    "Change",
+    "Debug",
+    "Time",
+    "Session",
+    "Set up",
+    "Console",
+)
+
+BEFORE_A_SESSION: tuple[Group, ...] = ("Set up", "Console")
+"""Groups whose actions make sense without a session."""
 
 
 @dataclass(frozen=True, slots=True)

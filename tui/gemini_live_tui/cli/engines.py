@@ -33,7 +33,7 @@ def attach(session: str, flags: dict[str, Any]) -> int:
     async def source() -> Any:
         return await launch.connect(chosen)
 
-    return show(source, settings_of(load(flags=flags), detach_on_quit=True))
+    return show(source, settings_of(load(flags=flags), detach_on_quit=True)).exit_code
 
 
 @click.command()

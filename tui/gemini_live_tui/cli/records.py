@@ -62,7 +62,7 @@ def replay(session: str, plain: bool, as_json: bool, times: bool, speed: float |
     async def source() -> Any:
         return ReplayLink(journal, speed=speed)
 
-    return show(source, settings_of(load(flags=flags), replay=True))
+    return show(source, settings_of(load(flags=flags), replay=True)).exit_code
 
 
 def _problems(journal: Journal) -> int:

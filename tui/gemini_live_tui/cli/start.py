@@ -25,10 +25,14 @@ from gemini_live_tui.cli.options import (
     start_options,
 )
 from gemini_live_tui.config import Config, Loaded, load
+from gemini_live_tui.starting import Choice
 
 if TYPE_CHECKING:
     from gemini_live_tui.session_link import LinkSource
-    from gemini_live_tui.settings import ConsoleSettings
+    from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
+
+DEMO = "concierge"
+"""The demo's agent unless another is named."""
 
 SINGLE_PROCESS = click.option(
     "--single-process", is_flag=True, help="Run the engine inside the console's process (for debugging an agent)."
@@ -38,10 +42,9 @@ NO_SOUND = click.option("--no-sound", is_flag=True, help="Use no sound device at
 
 
 def _bundled() -> dict[str, str]:
-    # The loader imports most of the runtime: only who asks for the list waits for it.
-    from gemini_live_runtime.agents.loader import BUNDLED
+    from gemini_live_runtime.agents.catalogue import CATALOGUE
 
-    return BUNDLED
+    return {agent.name: agent.description for agent in CATALOGUE}
 
 
 class _Demo(click.Command):
@@ -57,8 +60,9 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 
 @click.command(cls=_Demo)
-@click.argument("agent", default="concierge", shell_complete=_complete)
+@click.argument("agent", default=DEMO, shell_complete=_complete)
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server, instead of the agent's own.")
+@click.option("--pick", is_flag=True, help="Choose the agent on the screen, a bundled one or your own.")
 @TEXT
 @NO_SOUND
 @SINGLE_PROCESS
@@ -67,16 +71,29 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     DEVICE_OPTIONS,
     LOOK_OPTIONS,
 )
+@click.pass_context
 def demo(
-    agent: str, script: str | None, text: bool, no_sound: bool, single_process: bool, flags: dict[str, Any]
+    ctx: click.Context,
+    agent: str,
+    script: str | None,
+    pick: bool,
+    text: bool,
+    no_sound: bool,
+    single_process: bool,
+    flags: dict[str, Any],
 ) -> int:
     """Talk to a bundled AGENT (default: concierge) on the embedded server.
 
     Needs no key, no network and, if need be, no sound card. Say or type one of the phrases on the screen.
     """
-    loaded = load(flags=flags)
-    spec = spec_of(loaded, agent=agent, backend="local", sound=_sound(text, no_sound, flags), script=script or "")
-    return open_console(spec, loaded, single_process=single_process)
+    starts = Starts(flags, _sound(text, no_sound, flags))
+    if pick:
+        named = ctx.get_parameter_source("agent") is not click.core.ParameterSource.DEFAULT
+        if script or single_process or named:
+            raise UsageError("--pick chooses the agent on the screen", remedy="Leave out what else was named")
+        return converse(None, starts, first_room="gallery")
+    spec = spec_of(starts.load(), agent=agent, backend="local", sound=starts.sound, script=script or "")
+    return open_console(spec, starts, single_process=single_process)
 
 
 @click.command()
@@ -86,29 +103,66 @@ def demo(
 @start_options
 def run(agent: str, script: str | None, text: bool, no_sound: bool, single_process: bool, flags: dict[str, Any]) -> int:
     """Talk to your own agent: an Agent, a Live, or a function that makes one, in a module or a file."""
-    loaded = load(flags=flags)
-    backend = chosen_backend(loaded.config)
-    _require_key(backend, loaded.config)
-    sound = _sound(text, no_sound, flags)
-    spec = spec_of(loaded, agent=agent, backend=backend, sound=sound, script=script or "")
-    return open_console(spec, loaded, single_process=single_process)
+    starts = Starts(flags, _sound(text, no_sound, flags))
+    config = starts.load().config
+    backend = chosen_backend(config)
+    _require_key(backend, config)
+    spec = spec_of(starts.load(), agent=agent, backend=backend, sound=starts.sound, script=script or "")
+    _remember(agent)
+    return open_console(spec, starts, single_process=single_process)
 
 
 def plain_start(flags: dict[str, Any], *, text: bool, no_sound: bool) -> int:
-    """`gemini-live-tui` without a command: the configured backend, or the demo when there is no key."""
-    loaded = load(flags=flags)
-    backend = chosen_backend(loaded.config)
-    hint = ""
-    if backend == "gemini" and not key_found(loaded.config):
-        require_terminal()
-        from gemini_live_runtime.wire.credentials import NO_KEY_REMEDY
+    """`gemini-live-tui` without a command: the configured backend, or the welcome when there is no key."""
+    starts = Starts(flags, _sound(text, no_sound, flags))
+    config = starts.load().config
+    backend = chosen_backend(config)
+    if backend == "gemini" and not key_found(config):
+        return converse(None, starts, first_room="welcome")
+    return open_console(spec_of(starts.load(), agent=config.agent, backend=backend, sound=starts.sound), starts)
 
-        click.echo(f"No Gemini API key was found. {NO_KEY_REMEDY}.")
-        if not click.confirm("Start the demo on the embedded server now?", default=True):
-            return 2
-        backend, hint = "local", "This is the demo on the embedded server. Set GEMINI_API_KEY to talk to Gemini."
-    spec = spec_of(loaded, agent=loaded.config.agent, backend=backend, sound=_sound(text, no_sound, flags))
-    return open_console(spec, loaded, hint=hint)
+
+class Starts:
+    """Starts sessions as the command line and the config, as it is by then, want them (`starting.Starter`)."""
+
+    def __init__(self, flags: dict[str, Any], sound: Sound) -> None:
+        self.sound = sound
+        self._flags = dict(flags)
+
+    def load(self) -> Loaded:
+        """The settings as they are now."""
+        return load(flags=self._flags)
+
+    def source(self, choice: Choice) -> LinkSource:
+        """A new engine for `choice`, started when this is called."""
+        loaded = self.load()
+        backend = "local" if choice.demo or not self.key_found() else chosen_backend(loaded.config)
+        agent = choice.agent or (DEMO if choice.demo else loaded.config.agent)
+        spec = spec_of(loaded, agent=agent, backend=backend, sound=self.sound)
+        if not choice.demo:
+            _remember(agent)
+        return engine_source(spec)
+
+    def key_found(self) -> bool:
+        """Whether the configured backend can be talked to without asking for a key."""
+        config = self.load().config
+        return chosen_backend(config) != "gemini" or key_found(config)
+
+    def describe(self) -> str:
+        """The configured backend, by the name people know."""
+        backend = chosen_backend(self.load().config)
+        return {"gemini": "Gemini", "vertex": "Vertex AI", "local": "the embedded server"}.get(backend, "your server")
+
+    def saved(self, key: str) -> None:
+        """What was chosen on the screen goes before what the command line said."""
+        self._flags[key] = None
+
+
+def _remember(agent: str) -> None:
+    if agent not in _bundled():
+        from gemini_live_tui.set_up.recent import remember
+
+        remember(agent)
 
 
 def chosen_backend(config: Config) -> str:
@@ -152,32 +206,48 @@ def require_terminal(instead: str = "talk --plain") -> None:
         raise UsageError("The console needs a terminal on input and output", remedy=f"Without one use: {instead}")
 
 
-def open_console(spec: EngineSpec, loaded: Loaded, *, hint: str = "", single_process: bool = False) -> int:
+def open_console(spec: EngineSpec, starts: Starts, *, single_process: bool = False) -> int:
     """Start the engine, show the console, and say how it ended; the exit code."""
     require_terminal()
     # Collecting garbage while everything is being imported finds none and delays the first paint.
     gc.disable()
-    # Whatever is wrong with the settings is said before anything is started.
-    settings = settings_of(loaded, hint=hint)
     if single_process:
         _keep_the_screen()
-        source = _in_process(spec)
-    else:
+    return converse(_in_process(spec) if single_process else engine_source(spec), starts)
 
-        async def source() -> Any:
-            import asyncio
 
-            from gemini_live_runtime.engine import launch
+def converse(source: LinkSource | None, starts: Starts, *, first_room: str = "") -> int:
+    """Show consoles one after the other, for as long as another agent is chosen in them; the last one's exit code."""
+    require_terminal()
+    gc.disable()
+    # Whatever is wrong with the settings is said before anything is started.
+    hint = "This is the demo on the embedded server. To talk to Gemini: ^p, API key." if first_room else ""
+    settings = settings_of(starts.load(), starter=starts, first_room=first_room, hint=hint)
+    while True:
+        outcome = show(source, settings, recorded=starts.load().config.record != "off")
+        if outcome.next is None:
+            return outcome.exit_code
+        source = starts.source(outcome.next)
+        settings = settings_of(starts.load(), starter=starts)
 
-            engine = launch.start_engine(spec)
-            try:
-                return await launch.connect(spec.session_id, engine=engine)
-            except asyncio.CancelledError:
-                # Whoever quits before the engine can be told so still ends it.
-                engine.process.terminate()
-                raise
 
-    return show(source, settings, recorded=spec.record != "off")
+def engine_source(spec: EngineSpec) -> LinkSource:
+    """A link to an engine in a process of its own, which is started when this is called."""
+
+    async def source() -> Any:
+        import asyncio
+
+        from gemini_live_runtime.engine import launch
+
+        engine = launch.start_engine(spec)
+        try:
+            return await launch.connect(spec.session_id, engine=engine)
+        except asyncio.CancelledError:
+            # Whoever quits before the engine can be told so still ends it.
+            engine.process.terminate()
+            raise
+
+    return source
 
 
 def _keep_the_screen() -> None:
@@ -217,7 +287,7 @@ def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
     )
 
 
-def show(source: LinkSource, settings: ConsoleSettings, *, recorded: bool = False) -> int:
+def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool = False) -> ConsoleOutcome:
     """Run the console over a link; afterwards print its last sentence and where the session is kept."""
     from gemini_live_tui.app import run_console
 
@@ -226,4 +296,4 @@ def show(source: LinkSource, settings: ConsoleSettings, *, recorded: bool = Fals
         click.echo(outcome.message)
     if recorded and outcome.session_id and not settings.replay:
         click.echo(f"Recorded: gemini-live-tui replay {outcome.session_id}")
-    return outcome.exit_code
+    return outcome

@@ -26,7 +26,8 @@ from gemini_live_tui.panes import bodies
 from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.settings import ConsoleSettings
 from gemini_live_tui.store import ALL, NotSent, Store
-from gemini_live_tui.widgets.banner import Banner, Level
+from gemini_live_tui.telling import Level
+from gemini_live_tui.widgets.banner import Banner
 from gemini_live_tui.widgets.completions import Completions
 from gemini_live_tui.widgets.desk import Desk
 from gemini_live_tui.widgets.header import Header

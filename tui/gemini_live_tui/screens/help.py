@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from gemini_live_tui.actions import GROUPS, PANES, PLACES, Action, Scope, in_group, in_scope
+from gemini_live_tui.actions import BEFORE_A_SESSION, GROUPS, PLACES, Action, Scope, in_group, in_scope
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.actions.slash import COMMANDS, form_of
 from gemini_live_tui.wrapping import wrap
@@ -25,6 +25,7 @@ KEYS_WIDTH = 18
 WIDTH = 68
 """Cells inside the box, see `help.tcss`."""
 
+_GENERAL = ("everywhere", "prompt")
 _INDENT = " " * KEYS_WIDTH
 
 
@@ -46,6 +47,7 @@ class HelpScreen(ModalScreen[None]):
         replay: bool,
         place: Scope = "console",
         phrases: Sequence[str] = (),
+        waiting: bool = False,
     ) -> None:
         super().__init__()
         self._phrases = phrases
@@ -55,6 +57,7 @@ class HelpScreen(ModalScreen[None]):
         self._tmux = tmux
         self._replay = replay
         self._place = PLACES[place]
+        self._waiting = waiting
 
     @classmethod
     def of(cls, app: ConsoleApp) -> HelpScreen:
@@ -68,6 +71,7 @@ class HelpScreen(ModalScreen[None]):
             replay=settings.replay,
             place=app.console_screen.place,
             phrases=view.phrases,
+            waiting=app.waiting,
         )
 
     def compose(self) -> ComposeResult:
@@ -86,14 +90,15 @@ class HelpScreen(ModalScreen[None]):
         for line in self._situation():
             yield Content.styled(line, "$quiet")
         for group in GROUPS:
-            if self._replay and group in ("Talk", "Write"):
+            if (self._replay and group in ("Talk", "Write")) or (self._waiting and group not in BEFORE_A_SESSION):
                 continue
-            yield from self._section(group, (one for one in in_group(group) if one.scope not in PANES))
-        if not self._replay:
+            yield from self._section(group, (one for one in in_group(group) if PLACES[one.scope].kind in _GENERAL))
+        if not (self._replay or self._waiting):
             yield from self._commands()
-        for name in PANES:
-            if name != self._place.name:
-                yield from self._section(f"{PLACES[name].title} pane", in_scope(name))
+        for place in PLACES.values():
+            if place.kind not in _GENERAL and place is not self._place and not (self._waiting and place.kind == "pane"):
+                title = f"{place.title} pane" if place.kind == "pane" else place.title
+                yield from self._section(title, in_scope(place.name))
         if self._phrases and not self._replay:
             yield Content("")
             yield Content.styled("Try saying", "bold $foreground")
@@ -131,6 +136,8 @@ class HelpScreen(ModalScreen[None]):
         )
 
     def _situation(self) -> list[str]:
+        if self._waiting:
+            return ["There is no session yet: choose what to talk to."]
         if self._replay:
             return ["This is a recording: it can be read, nothing in it can be changed."]
         if self._mode == "text":

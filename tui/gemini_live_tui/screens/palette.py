@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from gemini_live_tui.actions import ACTIONS
+from gemini_live_tui.actions import ACTIONS, BEFORE_A_SESSION, Action
 from gemini_live_tui.actions.keymap import key_label, keys_of
 
 if TYPE_CHECKING:
@@ -41,14 +41,21 @@ class ConsoleCommands(Provider):
         assert isinstance(self.app, ConsoleApp)
         return self.app
 
+    def _makes_sense(self, action: Action) -> bool:
+        app = self._console
+        if app.waiting:
+            return action.group in BEFORE_A_SESSION
+        writes = action.group in ("Talk", "Write") or not action.action
+        return not (app.settings.replay and writes)
+
     def _commands(self) -> Iterator[Command]:
         app = self._console
         for action in ACTIONS:
-            writes = action.group in ("Talk", "Write") or not action.action
-            if action.palette and not (app.settings.replay and writes):
+            if action.palette and self._makes_sense(action):
                 keys = ", ".join(key_label(key) for key in keys_of(action, app.settings.keymap))
-                keys = keys or f"/{action.slash}"
-                yield f"{action.group}: {action.title}", f"{action.description} ({keys})", app.performer(action.id)
+                keys = keys or (f"/{action.slash}" if action.slash else "")
+                help_text = f"{action.description} ({keys})" if keys else action.description
+                yield f"{action.group}: {action.title}", help_text, app.performer(action.id)
         for name in app.theme_choices:
             yield f"Theme: {name}", "Use this theme for now; the config file sets it for good", app.theme_setter(name)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from textual.content import Content
 from textual.widgets import Static
 
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.telling import Level
 
-Level = Literal["info", "warning", "error"]
 _WORDS: dict[Level, str] = {"info": "note", "warning": "warning", "error": "error"}
 MAX_CHARACTERS = 600
 

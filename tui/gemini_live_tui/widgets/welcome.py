@@ -47,7 +47,7 @@ class Welcome(Static):
     ) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
-        self._hint = hint
+        self.hint = hint
         self._text_key = text_key
         self._help_key = help_key
         self._shown: tuple[object, ...] = ()
@@ -70,8 +70,8 @@ class Welcome(Static):
         ]
         if connected and not replay:
             lines.extend(self._phrases(view, width, height - len(lines)))
-            if self._hint:
-                lines.extend((Content(""), Content(fit(self._hint, width - 2, self._glyphs.ellipsis))))
+            if self.hint:
+                lines.extend((Content(""), Content(fit(self.hint, width - 2, self._glyphs.ellipsis))))
         return Content("\n").join(lines)
 
     def _greeting(self, view: SessionView, *, connected: bool, replay: bool) -> list[str]:
@@ -87,7 +87,7 @@ class Welcome(Static):
 
     def _phrases(self, view: SessionView, width: int, room: int) -> list[Content]:
         lines: list[Content] = []
-        room -= MARGIN + (2 if self._hint else 0)
+        room -= MARGIN + (2 if self.hint else 0)
         if view.phrases and room >= 1:
             lines.extend((Content(""), Content("Try saying" if view.mode == "voice" else "Try writing")))
             lines.extend(self._columns(view.phrases, width, min(room, MAX_ROWS)))

@@ -1,0 +1,142 @@
+"""A console before its first session, with doubles of all that setting up reaches for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from tests.support.console_driver import Driver
+from tests.support.scripted_link import ScriptedLink, source_of
+
+from gemini_live_runtime.audio.devices import SoundDevice
+from gemini_live_runtime.clock import ManualClock
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.session_link import LinkSource
+from gemini_live_tui.set_up import devices as set_up_devices
+from gemini_live_tui.settings import ConsoleSettings
+from gemini_live_tui.starting import Choice
+
+DEVICES = (
+    SoundDevice(0, "Built-in Audio", "ALSA", 2, 2, 48_000),
+    SoundDevice(1, "USB Headset", "ALSA", 1, 2, 44_100, is_default_input=True, is_default_output=True),
+    SoundDevice(2, "HDMI", "ALSA", 0, 8, 48_000),
+)
+
+
+@dataclass
+class FakeStarter:
+    """Starts sessions on a scripted link, and remembers what was asked of it."""
+
+    link: ScriptedLink = field(default_factory=ScriptedLink)
+    key: bool | GeminiLiveError = False
+    refusing: GeminiLiveError | None = None
+    chosen: list[Choice] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+
+    def source(self, choice: Choice) -> LinkSource:
+        if self.refusing is not None:
+            raise self.refusing
+        self.chosen.append(choice)
+        return source_of(self.link)
+
+    def key_found(self) -> bool:
+        if isinstance(self.key, GeminiLiveError):
+            raise self.key
+        return self.key
+
+    def describe(self) -> str:
+        return "Gemini"
+
+    def saved(self, key: str) -> None:
+        self.forgotten.append(key)
+
+
+class FakeHelper:
+    """The helper process: `orders` it got, and reports that a test makes it give."""
+
+    def __init__(self, told: Callable[[dict[str, Any]], None]) -> None:
+        self.told = told
+        self.orders: list[tuple[str, str, str]] = []
+        self.closed = False
+
+    async def order(self, name: str, *, input: str = "", output: str = "") -> None:
+        self.orders.append((name, input, output))
+
+    async def close(self) -> None:
+        self.closed = True
+
+    def level(self, mic_db: float, **values: Any) -> None:
+        defaults = {"peak_db": mic_db, "out_db": None, "clipped": False, "speech": False, "left_s": None}
+        self.told({"report": "level", "mic_db": mic_db, **defaults, **values})
+
+    def problem(self, text: str) -> None:
+        self.told({"report": "problem", "text": text})
+
+    def result(self, mark: str, text: str, remedy: str = "", **numbers: Any) -> None:
+        self.told({"report": "result", "mark": mark, "text": text, "remedy": remedy, **numbers})
+
+
+class Helpers:
+    """In place of `ConsoleApp.sound_helper`: every helper that was made."""
+
+    def __init__(self) -> None:
+        self.made: list[FakeHelper] = []
+
+    def __call__(self, app: ConsoleApp, told: Callable[[dict[str, Any]], None]) -> FakeHelper:
+        self.made.append(FakeHelper(told))
+        return self.made[-1]
+
+    @property
+    def last(self) -> FakeHelper:
+        return self.made[-1]
+
+
+def use_doubles(
+    monkeypatch: pytest.MonkeyPatch, *, devices: tuple[SoundDevice, ...] = DEVICES, problem: str = ""
+) -> Helpers:
+    """No process is started and no sound system asked."""
+    helpers = Helpers()
+
+    async def find() -> set_up_devices.Found:
+        return set_up_devices.Found(devices, problem)
+
+    monkeypatch.setattr(ConsoleApp, "sound_helper", lambda app, told: helpers(app, told))
+    monkeypatch.setattr(set_up_devices, "find", find)
+    return helpers
+
+
+class Newcomer(Driver):
+    """Somebody in front of a console that has no session yet."""
+
+    def words(self) -> str:
+        """What is on the screen as running text: without frames, wrapped lines joined."""
+        return " ".join(self.screen().translate(dict.fromkeys(map(ord, "│╭╮╰╯─"), " ")).split())
+
+    async def settle(self) -> None:
+        """Return when everything that was begun is done and painted."""
+        for _ in range(4):
+            await self.pilot.pause(0)
+        await self.app.workers.wait_for_complete()
+        for _ in range(4):
+            if self.app.is_running:
+                self.app.frames.flush()
+            await self.pilot.pause(0)
+
+
+@asynccontextmanager
+async def before_a_session(
+    room: str = "welcome", *, size: tuple[int, int] = (80, 24), starter: FakeStarter | None = None, **settings: Any
+) -> AsyncIterator[Newcomer]:
+    """The console as a first start shows it."""
+    starter = starter or FakeStarter()
+    clock = ManualClock()
+    values: dict[str, Any] = {"theme": "ember", "tmux": False, "starter": starter, "first_room": room, **settings}
+    app = ConsoleApp(None, settings=ConsoleSettings(**values), clock=clock)
+    async with app.run_test(size=size) as pilot:
+        newcomer = Newcomer(app, pilot, starter.link, clock)
+        await newcomer.settle()
+        yield newcomer

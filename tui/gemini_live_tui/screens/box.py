@@ -1,0 +1,67 @@
+"""The base of the rooms that are a box in the middle of the screen: a title, its keys, a row for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.types import CSSPathType
+from textual.widget import Widget
+from textual.widgets import Static
+
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.glyphs import Glyphs, glyphs
+from gemini_live_tui.telling import Level
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
+
+WIDE = 100
+"""From this width on a box may stand on two columns."""
+
+
+class BoxScreen(ModalScreen[None]):
+    """A subclass says what is in the box; escape closes it. What a screen says stays until it says something else."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss"]
+    HEADING: ClassVar[str] = ""
+    HINT: ClassVar[str] = "esc closes"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
+
+    def __init__(self, app: ConsoleApp) -> None:
+        super().__init__()
+        self.console_app = app
+        self.signs: Glyphs = glyphs(app.settings.ascii)
+        self.message = Static("", id="message", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The box, its contents, the message."""
+        self.set_class(self.console_app.settings.ascii, "-ascii")
+        self.set_class(self.console_app.waiting, "-alone")
+        with VerticalScroll(id="box", can_focus=False) as box:
+            box.border_title = self.HEADING
+            box.border_subtitle = self.HINT
+            yield from self.contents()
+            yield self.message
+
+    def contents(self) -> Iterator[Widget]:
+        """What is in the box, from top to bottom."""
+        raise NotImplementedError
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Two columns where there is room for them."""
+        self.set_class(event.size.width >= WIDE, "-wide")
+
+    def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
+        """Show one sentence below the contents; "" takes it away."""
+        text = sanitise_line(message, 600)
+        sign = {"info": "", "warning": f"{self.signs.prompt} ", "error": f"{self.signs.states['error']} "}[level]
+        self.message.update(Content(f"{sign}{text}"))
+        for name in ("info", "warning", "error"):
+            self.message.set_class(name == level, f"-{name}")

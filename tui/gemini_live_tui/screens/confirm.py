@@ -1,0 +1,35 @@
+"""One question before something that cannot be undone."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """Enter is yes, escape is no. `question` and `yes` (what enter does) are our own words or sanitised ones."""
+
+    CSS_PATH = "confirm.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "dismiss(True)", "Yes", show=False),
+        Binding("escape", "dismiss(False)", "No", show=False),
+    ]
+
+    def __init__(self, question: str, yes: str, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._question = question
+        self._yes = yes
+        self._ascii = ascii_only
+
+    def compose(self) -> ComposeResult:
+        """The question and its two keys."""
+        self.set_class(self._ascii, "-ascii")
+        with Vertical(id="confirm-box") as box:
+            box.border_title = "Sure?"
+            yield Static(self._question, id="confirm-question", markup=False)
+            yield Static(f"enter {self._yes}   esc goes back", id="confirm-keys", markup=False)

@@ -1,0 +1,176 @@
+"""Choosing microphone and speaker, with the live level of the microphone that is pointed at."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.types import CSSPathType
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui import config
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.screens.box import BoxScreen
+from gemini_live_tui.set_up import devices
+from gemini_live_tui.set_up.saving import save
+from gemini_live_tui.set_up.sound_helper import Report
+from gemini_live_tui.widgets.level_row import LevelRow
+from gemini_live_tui.wrapping import fit
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
+
+NOUNS = {"input": "Microphone", "output": "Speaker"}
+
+
+class DevicesScreen(BoxScreen):
+    """Two lists. Enter chooses and saves; the level is that of the microphone under the cursor."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss", "devices.tcss"]
+    HEADING: ClassVar[str] = "Microphone and speaker"
+    HINT: ClassVar[str] = "enter chooses, tab changes sides, r looks again, esc closes"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("devices")]
+
+    def __init__(self, app: ConsoleApp) -> None:
+        super().__init__(app)
+        self._lists = {side: OptionList(id=f"devices-{side}") for side in NOUNS}
+        self._offers: dict[str, list[devices.Offer]] = {"input": [], "output": []}
+        self._chosen: dict[str, str] = {}
+        self._found: devices.Found | None = None
+        self._listening = ""
+        self.level = LevelRow("level", id="devices-level", glyphs=self.signs)
+        self._helper = app.sound_helper(self._reported)
+
+    @classmethod
+    def of(cls, app: ConsoleApp) -> DevicesScreen:
+        """The devices there are now."""
+        return cls(app)
+
+    def contents(self) -> Iterator[Widget]:
+        """Both sides, beside each other where there is room."""
+        yield Container(
+            Vertical(
+                Static(NOUNS["input"], classes="side", markup=False), self._lists["input"], self.level, id="input-side"
+            ),
+            Vertical(Static(NOUNS["output"], classes="side", markup=False), self._lists["output"], id="output-side"),
+            id="devices-sides",
+        )
+
+    def on_mount(self) -> None:
+        """Look for devices."""
+        self._lists["input"].focus()
+        self.action_rescan()
+
+    def action_rescan(self) -> None:
+        """Look again."""
+        self.level.rest("")
+        self.say(f"Looking for devices{self.signs.ellipsis}")
+        self._look()
+
+    @work(group="devices", exclusive=True)
+    async def _look(self) -> None:
+        await self._helper.order("stop")
+        self._listening = ""
+        found = await devices.find()
+        self._found = found
+        loaded = config.load().config
+        for side, wanted in (("input", loaded.audio_input), ("output", loaded.audio_output)):
+            self._fill(side, wanted)
+        if found.problem:
+            self.say(f"{found.problem} Press r to look again.", "warning")
+        else:
+            self.say("")
+        self._listen()
+
+    def _fill(self, side: str, wanted: str) -> None:
+        assert self._found is not None
+        direction: devices.Direction = "input" if side == "input" else "output"
+        offered = self._offers[side] = devices.offers(self._found.devices, direction)
+        options = self._lists[side]
+        at = devices.current(self._found.devices, wanted, direction) if offered else None
+        self._chosen[side] = offered[at].value if at is not None else wanted
+        options.clear_options()
+        if not offered:
+            options.add_option(Option(f"no {NOUNS[side].lower()} was found", disabled=True))
+            return
+        options.add_options(self._options(side))
+        options.highlighted = at or 0
+
+    def _options(self, side: str) -> Iterator[Option]:
+        width = 46 if self.has_class("-wide") else 68
+        for offer in self._offers[side]:
+            mark = self.signs.dot if offer.value == self._chosen[side] else " "
+            detail = f"{offer.detail}  default" if offer.default else offer.detail
+            name = fit(offer.name, max(12, width - len(detail) - 4), self.signs.ellipsis)
+            yield Option(Content.assemble(f"{mark} ", (name, "bold"), f"  {detail}"))
+
+    # -- levels ------------------------------------------------------------------------------------------------------
+
+    @on(OptionList.OptionHighlighted)
+    def _pointed_at(self, event: OptionList.OptionHighlighted) -> None:
+        if event.option_list is self._lists["input"]:
+            self._listen()
+
+    def _listen(self) -> None:
+        """Measure the microphone under the cursor."""
+        at = self._lists["input"].highlighted
+        offered = self._offers["input"]
+        if at is None or at >= len(offered):
+            self.level.rest("nothing to measure")
+        elif offered[at].value != self._listening or not self._listening:
+            self._order_levels(offered[at].value)
+
+    @work(group="levels", exclusive=True)
+    async def _order_levels(self, device: str) -> None:
+        self._listening = device or "(default)"
+        self.level.rest(f"opening{self.signs.ellipsis}")
+        await self._helper.order("levels", input=device)
+
+    def _reported(self, report: Report) -> None:
+        if report["report"] == "level":
+            self.level.show(
+                report["mic_db"], peak=report["peak_db"], clipped=report["clipped"], speech=report["speech"]
+            )
+        elif report["report"] == "problem":
+            self._listening = ""
+            self.level.rest(sanitise_line(str(report["text"]), 200))
+
+    # -- choosing ----------------------------------------------------------------------------------------------------
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        side = "input" if event.option_list is self._lists["input"] else "output"
+        if event.option_index < len(self._offers[side]):
+            self._choose(side, self._offers[side][event.option_index])
+
+    @work(group="choose")
+    async def _choose(self, side: str, offer: devices.Offer) -> None:
+        key = f"audio.{side}"
+        try:
+            note = await asyncio.to_thread(save, {key: offer.value})
+        except GeminiLiveError as error:
+            self.say(str(error), "error")
+            return
+        if self.console_app.settings.starter is not None:
+            self.console_app.settings.starter.saved(key)
+        self._chosen[side] = offer.value
+        options = self._lists[side]
+        for at, option in enumerate(self._options(side)):
+            options.replace_option_prompt_at_index(at, option.prompt)
+        when = "" if self.console_app.waiting else " It is used from the next session on."
+        self.say(f"{NOUNS[side]}: {offer.name}. Saved.{when} {note}".strip())
+        if side == "input":
+            self._lists["output"].focus()
+
+    async def on_unmount(self) -> None:
+        """Nobody listens any more."""
+        await self._helper.close()

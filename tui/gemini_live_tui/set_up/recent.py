@@ -1,0 +1,74 @@
+"""The agents of one's own that were talked to lately, kept in a small private file."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import UsageError
+
+MOST = 12
+"""Agents remembered; the one not used for longest goes."""
+
+_LONGEST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RecentAgent:
+    """An agent by its reference, as `run` takes it; `problem` says why it cannot be started now, or is ""."""
+
+    reference: str
+    used: float
+    """Wall time, in seconds."""
+    folder: str = ""
+    """The folder it was started in, for a module: it is found from there only."""
+
+    @property
+    def problem(self) -> str:
+        """Looked up anew each time: files come and go."""
+        place = self.reference.rpartition(":")[0]
+        if place.endswith(".py"):
+            return "" if Path(place).is_file() else "the file is gone"
+        return "" if self.folder in ("", str(Path.cwd())) else f"a module, found from {self.folder} only"
+
+
+def recent_agents() -> list[RecentAgent]:
+    """The latest first; a file that is damaged counts as none."""
+    try:
+        kept = json.loads(_path().read_text("utf-8"))["agents"]
+        agents = [
+            RecentAgent(reference, used, folder)
+            for entry in kept
+            if isinstance(reference := entry.get("reference"), str)
+            and isinstance(used := entry.get("used"), int | float)
+            and isinstance(folder := entry.get("folder", ""), str)
+            and 0 < len(reference) <= _LONGEST
+        ]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return []
+    return sorted(agents, key=lambda agent: -agent.used)[:MOST]
+
+
+def remember(reference: str, now: float | None = None) -> None:
+    """Put an agent at the head of the list. What cannot be written is not worth a sentence."""
+    place, _, attribute = reference.rpartition(":")
+    folder = ""
+    if place.endswith(".py"):
+        reference = f"{Path(place).resolve()}:{attribute}"
+    else:
+        folder = str(Path.cwd())
+    others = [agent for agent in recent_agents() if agent.reference != reference]
+    agents = [RecentAgent(reference, time.time() if now is None else now, folder), *others][:MOST]
+    entries = [{"reference": agent.reference, "used": agent.used, "folder": agent.folder} for agent in agents]
+    try:
+        paths.private_dir(_path().parent)
+        paths.write_private(_path(), {"agents": entries})
+    except (OSError, UsageError):
+        return
+
+
+def _path() -> Path:
+    return paths.state_dir() / "recent-agents.json"

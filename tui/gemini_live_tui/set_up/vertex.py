@@ -1,0 +1,56 @@
+"""Vertex AI: the project, the location, and whether there is a login."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.wire.credentials import find_vertex_token
+from gemini_live_runtime.wire.endpoints import DEFAULT_VERTEX_LOCATION, check_vertex_names
+from gemini_live_tui.config import Config
+from gemini_live_tui.set_up.saving import save
+
+LOGIN_S = 30.0
+"""Seconds that looking for a login may take: it may ask the network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Whether there is a login for Google Cloud, a sentence about it, and the project that came with it."""
+
+    found: bool
+    sentence: str
+    project: str = ""
+
+
+def known(config: Config) -> tuple[str, str]:
+    """Project and location as config and Google's variables have them."""
+    project = config.vertex_project or os.environ.get("GOOGLE_CLOUD_PROJECT", "")
+    location = config.vertex_location or os.environ.get("GOOGLE_CLOUD_LOCATION", "") or DEFAULT_VERTEX_LOCATION
+    return project, location
+
+
+def check_names(project: str, location: str) -> None:
+    """Raise `ConfigError` for what cannot be the name of a project or a location."""
+    check_vertex_names(project, location)
+
+
+async def find_login() -> Login:
+    """Look for application default credentials, as a session will."""
+    try:
+        async with asyncio.timeout(LOGIN_S):
+            found = await asyncio.to_thread(find_vertex_token, dict(os.environ))
+    except TimeoutError:
+        return Login(False, f"Google Cloud did not answer within {LOGIN_S:.0f} s. Check the network.")
+    except GeminiLiveError as error:
+        return Login(False, str(error))
+    if found.credential is None:
+        return Login(False, "No Google Cloud login was found. Log in with `gcloud auth application-default login`.")
+    return Login(True, f"Logged in, by {found.credential.source}.", found.project)
+
+
+def keep(project: str, location: str) -> str:
+    """Write them to the config; a sentence about what overrides that, or "". Raises `ConfigError`."""
+    return save({"backend": "vertex", "vertex.project": project, "vertex.location": location})
