@@ -18,6 +18,7 @@ from vocabulary_strategies import sessions
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import vocabulary
+from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import JournalError, NewerFormatError
 from gemini_live_runtime.journal import blocks, history, keyframes, recorded, shelf
 from gemini_live_runtime.journal.fold import apply_sample, fold
@@ -403,6 +404,39 @@ def test_a_newer_file_is_refused_by_name(tmp_path):
     (tmp_path / "x").write_text(json.dumps({"format": ev.FORMAT, "version": 99}) + "\n")
     with pytest.raises(NewerFormatError, match="version 99"):
         RecordedHistory(tmp_path / "x")
+
+
+def test_a_recording_whose_writer_is_a_moment_behind_is_waited_for(tmp_path):
+    events = stamped(started("text"), *[said(f"{n} ") for n in range(10)])
+    path = write(tmp_path / "events.jsonl", events[:4])
+    late = live(events[6:], fold(events[:6]))
+
+    def catch_up() -> None:
+        with path.open("a") as file:
+            file.writelines(f"{event.to_line()}\n" for event in events[4:])
+
+    async def attach() -> None:
+        asyncio.get_running_loop().call_later(0.5, catch_up)
+        await late.load_earlier(path)
+
+    run_virtual(attach())
+    assert (late.first_seq, late.count) == (1, 11)
+    assert late.view_at(5) == fold(events[:5])
+    late.close()
+
+
+def test_a_recording_that_ends_too_early_is_refused(tmp_path):
+    events = stamped(started("text"), *[said(f"{n} ") for n in range(10)])
+    late = live(events[6:], fold(events[:6]))
+    with pytest.raises(JournalError, match="ends with event 4 of session s1, needed is event 6 of session s1"):
+        run_virtual(late.load_earlier(write(tmp_path / "events.jsonl", events[:4])))
+
+
+def test_a_history_that_is_closed_says_so(tmp_path):
+    found = opened(write(tmp_path / "events.jsonl", stamped(*[said(f"{n} ") for n in range(30)])))
+    found.close()
+    with pytest.raises(JournalError, match="cannot be read back"):
+        found.view_at(10)
 
 
 async def test_the_recording_of_another_session_is_not_put_in_front(tmp_path):

@@ -4,10 +4,13 @@
 in memory only a sparse index, the open page and bounded caches. Everything else waits compressed on a `Shelf`: the
 events of a page, and the view before its first event (a keyframe). A seek restores one keyframe and folds at most one
 page on, so that its time does not depend on the length of the session.
+
+Imports pydantic: a console imports it with the first events, after its first paint.
 """
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator
@@ -38,6 +41,11 @@ MAX_HELD = 4 * 1024 * 1024
 
 KEYFRAME_EVERY = 4
 """Pages for each keyframe, where memory has no room for one a page."""
+
+WRITER_BEHIND_S = 2.0
+"""Seconds that the end of a recording is waited for, when its session goes on."""
+
+_LOOK_EVERY_S = 0.05
 
 CACHED_PAGES = 4
 """Pages kept decoded, for scrubbing to and fro."""
@@ -175,8 +183,9 @@ class History:
     async def load_earlier(self, path: Path, progress: Callable[[float], None] | None = None) -> None:
         """Read what was before `base` from the session's recording at `path`, in between other tasks.
 
-        `progress` is told a share from 0 to 1 now and then. After it `first_seq` is that of the recording. Raises
-        `JournalError` when that is not this session's, or does not reach up to what is here.
+        `progress` is told a share from 0 to 1 now and then. After it `first_seq` is that of the recording. Its writer
+        may be a moment behind the link: that is waited for. Raises `JournalError` when the recording is not this
+        session's, or does not reach up to what is here.
         """
         from gemini_live_runtime.journal.recorded import RecordedHistory
 
@@ -185,6 +194,11 @@ class History:
         earlier = RecordedHistory(path, until=self.first_seq - 1)
         try:
             await earlier.load_all(progress)
+            waited = 0.0
+            while earlier.last_seq < self.first_seq - 1 and waited < WRITER_BEHIND_S:
+                await asyncio.sleep(_LOOK_EVERY_S)
+                waited += _LOOK_EVERY_S
+                earlier.load()
             self.join(earlier)
         except BaseException:
             earlier.close()
@@ -452,9 +466,11 @@ class History:
     def _reading(self, seq: int) -> Iterator[None]:
         try:
             yield
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            # ValueError: a file that is closed.
+            reason = getattr(error, "strerror", None) or error
             raise JournalError(
-                f"The session at event {seq} cannot be read back: {error.strerror or error}", field="seq", value=seq
+                f"The session at event {seq} cannot be read back: {reason}", field="seq", value=seq
             ) from None
 
     def _out_of_reach(self, seq: int) -> JournalError:
