@@ -170,7 +170,7 @@ class ReloadAgent(Order):
 class SetBreakpoint(Order):
     """Hold the agent when something happens. Kinds and targets as in `breakpoints.changed`; an equal one is replaced.
 
-    `id` changes an existing one; "" makes one.
+    `id` changes an existing one, which keeps what it is on when `target` is ""; without `id` one is made.
     """
 
     command: ClassVar[str] = "breakpoint.set"

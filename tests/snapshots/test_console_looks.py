@@ -101,8 +101,36 @@ def long(link: ScriptedLink) -> None:
     _meters(link)
 
 
+def held(link: ScriptedLink) -> None:
+    conversation(link)
+    link.emit(
+        ev.BreakpointsChanged(
+            breakpoints=(
+                {"id": "b1", "kind": "watcher", "target": "no_consent", "enabled": True, "hits": 2},
+                {"id": "b2", "kind": "expression", "target": "app:n >= 3", "enabled": False, "hits": 0},
+            )
+        ),
+        ev.MarkSet(text="the price was wrong here"),
+        ev.AgentHeld(by="b1", at="watcher no_consent"),
+        ev.AgentHolding(answers=1, steps=3),
+    )
+    link.state("listening")
+    link.t += 12
+    _meters(link)
+
+
 async def _nothing(app: ConsoleApp, pilot: Pilot[Any]) -> None:
     return
+
+
+def _opening(room: str, *keys: str) -> Act:
+    async def act(app: ConsoleApp, pilot: Pilot[Any]) -> None:
+        app.action_open(room)
+        await pilot.pause()
+        for key in keys:
+            await pilot.press(key)
+
+    return act
 
 
 def _pressing(*keys: str) -> Act:
@@ -127,6 +155,14 @@ PICTURES: dict[str, tuple[Scene, tuple[int, int], dict[str, Any], Act]] = {
     "scrolled-back-narrow": (long, NARROW, {}, _pressing("pageup", "pageup")),
     "writing-narrow": (listening, NARROW, {}, _pressing("h", "i", "ctrl+j", "y", "o", "u")),
     "muted-narrow": (listening, NARROW, {}, _pressing("space", "v")),
+    "held-normal": (held, NORMAL, {}, _nothing),
+    "held-narrow": (held, NARROW, {}, _nothing),
+    "held-ansi-narrow": (held, NARROW, {"theme": "ansi"}, _nothing),
+    "breakpoints-normal": (held, NORMAL, {}, _opening("breakpoints")),
+    "breakpoints-none-narrow": (listening, NARROW, {}, _opening("breakpoints")),
+    "breakpoint-fault-narrow": (held, NARROW, {}, _opening("breakpoints", "down", "enter", "ctrl+u", *"n>", "enter")),
+    "mark-narrow": (listening, NARROW, {}, _opening("mark", *"odd")),
+    "marks-narrow": (held, NARROW, {}, _opening("marks")),
     "too-small": (listening, (50, 12), {}, _nothing),
     "help-narrow": (empty, NARROW, {}, _pressing("f1")),
     "replay-narrow": (listening, NARROW, {"replay": True}, _nothing),

@@ -7,7 +7,20 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import Command, HangUp, Order, SendText, SetMicrophone, SetMode, SetSpeaker
+from gemini_live_runtime.commands import (
+    Command,
+    HangUp,
+    HoldAgent,
+    Order,
+    ReleaseAgent,
+    RemoveBreakpoint,
+    SendText,
+    SetBreakpoint,
+    SetMark,
+    SetMicrophone,
+    SetMode,
+    SetSpeaker,
+)
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
@@ -46,6 +59,8 @@ class ScriptedLink:
         self.mode: ev.Mode = "voice"
         self.microphone = True
         self.speaker = True
+        self.held_since = 0.0
+        self.breakpoints: list[dict[str, Any]] = []
 
     # -- the Link protocol -------------------------------------------------------------------------------------------
 
@@ -181,9 +196,29 @@ class ScriptedLink:
         elif isinstance(order, SetSpeaker):
             self.speaker = order.on
             self._controls()
+        elif isinstance(order, HoldAgent):
+            self.held_since = self.t
+            self.emit(ev.AgentHeld(by="pause", at="the next decision", of=self._seq))
+        elif isinstance(order, ReleaseAgent):
+            self.emit(ev.AgentReleased(how=order.how, seconds=self.t - self.held_since))
+        elif isinstance(order, SetMark):
+            self.emit(ev.MarkSet(text=order.text, of=order.of))
+        elif isinstance(order, SetBreakpoint | RemoveBreakpoint):
+            self._breaks(order)
         elif isinstance(order, HangUp):
             self.emit(ev.SessionEnded(reason=order.reason))
             self.bye(order.reason)
+
+    def _breaks(self, order: SetBreakpoint | RemoveBreakpoint) -> None:
+        if isinstance(order, RemoveBreakpoint):
+            self.breakpoints = [item for item in self.breakpoints if order.id and item["id"] != order.id]
+        else:
+            ident = order.id or f"b{len(self.breakpoints) + 1}"
+            was = next((item for item in self.breakpoints if item["id"] == ident), None)
+            target = was["target"] if was is not None and not order.target else order.target
+            values = {"id": ident, "kind": order.kind, "target": target, "enabled": order.enabled, "hits": 0}
+            self.breakpoints = [*(item for item in self.breakpoints if item["id"] != ident), values]
+        self.emit(ev.BreakpointsChanged(breakpoints=tuple(self.breakpoints)))
 
     def _controls(self) -> None:
         self.emit(ev.ControlChanged(mode=self.mode, microphone=self.microphone, speaker=self.speaker))

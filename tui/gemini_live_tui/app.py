@@ -23,7 +23,7 @@ from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, bindings
 from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
 from gemini_live_tui.clock import FrameClock
-from gemini_live_tui.rooms import room
+from gemini_live_tui.rooms import Showing, room
 from gemini_live_tui.screens.console import ConsoleScreen
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 from gemini_live_tui.store import NotSent, Store
@@ -184,6 +184,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     def _draw_frame(self) -> float | None:
         left = self.store.drain() if self.link is not None else False
         again = self.console_screen.frame()
+        for screen in self.screen_stack[1:]:
+            if isinstance(screen, Showing) and screen.is_mounted:
+                screen.show_view(self.store.view)
         return 0.0 if left else again
 
     def _send(self, order: Order) -> str:

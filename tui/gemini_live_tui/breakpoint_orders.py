@@ -5,9 +5,11 @@ Names are those of a view, which are fit to show; keys are spelled as in `MindVi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from gemini_live_runtime.journal.mind_view import real_key
+from gemini_live_runtime.journal.mind_view import real_key, unpack
 from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ Kind = Literal["watcher", "phase", "transition", "tool", "key", "expression"]
 
 KINDS: tuple[Kind, ...] = ("watcher", "phase", "transition", "tool", "key", "expression")
 
-MAX_TARGET = 200
+MAX_TARGET = 500
 """Characters of a target that a view keeps."""
 
 
@@ -49,6 +51,36 @@ def toggle_breakpoint(mind: MindView, kind: Kind, target: str) -> Order:
     if there is not None and there.enabled:
         return RemoveBreakpoint(id=there.id)
     return SetBreakpoint(kind=kind, target=real_key(target) if kind == "key" else target)
+
+
+def names_for(mind: MindView, kind: Kind) -> list[str]:
+    """What a breakpoint of a kind can be set on, in the agent's order; for an expression the keys it may read."""
+    shape: dict[str, Any] = unpack(mind.shape) or {}
+    phases: list[dict[str, Any]] = shape.get("phases", [])
+    found: Iterable[Any]
+    if kind == "watcher":
+        found = (*mind.watchers, *mind.patterns)
+    elif kind == "phase":
+        found = (phase.get("name", "") for phase in phases)
+    elif kind == "transition":
+        found = (f"{phase.get('name', '')}>{way.get('to', '')}" for phase in phases for way in phase.get("ways", ()))
+    elif kind == "tool":
+        found = (tool.get("name", "") for tool in shape.get("tools", ()))
+    else:
+        declared = (item.get("key", "") for item in shape.get("keys", ()))
+        found = sorted({*map(real_key, mind.keys), *declared})
+    return list(dict.fromkeys(name for item in found if (name := sanitise_line(str(item), MAX_TARGET))))
+
+
+def completed(names: Sequence[str], kind: Kind, written: str) -> str:
+    """`written` with its name completed to the first that fits; "" for none. Of an expression the last word counts."""
+    start = written
+    if kind == "expression":
+        start = re.split(r"[\s()<>=!,]", written)[-1]
+    if not start:
+        return ""
+    name = next((name for name in names if name.startswith(start) and name != start), "")
+    return f"{written[: len(written) - len(start)]}{name}" if name else ""
 
 
 def _as_shown(kind: Kind, target: str) -> str:

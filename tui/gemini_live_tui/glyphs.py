@@ -44,6 +44,9 @@ class Glyphs:
     down: str
     up: str
     record: str
+    stop: str
+    """A breakpoint."""
+    mark: str
     separator: str
     bar: str
     ellipsis: str
@@ -73,6 +76,8 @@ UNICODE = Glyphs(
     down="↓",
     up="↑",
     record="●",
+    stop="■",
+    mark="⚑",
     separator="·",
     bar="│",
     ellipsis="…",
@@ -101,6 +106,8 @@ ASCII = Glyphs(
     down="v",
     up="^",
     record="*",
+    stop="B",
+    mark="m",
     separator="-",
     bar="|",
     ellipsis="...",

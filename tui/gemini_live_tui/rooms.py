@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from textual.screen import Screen
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.journal.view import SessionView
     from gemini_live_tui.app import ConsoleApp
 
 
@@ -21,13 +22,34 @@ class Room(Protocol):
         ...
 
 
+@runtime_checkable
+class Showing(Protocol):
+    """A room that shows something of the session: it is brought up to date with every frame while it is open."""
+
+    def show_view(self, view: SessionView) -> None:
+        """Show a view."""
+        ...
+
+
+@runtime_checkable
+class Ordering(Protocol):
+    """A room that gives orders: while it is in front it is told of those that were refused."""
+
+    def refused(self, command_id: str, reason: str) -> bool:
+        """An order was not carried out; whether it was this room's, which says so itself then."""
+        ...
+
+
 ROOMS: Mapping[str, str] = {
+    "breakpoints": "breakpoints:BreakpointsScreen",
     "devices": "devices:DevicesScreen",
     "echo-test": "trial:EchoTest",
     "gallery": "gallery:GalleryScreen",
     "help": "help:HelpScreen",
     "jump": "jump:JumpScreen",
     "key": "key:KeyScreen",
+    "mark": "mark:MarkScreen",
+    "marks": "marks:MarksScreen",
     "microphone-test": "trial:MicrophoneTest",
     "palette": "palette:CommandsScreen",
     "vertex": "vertex:VertexScreen",

@@ -40,6 +40,9 @@ MAX_TEXT = 200
 """Characters of a value as it is shown on one line."""
 
 MAX_NAME = 80
+MAX_TARGET = 500
+"""Characters of a breakpoint's target, as many as it may have."""
+
 _KINDS = {str: "text", int: "number", float: "number", bool: "bool", type(None): "null", list: "list", dict: "object"}
 
 T = TypeVar("T")
@@ -414,7 +417,7 @@ def breakpoints_changed(view: SessionView, event: ev.Event, p: ev.BreakpointsCha
         Breakpoint(
             _name(str(item.get("id", ""))),
             _name(str(item.get("kind", ""))),
-            sanitise_line(str(item.get("target", "")), MAX_TEXT),
+            sanitise_line(str(item.get("target", "")), MAX_TARGET),
             bool(item.get("enabled", True)),
             int(item["hits"]) if isinstance(item.get("hits"), int) else 0,
         )

@@ -70,6 +70,8 @@ class Breakpoints:
         """
         if ident and ident not in self._all:
             raise AgentError(f"There is no breakpoint {ident:.40}", field="id", value=ident)
+        if ident and not target:
+            kind, target = self._all[ident].kind, self._all[ident].target
         target, guard = self._checked(kind, target)
         equal = next((item for item in self._all.values() if (item.kind, item.target) == (kind, target)), None)
         if ident and equal is not None and equal.id != ident:

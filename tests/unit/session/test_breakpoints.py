@@ -32,6 +32,14 @@ def test_an_equal_one_is_replaced_and_keeps_its_count() -> None:
     assert points.to_json() == ({"id": first, "kind": "tool", "target": "lookup", "enabled": False, "hits": 1},)
 
 
+def test_one_that_is_switched_keeps_what_it_is_on_and_its_count() -> None:
+    points = made()
+    ident = put(points, "tool", "lookup")
+    points.hit(("tool", "lookup"))
+    put(points, "tool", "", enabled=False, ident=ident)
+    assert points.to_json() == ({"id": ident, "kind": "tool", "target": "lookup", "enabled": False, "hits": 1},)
+
+
 def test_one_that_becomes_another_counts_anew() -> None:
     points = made()
     ident = put(points, "tool", "lookup")

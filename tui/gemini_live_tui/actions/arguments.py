@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.mind_view import unpack
+from gemini_live_tui.breakpoint_orders import KINDS as KINDS_OF_BREAKPOINTS
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.view import SessionView
@@ -24,6 +25,7 @@ KINDS: Mapping[str, Callable[[SessionView], Sequence[str]]] = {
     "KEY": lambda view: list(view.mind.keys),
     "WATCHER": lambda view: list(view.mind.watchers),
     "TOOL": lambda view: view.tools,
+    "KIND": lambda view: KINDS_OF_BREAKPOINTS,
 }
 
 

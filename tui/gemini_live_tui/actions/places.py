@@ -77,6 +77,13 @@ PLACES: Mapping[str, Place] = {
         ),
         Place("devices", "Devices", "Which microphone and which speaker, and whether they hear you.", "room"),
         Place("sound-test", "Sound tests", "How your voice arrives, and whether the model hears itself.", "room"),
+        Place(
+            "breakpoints",
+            "Breakpoints",
+            "Where the agent is to be held: before a watcher acts, a phase changes, a tool runs or answers, or when a "
+            "key changes or an expression becomes true.",
+            "room",
+        ),
     )
 }
 

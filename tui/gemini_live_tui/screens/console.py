@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -24,6 +24,8 @@ from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.messages import ActionChosen, FollowChanged, TextSubmitted
 from gemini_live_tui.panes import bodies
 from gemini_live_tui.remembered import recall, remember
+from gemini_live_tui.rooms import Ordering
+from gemini_live_tui.screens.held_actions import HeldActions
 from gemini_live_tui.settings import ConsoleSettings
 from gemini_live_tui.store import ALL, NotSent, Store
 from gemini_live_tui.telling import Level
@@ -31,6 +33,7 @@ from gemini_live_tui.widgets.banner import Banner
 from gemini_live_tui.widgets.completions import Completions
 from gemini_live_tui.widgets.desk import Desk
 from gemini_live_tui.widgets.header import Header
+from gemini_live_tui.widgets.held_row import HeldRow
 from gemini_live_tui.widgets.key_bar import KeyBar
 from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.meter_strip import MeterStrip
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
     from gemini_live_runtime.commands import Order
     from gemini_live_runtime.events import Event
+    from gemini_live_tui.app import ConsoleApp
 
 HINT_S = 4.0
 """How long a passing hint stays."""
@@ -53,7 +57,7 @@ Send = Callable[["Order"], str]
 """Sends a command and returns its id; raises `NotSent` with a sentence."""
 
 
-class ConsoleScreen(Screen[None]):
+class ConsoleScreen(HeldActions, Screen[None]):
     """Everything one sees of a session. It reads the store and sends orders; it decides nothing about the session.
 
     Its looks are in `console.tcss`, which the application loads (Textual loads no style sheet of a default screen).
@@ -92,6 +96,7 @@ class ConsoleScreen(Screen[None]):
         self.completions = Completions(id="completions", glyphs=signs)
         self.prompt = Prompt(self.completions, id="prompt", keymap=settings.keymap)
         self.prompt.suggest = self._suggest
+        self.held_row = HeldRow(id="held", keymap=settings.keymap, glyphs=signs, ascii_only=settings.ascii)
         self.key_bar = KeyBar(
             id="key-bar",
             keymap=settings.keymap,
@@ -108,6 +113,7 @@ class ConsoleScreen(Screen[None]):
         yield self.banner
         yield self.tabs
         yield self.desk
+        yield self.held_row
         if not self._settings.replay:
             with Container(id="prompt-pane"):
                 yield Static(self._signs.prompt, id="prompt-sign", markup=False)
@@ -151,6 +157,7 @@ class ConsoleScreen(Screen[None]):
         else:
             elapsed = store.elapsed(running=live)
             self.header.show(view, store.word, elapsed, live=live)
+            waits.append(self.held_row.show(view.mind.held, elapsed, operable=live))
             if live:
                 waits.append(1.0 - elapsed % 1.0 + 0.005)
             frame = Frame(store.epoch, now, elapsed, live, dirty)
@@ -266,6 +273,9 @@ class ConsoleScreen(Screen[None]):
 
     def refused(self, command_id: str, reason: str) -> None:
         """A command was not carried out: say why, and give typed text back."""
+        front = self.app.screen
+        if isinstance(front, Ordering) and front.refused(command_id, reason):
+            return
         text = self._unconfirmed.pop(command_id, None)
         self._store.dirty |= Dirty.CONTROLS
         if command_id and command_id == self._mode_command:
@@ -297,6 +307,10 @@ class ConsoleScreen(Screen[None]):
         except NotSent as error:
             self.say(str(error), "warning", passing=True)
             return ""
+
+    def open_room(self, name: str) -> None:
+        """Open the room called `name`."""
+        cast("ConsoleApp", self.app).action_open(name)
 
     def action_toggle_text_mode(self) -> None:
         """Text mode and back."""

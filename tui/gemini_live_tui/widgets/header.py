@@ -44,9 +44,11 @@ class Header(Row):
         view = self._view
         muted = self._word == "text" and view.mode == "voice" and not view.microphone
         left: list[Run] = [(" ", ""), state_run(self._word, self._glyphs, "MUTED" if muted else "")]
+        if view.mind.held is not None:
+            left += [(" HELD ", "held"), (" ", "")]
         right = self._right()
         # What is dropped when there is no room: the model, then the cost; never the recording mark or the time.
-        used = 15 + sum(cell_len(text) + 2 for text, _ in right)
+        used = sum(cell_len(text) for text, _ in left) + 1 + sum(cell_len(text) + 2 for text, _ in right)
         while used + cell_len(view.agent) + 3 > width and right[0][1] == "quiet":
             text, _ = right.pop(0)
             used -= cell_len(text) + 2

@@ -32,6 +32,7 @@ LOOKS: Mapping[str, Look] = {
     "key": ("key", "bold"),
     "record": ("recording", "bold"),
     "replay": ("replaying", "bold reverse"),
+    "chosen": ("key", "bold reverse"),
     "low": ("meter-low", ""),
     "mid": ("meter-mid", ""),
     "high": ("meter-high", ""),

@@ -1,0 +1,79 @@
+"""All marks of the session, the newest last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from gemini_live_tui.actions import BY_ID
+from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.formatting import clock_text
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.mind_view import Mark
+    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_tui.app import ConsoleApp
+
+
+class MarksScreen(ModalScreen[None]):
+    """A list of moments with their notes; it grows while it is open."""
+
+    CSS_PATH = "marks.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
+
+    def __init__(self, app: ConsoleApp) -> None:
+        super().__init__()
+        self._settings = app.settings
+        self._first = app.store.view
+        self._told: tuple[int, int] = (-1, -1)
+        keys = keys_of(BY_ID["mark"], app.settings.keymap)
+        how = f"{key_label(keys[0])} sets one" if keys else "mark sets one"
+        self.empty = Static(f"No moment is marked yet. {how}, with a note or without.", id="no-marks", markup=False)
+        self.list = OptionList(id="marks-list")
+
+    @classmethod
+    def of(cls, app: ConsoleApp) -> MarksScreen:
+        """All there are."""
+        return cls(app)
+
+    def compose(self) -> ComposeResult:
+        """A box with the list, or with a sentence."""
+        self.set_class(self._settings.ascii, "-ascii")
+        with Vertical(id="marks-box") as box:
+            box.border_title = "Marks"
+            box.border_subtitle = "esc closes"
+            yield self.empty
+            yield self.list
+
+    def on_mount(self) -> None:
+        """Begin at the newest."""
+        self.show_view(self._first)
+        self.list.focus()
+        if self.list.option_count:
+            self.list.highlighted = self.list.option_count - 1
+
+    def show_view(self, view: SessionView) -> None:
+        """List the marks of a view."""
+        marks = view.mind.marks
+        # Marks are only ever added; old ones are dropped where there are too many.
+        told = (len(marks), marks[-1].seq if marks else 0)
+        if told == self._told:
+            return
+        self._told = told
+        highlighted = self.list.highlighted
+        self.list.clear_options()
+        self.list.add_options(Option(_line(mark), id=str(mark.seq)) for mark in marks)
+        self.list.highlighted = highlighted
+        self.empty.display, self.list.display = not marks, bool(marks)
+
+
+def _line(mark: Mark) -> Content:
+    # Without colours of its own: the cursor's must be seen on all of it.
+    return Content(f"{clock_text(mark.t)}  {mark.text or 'marked'}")

@@ -1,0 +1,37 @@
+"""One line to write on, for rooms: what is pasted into it is made fit to show first."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.widgets import Input
+
+from gemini_live_runtime.text import sanitise_line
+
+
+class LineInput(Input):
+    """A field without a frame of its own and without a blinking cursor, which would repaint an idle room."""
+
+    DEFAULT_CSS = """
+    LineInput, LineInput:focus {
+        height: 1;
+        border: none;
+        padding: 0;
+        background: $background;
+        background-tint: $foreground 0%;
+        color: $foreground;
+        width: 1fr;
+        & > .input--placeholder, & > .input--suggestion { color: $quiet; }
+        & > .input--cursor { background: $foreground; color: $background; text-style: none; }
+    }
+    """
+
+    def on_mount(self) -> None:
+        """Be still."""
+        self.cursor_blink = False
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        lines = event.text.splitlines()
+        if lines:
+            self.replace(sanitise_line(lines[0], self.max_length or 10_000), *self.selection)
