@@ -17,7 +17,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "devices",
-        "f6",
+        "ctrl+d",
         "open('devices')",
         "Devices",
         "Choose microphone and speaker, and see whether they hear you",
