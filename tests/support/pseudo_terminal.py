@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from pathlib import Path
 from types import TracebackType
 
@@ -49,8 +50,9 @@ class PseudoTerminal:
     def read_until(self, text: bytes) -> bytes:
         """Read until `text` was written; what was read now."""
         start = len(self.seen)
+        deadline = time.monotonic() + PATIENCE_S
         while text not in self.seen[start:]:
-            ready, _, _ = select.select([self.master], [], [], PATIENCE_S)
+            ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))
             assert ready, f"waited for {text!r} in vain: {self.seen[-3000:]!r}"
             self.seen += os.read(self.master, 65536)
         return self.seen[start:]
