@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
+from gemini_live_runtime.state.explaining import decisive_leaves
 from gemini_live_runtime.state.store import State
 
 
@@ -17,26 +19,10 @@ def why_blocked(machine: PhaseMachine, state: State, phase: str, now: float) -> 
     for way in ways:
         if way["outcome"] == "ready":
             return []
-        reasons += [_untrue(leaf) for leaf in _false_leaves(way["guard"])]
-        reasons += [_untrue(leaf) for leaf in _false_leaves(way.get("target_guard"))]
+        reasons += [leaf for tree in (way["guard"], way.get("target_guard")) for leaf in _why_not(tree)]
         reasons += [f"{key} is not set" for key in way.get("missing", ())]
     return reasons
 
 
-def _false_leaves(tree: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """The parts of an explanation that are false and have no parts themselves."""
-    if tree is None or tree["value"]:
-        return []
-    leaves = [leaf for child in tree.get("children", ()) for leaf in _false_leaves(child)]
-    return leaves or [tree]
-
-
-def _untrue(leaf: dict[str, Any]) -> str:
-    """`user:name is set` as what is the case instead; a comparison with the value that was read."""
-    text = str(leaf["text"])
-    for said in (" is set", " is true"):
-        if text.endswith(said):
-            return f"{text.removesuffix(said)} is not {said.removeprefix(' is ')}"
-    reads = [read for read in leaf.get("reads", ()) if read["present"]]
-    values = ", ".join(f"{read['key']} is {read['value']!r}" for read in reads)
-    return f"{text} is false" + (f": {values}" if values else "")
+def _why_not(tree: Mapping[str, Any] | None) -> list[str]:
+    return [] if tree is None or tree["value"] else decisive_leaves(tree)

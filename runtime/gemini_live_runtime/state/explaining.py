@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -120,3 +120,34 @@ def same(left: Any, right: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Whether a JSON value is a number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def decisive_leaves(tree: Mapping[str, Any] | None) -> list[str]:
+    """What decided an explanation in its JSON form, a few words each: the true parts of a true one, else the false.
+
+    `app:plan is set` that is false reads `app:plan is not set`; a comparison tells the value that was read.
+    """
+    if not tree:
+        return []
+    return [_said(leaf) for leaf in _leaves(tree, bool(tree.get("value")))]
+
+
+def _leaves(tree: Mapping[str, Any], wanted: bool) -> list[Mapping[str, Any]]:
+    if bool(tree.get("value")) is not wanted:
+        return []
+    parts = [leaf for child in tree.get("children", ()) for leaf in _leaves(child, wanted)]
+    return parts or [tree]
+
+
+def _said(leaf: Mapping[str, Any]) -> str:
+    text = str(leaf.get("text", ""))
+    problem = f" ({leaf['problem']})" if leaf.get("problem") else ""
+    reads = [read for read in leaf.get("reads", ()) if read.get("present")]
+    values = ", ".join(f"{read['key']} is {shown(read['value'])}" for read in reads)
+    if leaf.get("value"):
+        by = ", ".join(dict.fromkeys(str(read["by"]) for read in reads if read.get("by")))
+        return f"{text}{f' (written by {by})' if by else ''}{problem}"
+    for said in (" is set", " is true"):
+        if text.endswith(said):
+            return f"{text.removesuffix(said)} is not {said.removeprefix(' is ')}{problem}"
+    return f"{text} is false{f': {values}' if values else ''}{problem}"

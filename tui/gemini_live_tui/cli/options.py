@@ -14,6 +14,13 @@ from gemini_live_tui.config import Config, Loaded
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+DETAIL = click.option(
+    "--detail",
+    type=click.Choice(["talk", "mind", "all"]),
+    default="mind",
+    help="What plain lines tell: the conversation, what the agent knows and decides too (the default), or everything.",
+)
+
 SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("--backend", "backend", {"metavar": "NAME|URL", "help": "gemini, vertex, local, or a ws:// or wss:// URL."}),
     ("--model", "model", {"metavar": "NAME", "help": "Model to talk to, instead of the agent's."}),

@@ -10,7 +10,7 @@ import click
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.cli.options import LOOK_OPTIONS, config_options
+from gemini_live_tui.cli.options import DETAIL, LOOK_OPTIONS, config_options
 from gemini_live_tui.config import load
 
 if TYPE_CHECKING:
@@ -22,9 +22,18 @@ if TYPE_CHECKING:
 @click.option("--plain", is_flag=True, help="Print the session as lines of text.")
 @click.option("--json", "as_json", is_flag=True, help="Print the session's events as JSON lines.")
 @click.option("--times", is_flag=True, help="With --plain: begin each line with its time.")
+@DETAIL
 @click.option("--speed", type=float, metavar="X", help="Play with the session's own timing, this many times as fast.")
 @config_options(LOOK_OPTIONS)
-def replay(session: str, plain: bool, as_json: bool, times: bool, speed: float | None, flags: dict[str, Any]) -> int:
+def replay(
+    session: str,
+    plain: bool,
+    as_json: bool,
+    times: bool,
+    detail: str,
+    speed: float | None,
+    flags: dict[str, Any],
+) -> int:
     """Show a recorded session in the console, or print it.
 
     SESSION is an id from `sessions`, or a session's folder or events file from anywhere. Nothing in it is executed.
@@ -46,8 +55,9 @@ def replay(session: str, plain: bool, as_json: bool, times: bool, speed: float |
         return _problems(journal)
     if plain:
         from gemini_live_runtime.journal.plain import PlainWriter
+        from gemini_live_runtime.journal.plain_mind import mind_lines
 
-        writer = PlainWriter(times=times)
+        writer = PlainWriter(times=times, mind=mind_lines(detail))
         for event in journal:
             for line in writer.feed(event):
                 click.echo(line)

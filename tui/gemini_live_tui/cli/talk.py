@@ -19,7 +19,7 @@ import click
 
 from gemini_live_runtime.errors import EngineError, UsageError
 from gemini_live_tui.cli.agent_output import AgentOutput
-from gemini_live_tui.cli.options import DEVICE_OPTIONS, SESSION_OPTIONS, Sound, config_options, spec_of
+from gemini_live_tui.cli.options import DETAIL, DEVICE_OPTIONS, SESSION_OPTIONS, Sound, config_options, spec_of
 from gemini_live_tui.config import load
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ IDLE_S = 1.0
 @click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Fail after S seconds.")
 @click.option("--plain", "form", flag_value="plain", default="plain", help="Print lines of text (the default).")
 @click.option("--json", "form", flag_value="json", help="Print events as JSON lines.")
+@DETAIL
 @click.option("--devices", is_flag=True, help="Use the sound devices instead of files.")
 @click.option("--fast", is_flag=True, help="On the embedded server: do not wait for real time.")
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server.")
@@ -64,6 +65,7 @@ def talk(
     until_idle: bool,
     timeout: float,
     form: str,
+    detail: str,
     devices: bool,
     fast: bool,
     script: str | None,
@@ -102,6 +104,7 @@ def talk(
         until_idle=until_idle or bool(texts or mic),
         timeout=timeout,
         form=form,
+        detail=detail,
         interactive=interactive,
         debug=shared["debug"],
     )
@@ -137,6 +140,7 @@ class _Conversation:
         until_idle: bool,
         timeout: float,
         form: str,
+        detail: str,
         interactive: bool,
         debug: bool,
     ) -> None:
@@ -145,6 +149,7 @@ class _Conversation:
         self._until_idle = until_idle
         self._timeout = timeout
         self._form = form
+        self._detail = detail
         self._interactive = interactive
         self._debug = debug
         self._session: LiveSession | None = None
@@ -278,8 +283,9 @@ class _Conversation:
         if self._form == "json":
             return lambda event: print(event.to_line(), file=stream, flush=True)
         from gemini_live_runtime.journal.plain import PlainWriter
+        from gemini_live_runtime.journal.plain_mind import mind_lines
 
-        writer = PlainWriter()
+        writer = PlainWriter(mind=mind_lines(self._detail))
 
         def write(event: ev.Event) -> None:
             lines = writer.feed(event)

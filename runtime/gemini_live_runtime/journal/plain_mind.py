@@ -1,0 +1,126 @@
+"""What an agent's mind does, as lines of text: everything that the console's panes show beside the transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.mind_view import Need, Way, pack, unpack
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.state.explaining import decisive_leaves
+from gemini_live_runtime.text import sanitise_line
+
+HOUSEKEEPING = ("session:", "temp:")
+"""Scopes that the session itself writes all the time: printed only when everything is asked for."""
+
+_LONGEST = 300
+
+
+class MindLines:
+    """The lines of a session's mind. `everything` adds what the session writes for itself, and the meters.
+
+    Labels are `set:`, `need:`, `way:`, `why:`, `near:`, `pattern:`, `turn:`, `usage:`, `break:` and `meters:`. A way or
+    a need is told again when it stands otherwise.
+    """
+
+    def __init__(self, *, everything: bool = False) -> None:
+        self._everything = everything
+        self._ways: dict[tuple[str, str], str] = {}
+        self._needs: dict[str, bool] = {}
+        self._phase = ""
+
+    def lines(self, event: ev.Event, view: SessionView) -> Iterator[str]:
+        """The lines of one event, which `view` has taken in already."""
+        for label, text in self._told(event.payload, view):
+            yield f"{label}: {sanitise_line(text, _LONGEST)}"
+
+    def _told(self, payload: ev.Payload, view: SessionView) -> Iterator[tuple[str, str]]:
+        mind = view.mind
+        match payload:
+            case ev.StateChanged():
+                if self._everything or not payload.key.startswith(HOUSEKEEPING):
+                    yield "set", _change(payload)
+            case ev.PhaseEntered():
+                self._phase = payload.phase
+                self._ways.clear()
+                self._needs.clear()
+                for leaf in decisive_leaves(payload.explanation):
+                    yield "why", leaf
+            case ev.WatcherFired() if not payload.muted:
+                for leaf in decisive_leaves(payload.explanation):
+                    yield "why", leaf
+            case ev.GuardsRead():
+                yield from self._guards(mind.needs, mind.ways)
+            case ev.WatchersMissed():
+                for miss in payload.misses:
+                    yield "near", f"{miss.get('watcher', '')}: {miss.get('missing', '')}"
+            case ev.PatternsRead():
+                for item in payload.patterns:
+                    yield "pattern", f"{item.get('name', '')}: {item.get('progress', '')}"
+            case ev.ToolAcknowledged():
+                yield "tool", f"{payload.name} goes on in the background"
+            case ev.TurnMeasured():
+                yield "turn", _turn(payload)
+            case ev.UsageReported() if payload.cost_usd is not None:
+                prices = f" (prices of {payload.prices_as_of})" if payload.prices_as_of else ""
+                yield (
+                    "usage",
+                    f"{view.prompt_tokens:,} tokens in, {view.response_tokens:,} out, "
+                    f"about ${payload.cost_usd:.4f}{prices}",
+                )
+            case ev.BreakpointsChanged():
+                listed = (
+                    f"{item.kind} {item.target} ({'on' if item.enabled else 'off'}, {item.hits} hits)"
+                    for item in mind.breakpoints
+                )
+                yield "break", ", ".join(listed) or "none"
+            case ev.Meters() if self._everything:
+                yield "meters", _meters(payload)
+
+    def _guards(self, needs: tuple[Need, ...], ways: tuple[Way, ...]) -> Iterator[tuple[str, str]]:
+        for need in needs:
+            if self._needs.get(need.key) != need.met:
+                self._needs[need.key] = need.met
+                yield (
+                    "need",
+                    f"{need.label} is {'met by ' + need.by if need.met and need.by else 'met' if need.met else 'open'}",
+                )
+        for number, way in enumerate(ways):
+            missing = [f"{key} is not set" for key in way.missing]
+            trees: tuple[Any, ...] = (unpack(way.guard), unpack(way.target_guard))
+            reasons = [leaf for tree in trees for leaf in decisive_leaves(tree)]
+            text = f"{self._phase} -> {way.to}: {way.outcome}, {'; '.join([*reasons, *missing]) or way.because}"
+            if self._ways.get((way.to, str(number))) != text:
+                self._ways[way.to, str(number)] = text
+                yield "way", text
+
+
+def mind_lines(detail: str) -> MindLines | None:
+    """What `--detail` asks for: `talk` is the conversation alone, `mind` the agent's mind too, `all` everything."""
+    return None if detail == "talk" else MindLines(everything=detail == "all")
+
+
+def _change(payload: ev.StateChanged) -> str:
+    was = "" if payload.added else f" (was {pack(payload.old)})"
+    what = "removed" if payload.removed else f"= {pack(payload.new)}"
+    by = f" by {payload.origin}" + (f" {payload.by}" if payload.by else "")
+    because = f": {payload.reason}" if payload.reason else ""
+    return f"{payload.key} {what}{was}{by}{because}"
+
+
+def _turn(payload: ev.TurnMeasured) -> str:
+    latency = "no sound" if payload.latency_ms is None else f"{payload.latency_ms:.0f} ms"
+    stages: Mapping[str, float | None] = payload.stages
+    parts = [f"{name.replace('_', '-')} {ms:.0f}" for name, ms in stages.items() if ms is not None and name != "total"]
+    tokens = f"; {payload.prompt_tokens} tokens in, {payload.response_tokens} out"
+    return f"{payload.of_turn}: {latency}" + (f" = {' + '.join(parts)}" if parts else "") + tokens
+
+
+def _meters(payload: ev.Meters) -> str:
+    levels = (("microphone", payload.mic_db), ("cleaned", payload.clean_db), ("speaker", payload.out_db))
+    parts = [f"{name} {level:.0f} dB" for name, level in levels if level is not None]
+    if payload.erle_db is not None:
+        parts.append(f"echo less {payload.erle_db:.0f} dB")
+    parts.append(f"buffer {payload.buffer_ms:.0f} ms, {payload.underruns} underruns, {payload.mic_dropped} dropped")
+    return ", ".join(parts)
