@@ -140,6 +140,18 @@ def _pressing(*keys: str) -> Act:
     return act
 
 
+async def _help(app: ConsoleApp, pilot: Pilot[Any]) -> None:
+    await pilot.press("f1")
+    # The scrollbar is as long as the table of actions, and would make another picture of every new action.
+    app.screen.query_one("#help-box").styles.scrollbar_size_vertical = 0
+
+
+async def _choosing_a_theme(app: ConsoleApp, pilot: Pilot[Any]) -> None:
+    app.action_open("themes")
+    await pilot.pause()
+    await pilot.press("down")
+
+
 WIDE, NORMAL, NARROW = (160, 45), (120, 36), (80, 24)
 PICTURES: dict[str, tuple[Scene, tuple[int, int], dict[str, Any], Act]] = {
     "empty-normal": (empty, NORMAL, {}, _nothing),
@@ -164,12 +176,20 @@ PICTURES: dict[str, tuple[Scene, tuple[int, int], dict[str, Any], Act]] = {
     "mark-narrow": (listening, NARROW, {}, _opening("mark", *"odd")),
     "marks-narrow": (held, NARROW, {}, _opening("marks")),
     "too-small": (listening, (50, 12), {}, _nothing),
-    "help-narrow": (empty, NARROW, {}, _pressing("f1")),
+    "help-narrow": (empty, NARROW, {}, _help),
     "replay-narrow": (listening, NARROW, {"replay": True}, _nothing),
     "ascii-narrow": (interrupted, NARROW, {"ascii": True}, _nothing),
     "paper-normal": (interrupted, NORMAL, {"theme": "paper"}, _nothing),
     "high-contrast-normal": (interrupted, NORMAL, {"theme": "high-contrast"}, _nothing),
     "ansi-normal": (interrupted, NORMAL, {"theme": "ansi"}, _nothing),
+    "fjord-normal": (interrupted, NORMAL, {"theme": "fjord"}, _nothing),
+    "solar-light-normal": (interrupted, NORMAL, {"theme": "solar-light"}, _nothing),
+    "phosphor-normal": (interrupted, NORMAL, {"theme": "phosphor"}, _nothing),
+    "colour-blind-normal": (interrupted, NORMAL, {"theme": "colour-blind"}, _nothing),
+    "mono-normal": (interrupted, NORMAL, {"theme": "mono"}, _nothing),
+    "themes-narrow": (listening, NARROW, {}, _choosing_a_theme),
+    "jump-narrow": (listening, NARROW, {}, _pressing("ctrl+o")),
+    "suggestions-narrow": (listening, NARROW, {}, _pressing("/", "down")),
 }
 
 

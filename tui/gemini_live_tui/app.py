@@ -308,7 +308,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self.theme_setter(name)()
         else:
             known = ", ".join(self.theme_choices)
-            self.console_screen.say(f"There is no theme {name[:60]!r}. Known: {known}.", "warning", passing=True)
+            self.say(f"There is no theme {name[:60]!r}. Known: {known}.", "warning", passing=True)
 
     def action_next_theme(self) -> None:
         """The next theme by name."""

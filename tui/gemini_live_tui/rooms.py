@@ -52,6 +52,7 @@ ROOMS: Mapping[str, str] = {
     "marks": "marks:MarksScreen",
     "microphone-test": "trial:MicrophoneTest",
     "palette": "palette:CommandsScreen",
+    "themes": "themes:ThemesScreen",
     "vertex": "vertex:VertexScreen",
     "welcome": "welcome:WelcomeScreen",
 }

@@ -20,6 +20,8 @@ class ConsoleSettings:
     """A theme's name; "" chooses by what the terminal can show."""
     themes_dir: Path | None = None
     """The user's own themes, they come before bundled ones of the same name; None is none."""
+    config_path: Path | None = None
+    """The file that keeps what is chosen in the console; None keeps nothing."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by action id, e.g. `{"mute": "m,f4"}`; what cannot work is said and left out."""
     fps: int = 20

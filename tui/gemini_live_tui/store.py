@@ -102,7 +102,8 @@ class Store:
                 break
         if len(self._queue) < MAX_QUEUED // 2:
             self._room.set()
-        if self._sample is not None:
+        if self._sample is not None and not self._queue:
+            # Not before: a snapshot still to come would put the meters back.
             from gemini_live_runtime.journal.fold import apply_sample
 
             self.dirty |= apply_sample(self.view, self._sample)

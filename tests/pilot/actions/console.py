@@ -9,6 +9,7 @@ from gemini_live_runtime.commands import HangUp, SetMicrophone
 from gemini_live_tui.screens.help import HelpScreen
 from gemini_live_tui.screens.jump import JumpScreen
 from gemini_live_tui.screens.palette import CommandsScreen
+from gemini_live_tui.screens.themes import ThemesScreen
 
 
 @check("copy")
@@ -42,8 +43,21 @@ async def _palette(driver: Driver, key: str) -> None:
 @check("theme")
 async def _theme(driver: Driver, key: str) -> None:
     await driver.press(key)
-    assert driver.app.theme == "high-contrast"
-    assert "Theme high-contrast" in driver.screen()
+    assert driver.app.theme == "fjord"
+    assert "Theme fjord" in driver.screen()
+
+
+@check("themes")
+async def _themes(driver: Driver, way: str) -> None:
+    await driver.press(way)
+    assert isinstance(driver.app.screen, ThemesScreen)
+    assert driver.app.theme == "ember"
+    await driver.press("down")
+    assert driver.app.theme == "fjord"
+    await driver.press("enter")
+    assert driver.app.screen is driver.app.console_screen
+    assert driver.app.theme == "fjord"
+    assert "Theme fjord" in driver.screen()
 
 
 @check("quit")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import ManualClock, run_virtual
 from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
@@ -43,6 +45,21 @@ def test_of_many_samples_the_last_is_shown() -> None:
         assert store.queued == 0
         store.drain()
         assert store.view.meters.mic_db == -float(999 % 60)
+
+    run_virtual(main())
+
+
+def test_a_sample_is_not_undone_by_a_snapshot_that_was_folded_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemini_live_tui.store.FOLD_BUDGET_S", -1.0)
+
+    async def main() -> None:
+        store = _store()
+        await store.put(Hello("s", 1, "test"))
+        await store.put(Snapshot(SessionView()))
+        await store.put(MeterSample(t=0.0, mic_db=-12.0))
+        while store.drain():
+            pass
+        assert store.view.meters.mic_db == -12.0
 
     run_virtual(main())
 

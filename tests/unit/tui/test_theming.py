@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.colours import contrast, lab_distance, seen_with
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_tui import theming
@@ -16,34 +17,62 @@ FRAMES = {"frame", "frame-focused", "meter-track", "meter-peak", "meter-low", "m
 """Variables of lines and bars, not of text."""
 
 
-def _luminance(colour: str) -> float:
-    """Relative luminance, WCAG 2.2."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    """Contrast ratio of two colours, WCAG 2.2: 1 to 21."""
-    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-def test_there_is_a_dark_a_light_a_high_contrast_and_a_sixteen_colour_theme() -> None:
-    assert {"ember", "paper", "high-contrast", "ansi"} <= set(BUNDLED)
+def test_there_are_dark_light_high_contrast_sixteen_colour_colour_blind_safe_and_hueless_themes() -> None:
+    assert {
+        "ember",
+        "paper",
+        "high-contrast",
+        "ansi",
+        "colour-blind",
+        "mono",
+        "fjord",
+        "solar-light",
+        "phosphor",
+    } <= set(BUNDLED)
     assert theming.load_theme("ember").dark
     assert not theming.load_theme("paper").dark
     assert theming.load_theme("ansi").ansi
 
 
 @pytest.mark.parametrize("name", [name for name in BUNDLED if name != "ansi"])
-def test_every_text_of_a_theme_can_be_read_on_its_background(name: str) -> None:
+def test_every_text_of_a_theme_can_be_read_on_every_ground_it_has(name: str) -> None:
     theme = theming.load_theme(name)
     least = 7.0 if name == "high-contrast" else 4.5
+    grounds = ("background", "surface", "panel")
     texts = {key: value for key, value in theme.variables.items() if key not in FRAMES}
-    texts["foreground"] = theme.colours["foreground"]
-    poor = {key: round(contrast(text, theme.colours["background"]), 2) for key, text in texts.items()}
-    assert {key: ratio for key, ratio in poor.items() if ratio < least} == {}
+    texts.update({key: value for key, value in theme.colours.items() if key not in grounds})
+    ratios = {(key, ground): contrast(text, theme.colours[ground]) for key, text in texts.items() for ground in grounds}
+    assert {pair: round(ratio, 2) for pair, ratio in ratios.items() if ratio < least} == {}
+
+
+def test_without_hues_nothing_has_a_hue() -> None:
+    theme = theming.load_theme("mono")
+    for colour in (*theme.colours.values(), *theme.variables.values()):
+        assert colour[1:3] == colour[3:5] == colour[5:7]
+
+
+def test_one_green_is_one_green() -> None:
+    theme = theming.load_theme("phosphor")
+    for colour in (*theme.colours.values(), *theme.variables.values()):
+        red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+        assert green >= red
+        assert green >= blue
+
+
+@pytest.mark.parametrize("eye", ["protan", "deutan"])
+def test_what_must_be_told_apart_can_be_by_eyes_that_see_no_red_or_no_green(eye: str) -> None:
+    theme = theming.load_theme("colour-blind")
+    pairs = [
+        ("confirmed", "failure"),
+        ("meter-low", "meter-high"),
+        ("speaker-user", "speaker-model"),
+        ("diff-add", "diff-del"),
+        ("state-listening", "state-error"),
+        ("lane-user", "lane-model"),
+    ]
+    for one, other in pairs:
+        seen = [seen_with(eye, theme.variables[name]) for name in (one, other)]
+        assert lab_distance(*seen) > 25, (one, other)
 
 
 @pytest.mark.parametrize("name", [name for name in BUNDLED if name != "ansi"])

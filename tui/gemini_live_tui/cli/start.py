@@ -279,6 +279,7 @@ def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
     return ConsoleSettings(
         theme=config.theme,
         themes_dir=themes_dir,
+        config_path=loaded.path,
         keymap=config.keymap,
         fps=config.fps,
         ascii=config.ascii,

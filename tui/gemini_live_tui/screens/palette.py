@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.markup import escape
 
 from gemini_live_tui.actions import ACTIONS, BEFORE_A_SESSION, Action
 from gemini_live_tui.actions.keymap import key_label, keys_of
@@ -55,14 +56,14 @@ class ConsoleCommands(Provider):
                 keys = ", ".join(key_label(key) for key in keys_of(action, app.settings.keymap))
                 keys = keys or (f"/{action.slash}" if action.slash else "")
                 help_text = f"{action.description} ({keys})" if keys else action.description
-                yield f"{action.group}: {action.title}", help_text, app.performer(action.id)
+                yield f"{action.group}: {action.title}", escape(help_text), app.performer(action.id)
         for name in app.theme_choices:
             yield f"Theme: {name}", "Use this theme for now; the config file sets it for good", app.theme_setter(name)
 
     async def discover(self) -> Hits:
         """Everything, before anything is typed."""
         for title, help_text, callback in self._commands():
-            yield DiscoveryHit(Content(title), callback, text=title, help=help_text)
+            yield DiscoveryHit(Content.styled(title, "bold"), callback, text=title, help=help_text)
 
     async def search(self, query: str) -> Hits:
         """What matches."""
@@ -70,4 +71,4 @@ class ConsoleCommands(Provider):
         for title, help_text, callback in self._commands():
             score = matcher.match(title)
             if score > 0:
-                yield Hit(score, matcher.highlight(title), callback, text=title, help=help_text)
+                yield Hit(score, matcher.highlight(title).stylize("bold"), callback, text=title, help=help_text)

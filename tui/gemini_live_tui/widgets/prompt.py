@@ -39,6 +39,7 @@ class Prompt(TextArea):
         .text-area--cursor-line { background: $background; }
         .text-area--placeholder { color: $quiet; }
         .text-area--cursor { background: $foreground; color: $background; text-style: none; }
+        &:light .text-area--cursor { background: $foreground; color: $background; }
     }
     """
 

@@ -1,0 +1,124 @@
+"""Every text that is really painted can be read: each theme, every screen, measured cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+from rich.style import Style
+from tests.snapshots.test_console_looks import interrupted
+from tests.support.colours import contrast
+from tests.support.console_driver import BY_NAME, Driver, console
+from tests.support.scripted_link import ScriptedLink
+from textual.color import Color
+
+from gemini_live_tui import theming
+
+THEMES = [name for name in theming.theme_names() if name != "ansi"]
+LEAST = 4.5
+PICKER = f"{BY_NAME}themes"
+
+Look = Callable[[Driver], Awaitable[None]]
+
+
+def _pressing(*keys: str) -> Look:
+    async def look(driver: Driver) -> None:
+        await driver.press(*keys)
+
+    return look
+
+
+async def _selected(driver: Driver) -> None:
+    transcript = driver.app.console_screen.transcript
+    await driver.pilot.mouse_down(transcript, offset=(2, 1))
+    await driver.pilot.hover(transcript, offset=(30, 4))
+    await driver.pilot.mouse_up(transcript, offset=(30, 4))
+
+
+async def _warned(driver: Driver) -> None:
+    driver.app.console_screen.say("Something is not as it should be.", "warning")
+
+
+async def _failed(driver: Driver) -> None:
+    driver.link.die("The engine process ended (signal 9).")
+
+
+async def _palette(driver: Driver) -> None:
+    await driver.press("f3", *"mu")
+    await driver.app.workers.wait_for_complete()
+
+
+LOOKS: dict[str, Look] = {
+    "voice": _pressing(),
+    "muted": _pressing("space", "v"),
+    "text mode": _pressing("f2", *"hello"),
+    "selected prompt": _pressing("f2", *"hello", "shift+home"),
+    "suggestions": _pressing("/", "down"),
+    "selected transcript": _selected,
+    "help": _pressing("f1"),
+    "jump": _pressing("ctrl+o"),
+    "palette": _palette,
+    "warned": _warned,
+    "failed": _failed,
+    **{f"pane {digit}": _pressing(str(digit), "down") for digit in range(2, 10)},
+}
+
+
+def _hex(style: Style, *, back: bool) -> str:
+    colour = style.bgcolor if back else style.color
+    return "" if colour is None or colour.is_default else Color.from_rich_color(colour).hex6.lower()
+
+
+def _painted(driver: Driver) -> Iterator[tuple[str, str, str]]:
+    """Text, its colour and its ground, of what the front screen's widgets paint. Lines and bars are no text."""
+    screen = driver.app.screen
+    for y, strip in enumerate(screen._compositor.render_strips()):
+        x = 0
+        for segment in strip:
+            words = "".join(" " if "\u2500" <= sign <= "\u259f" else sign for sign in segment.text).strip()
+            at, x = x, x + segment.cell_length
+            style = segment.style
+            if not words or style is None:
+                continue
+            widget, _ = screen.get_widget_at(at + len(segment.text) - len(segment.text.lstrip()), y)
+            if widget is screen:
+                continue
+            ink, ground = _hex(style, back=False), _hex(style, back=True)
+            if style.reverse:
+                ink, ground = ground, ink
+            yield words, ink, ground
+
+
+@pytest.mark.parametrize("name", LOOKS)
+async def test_every_text_has_the_contrast_it_needs_in_every_theme(name: str) -> None:
+    poor: dict[tuple[str, str, str], str] = {}
+    link = ScriptedLink()
+    interrupted(link)
+    async with console(size=(120, 36), link=link, started=False) as driver:
+        await driver.settle()
+        await LOOKS[name](driver)
+        for theme in THEMES:
+            driver.app.theme = theme
+            await driver.settle()
+            poor.update(_poor(driver))
+    assert poor == {}
+
+
+async def test_the_theme_picker_can_be_read_in_every_theme_it_shows() -> None:
+    async with console(size=(80, 24)) as driver:
+        await driver.press(PICKER, "home")
+        for _ in theming.theme_names():
+            if driver.app.theme in THEMES:
+                assert _poor(driver) == {}
+            await driver.press("down")
+
+
+def _poor(driver: Driver) -> dict[tuple[str, str, str], str]:
+    """What cannot be read, by theme, ink and ground."""
+    poor: dict[tuple[str, str, str], str] = {}
+    for words, ink, ground in _painted(driver):
+        assert ink, words
+        assert ground, words
+        if contrast(ink, ground) < LEAST:
+            poor[driver.app.theme, ink, ground] = f"{contrast(ink, ground):.2f} {words}"
+    return poor
