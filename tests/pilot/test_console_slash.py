@@ -117,7 +117,7 @@ async def test_an_unknown_theme_names_the_known_ones_and_changes_nothing() -> No
     async with console() as driver:
         await driver.press("/theme nosuch")
         assert driver.app.theme == "ember"
-        assert "There is no theme 'nosuch'. Known: ansi, ember" in driver.screen()
+        assert "There is no theme 'nosuch'. Known: ansi, colour-blind, ember" in driver.screen()
 
 
 async def test_themes_are_suggested_by_name() -> None:

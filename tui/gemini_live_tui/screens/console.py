@@ -274,7 +274,7 @@ class ConsoleScreen(HeldActions, Screen[None]):
     def refused(self, command_id: str, reason: str) -> None:
         """A command was not carried out: say why, and give typed text back."""
         front = self.app.screen
-        if isinstance(front, Ordering) and front.refused(command_id, reason):
+        if front is not self and isinstance(front, Ordering) and front.refused(command_id, reason):
             return
         text = self._unconfirmed.pop(command_id, None)
         self._store.dirty |= Dirty.CONTROLS
