@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,12 @@ class PhaseMachine:
         self.history: deque[PhaseTransition] = deque(maxlen=HISTORY_LIMIT)
         self._since = 0.0
         self._instruction = ""
+
+    def copy(self) -> PhaseMachine:
+        """One that stands where this one does and goes on by itself."""
+        other = copy(self)
+        other.history = deque(self.history, HISTORY_LIMIT)
+        return other
 
     @property
     def current_phase(self) -> Phase:

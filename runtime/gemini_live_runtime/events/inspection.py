@@ -29,10 +29,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentDescribed(Payload):
-    """What the agent is made of, at the session's start and after each reload. `defined_at` is `file.py:12` or "".
+    """What the agent is made of, at the session's start and after each change. `defined_at` is `file.py:12` or "".
 
-    `phases`: `name`, `goal` (the instruction's first line), `needs`, `requires`, `tools` (null: all), `terminal`,
-    `ways` (each `to`, `when`, `because`), `defined_at`. `watchers`: `name`, `when`, `keys`, `blocking`, `defined_at`.
+    `instruction` is the agent's own, to which phases and modifiers add. `phases`: `name`, `goal` (the instruction's
+    first line), `needs`, `requires`, `tools` (null: all), `terminal`, `ways` (each `to`, `when`, `because`,
+    `defined_at`), `defined_at`. `watchers`: `name`, `when`, `keys`, `blocking`, `defined_at`.
     `patterns`: `name`, `when`, `defined_at`. `computed`: `key`, `inputs`, `defined_at`. `keys` (declared ones): `key`,
     `type` (a JSON schema), `description`. `tools`: `name`, `description`, `mode`, `defined_at`. `extractors`: `name`,
     `trigger`, `fields`, `defined_at`.
@@ -40,6 +41,7 @@ class AgentDescribed(Payload):
 
     type: ClassVar[str] = "agent.described"
     agent: str
+    instruction: str = ""
     phases: tuple[dict[str, Any], ...] = ()
     initial_phase: str = ""
     watchers: tuple[dict[str, Any], ...] = ()
@@ -128,6 +130,7 @@ class PhasePreviewed(Payload):
 
     `missing` are keys it requires that are not set, `guard` its own guard's explanation, `way` that of the transition
     from here (null: there is no way). `clears` are keys that would be removed, `runs` the agent's code that would run.
+    `unknown` says what could not be told.
     """
 
     type: ClassVar[str] = "phase.previewed"
@@ -143,6 +146,7 @@ class PhasePreviewed(Payload):
     clears: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     prompts: bool = False
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,7 +79,10 @@ def described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirty
     """The agent's parts; what they have done so far is kept by name."""
     mind = view.mind
     shape = {name: getattr(p, name) for name in ("phases", "computed", "keys", "tools", "extractors")}
-    mind.shape, mind.shape_seq = pack({**shape, "agent": p.agent, "initial_phase": p.initial_phase}), event.seq
+    mind.shape, mind.shape_seq = (
+        pack({**shape, "agent": p.agent, "instruction": p.instruction, "initial_phase": p.initial_phase}),
+        event.seq,
+    )
     known_watchers, known_patterns = mind.watchers, mind.patterns
     mind.watchers, mind.patterns = {}, {}
     for item in p.watchers:

@@ -25,6 +25,11 @@ class Body(Protocol):
         ...
 
     @property
+    def turn_open(self) -> bool:
+        """Whether a turn is going on."""
+        ...
+
+    @property
     def cut_below(self) -> int:
         """Generations below this number are cut."""
         ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime import events as ev
@@ -28,6 +29,7 @@ from gemini_live_runtime.session.fast_lane import FastLane
 from gemini_live_runtime.session.fault_reports import FaultReports
 from gemini_live_runtime.session.holding import TURN_ENDS
 from gemini_live_runtime.session.keeping import Keeper
+from gemini_live_runtime.session.operator_desk import OperatorDesk
 from gemini_live_runtime.session.pending import DeferredWriter, PendingContext
 from gemini_live_runtime.session.phase_director import PhaseDirector
 from gemini_live_runtime.session.pipeline import Pipeline
@@ -182,6 +184,7 @@ class Conductor:
             self.pipeline.extraction_failed,
             body.changed,
         )
+        self.operator = OperatorDesk(self)
         self.keeper = Keeper(plan, self)
         self.subscriptions: list[Subscription] = []
         self.closed = False
@@ -282,6 +285,7 @@ class Conductor:
             # Its step was not reached, or held up by an author's code.
             self.answer(outcome, ToolAnswer(outcome.result))
         await self._part(self.agents.close())
+        await self._part(self.operator.close())
         if not await self._part(self.callbacks.control("on_teardown"), TEARDOWN_S):
             error = f"it took longer than {TEARDOWN_S:g} s; the session ended without it"
             self._emit(ev.CodeFailed(where="on_teardown", name="on_teardown", error=error))
@@ -377,6 +381,7 @@ class Conductor:
                     self.standing.turn_ended()
                 held = self.stops.gate.held
                 self.lane.put(TURN_ENDS, lambda: self.pipeline.turn_ended(event.turn, payload, held=held))
+                self.operator.turn_ended()
             case ev.TurnInterrupted():
                 self.lane.put("interrupted", lambda: self._tell("on_interrupted"))
             case ev.GenerationCompleted():
@@ -488,6 +493,7 @@ class Conductor:
 
     def replace_instruction(self, text: str) -> None:
         """The agent's own instruction is `text` from now on."""
+        self.plan = replace(self.plan, definition=replace(self.plan.definition, instruction=text))
         self.steersman.replace_base(text)
         self.lane.put("instruction replaced", lambda: self.steersman.steer("between"))
 

@@ -20,6 +20,7 @@ def describe(plan: SessionPlan) -> ev.AgentDescribed:
     definition = plan.definition
     return ev.AgentDescribed(
         agent=plan.name,
+        instruction=definition.instruction,
         phases=tuple(map(_phase, definition.phases)),
         initial_phase=plan.initial_phase,
         watchers=tuple(

@@ -6,7 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import commands as cmd
-from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.session.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.input_vad import InputVadSnapshot
 from gemini_live_runtime.session.pending import DeferredWriter
@@ -149,6 +150,26 @@ class LiveHandle:
         """Take the conversation to a phase without asking guards; raises `AgentError` for one that does not exist."""
         self._mind.transition_to(phase, source="program", reason=reason)
 
+    async def preview_phase(self, phase: str) -> ev.PhasePreviewed:
+        """What going to a phase without asking guards would do, found out on a copy."""
+        return await self._mind.operator.foresee_phase(phase)
+
+    async def edit_state(self, *edits: dict[str, Any], reason: str = "") -> None:
+        """Write or remove keys by hand, all or none, as the `state.edit` command does. Raises `GeminiLiveError`."""
+        await self._order(cmd.EditState(edits=edits, reason=reason))
+
+    async def preview_edit(self, *edits: dict[str, Any]) -> ev.EditPreviewed:
+        """What `edit_state` would do, found out on a copy."""
+        return await self._mind.operator.foresee_edit(edits)
+
+    async def undo_edit(self, *, force: bool = False) -> None:
+        """Take back the last edit. Raises `GeminiLiveError` when a key was changed since, unless `force`."""
+        await self._order(cmd.UndoEdit(force=force))
+
+    async def redo_edit(self, *, force: bool = False) -> None:
+        """Make the edit again that was taken back last. Raises as `undo_edit` does."""
+        await self._order(cmd.RedoEdit(force=force))
+
     def explain(self) -> dict[str, Any]:
         """Where the conversation stands and why it goes no further, every guard with the values it read."""
         return self._mind.explain()
@@ -159,14 +180,11 @@ class LiveHandle:
 
     def mute_watcher(self, name: str, muted: bool = True) -> None:
         """Let a watcher only count what would have set it off, or hear it again. Raises `AgentError` for no such."""
-        watchers = self._mind.settler.watchers
-        try:
-            (watchers.mute if muted else watchers.unmute)(name)
-        except KeyError:
-            known = ", ".join(status.name for status in watchers.status) or "none"
-            raise AgentError(
-                f"There is no watcher {name!r}", remedy=f"Watchers: {known}", field="watcher", value=name
-            ) from None
+        self._mind.operator.switch(name, muted, "agent")
+
+    async def fire_watcher(self, name: str) -> None:
+        """Run what a watcher does, as if its condition had come true. Raises `GeminiLiveError` for no such."""
+        await self._order(cmd.FireWatcher(watcher=name))
 
     def extracted(self, extractor: str) -> dict[str, Any] | None:
         """The last object that an extractor found."""

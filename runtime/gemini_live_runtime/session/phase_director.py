@@ -26,10 +26,15 @@ from gemini_live_runtime.state.explaining import Explanation
 from gemini_live_runtime.state.store import Origin, State, writing_as
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.phases import Phase
     from gemini_live_runtime.conversation.transcript import TranscriptWindow
 
 WINDOW = 5
 """Ended turns that `on_enter_context` gets to see."""
+
+
+NAVIGATION = "session:navigation_context"
+"""Where the conversation stands, in words for the model."""
 
 
 class PhaseDirector:
@@ -56,7 +61,7 @@ class PhaseDirector:
         self._window = window
         self._about_to_move = about_to_move
         # Read live: needs are filled, and ways opened, between one phase and the next.
-        state.provide("session:navigation_context", self._navigation)
+        state.provide(NAVIGATION, self._navigation)
 
     def _navigation(self) -> str | None:
         return self.machine.describe_navigation(self._state) if self.machine.entered else None
@@ -102,15 +107,8 @@ class PhaseDirector:
 
     def _faults(self, evaluation: TransitionEvaluation) -> None:
         """Tell of guards that raised; they count as false."""
-        phases = self.machine.phases
-        for item in evaluation.considered:
-            way = phases[evaluation.phase].transitions[item.index]
-            guards = ((item.guard, way.defined_at), (item.target_guard, phases[item.to].defined_at))
-            for guard, place in guards:
-                problem = "" if guard is None or not guard.failed else next(_problems(guard), "")
-                if guard is not None and problem:
-                    where = f"guard of {evaluation.phase} to {item.to}"
-                    self._code.failed(where, guard.text, None, problem, defined_at=place)
+        for text, to, problem, place in failures(self.machine, evaluation):
+            self._code.failed(f"guard of {evaluation.phase} to {to}", text, None, problem, defined_at=place)
 
     async def move(self, name: str, turn: int, *, source: str, reason: str, by_operator: bool) -> TransitionResult:
         """Go where code or the operator says; raises `AgentError` when that cannot be."""
@@ -181,19 +179,7 @@ class PhaseDirector:
 
     def publish(self) -> None:
         """Write where the conversation stands into `session:`."""
-        machine, state = self.machine, self._state
-        phase = machine.current_phase
-        with writing_as(Origin("phase", phase.name)):
-            state.set("session:phase", phase.name)
-            for key, needs in (("session:phase_needs", phase.needs), ("session:phase_requires", phase.requires)):
-                if needs:
-                    state.set(key, [need.key for need in needs])
-                else:
-                    state.remove(key)
-            if phase.tools is None:
-                state.remove("session:active_tools")
-            else:
-                state.set("session:active_tools", list(phase.tools))
+        publish_phase(self._state, self.machine.current_phase)
 
     def _tell(self, record: PhaseTransition) -> None:
         phase = self.machine.phases[record.to_phase]
@@ -211,6 +197,33 @@ class PhaseDirector:
                 terminal=phase.terminal,
             )
         )
+
+
+def publish_phase(state: State, phase: Phase) -> None:
+    """Write into `session:` that the conversation is in `phase`."""
+    with writing_as(Origin("phase", phase.name)):
+        state.set("session:phase", phase.name)
+        for key, needs in (("session:phase_needs", phase.needs), ("session:phase_requires", phase.requires)):
+            if needs:
+                state.set(key, [need.key for need in needs])
+            else:
+                state.remove(key)
+        if phase.tools is None:
+            state.remove("session:active_tools")
+        else:
+            state.set("session:active_tools", list(phase.tools))
+
+
+def failures(machine: PhaseMachine, evaluation: TransitionEvaluation) -> Iterator[tuple[str, str, str, str]]:
+    """Guards that raised: each one's text, where it leads, what went wrong, and where it is defined."""
+    phases = machine.phases
+    for item in evaluation.considered:
+        way = phases[evaluation.phase].transitions[item.index]
+        guards = ((item.guard, way.defined_at), (item.target_guard, phases[item.to].defined_at))
+        for guard, place in guards:
+            problem = "" if guard is None or not guard.failed else next(_problems(guard), "")
+            if guard is not None and problem:
+                yield guard.text, item.to, problem, place
 
 
 def _problems(explanation: Explanation) -> Iterator[str]:

@@ -117,6 +117,7 @@ class LiveSession:
         )
         self.orders = OperatorOrders(self._emit)
         self.conductor.stops.take_orders(self.orders)
+        self.conductor.operator.take_orders(self.orders)
         self.handle = self.conductor.fast.handle = LiveHandle(self)
         self._model_sound = sound_tap(self.conductor.telemetry, self.conductor.callbacks.watched("on_audio"), clock.now)
         self._wire = WireLife(

@@ -46,6 +46,11 @@ class SessionBody:
         return self._core.turns.number
 
     @property
+    def turn_open(self) -> bool:
+        """Whether a turn is going on."""
+        return self._core.turns.is_open
+
+    @property
     def cut_below(self) -> int:
         """Generations below this number are cut."""
         return self._core.ledger.cut_below

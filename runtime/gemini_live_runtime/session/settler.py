@@ -9,7 +9,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.user_code import UserCode
 from gemini_live_runtime.state.computed import ComputedRegistry, ComputeFault
 from gemini_live_runtime.state.explaining import Explanation
-from gemini_live_runtime.state.store import Origin, State
+from gemini_live_runtime.state.store import Changes, Origin, State
 from gemini_live_runtime.state.temporal import TemporalEvent, TemporalFiring, TemporalRegistry
 from gemini_live_runtime.state.watchers import Firing, NearMiss, WatcherRegistry
 
@@ -55,6 +55,10 @@ class Settler:
         self._lately: dict[str, tuple[float, int]] = {}
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
         """Keys whose change calls for settling."""
+
+    def pending(self, state: State) -> Changes:
+        """A record of changes of `state`, a copy of this one's, that begins with those that have not settled yet."""
+        return self._changes.copy(state)
 
     def begin(self) -> None:
         """Compute everything, and let watchers begin from how things stand."""
@@ -106,6 +110,12 @@ class Settler:
             await self._pattern(firing)
         self._shown()
 
+    async def fire(self, name: str, reason: str) -> None:
+        """Run what a watcher does because the operator wants it. Raises `KeyError` for no such watcher."""
+        firing = self.watchers.force(name, self._state, reason)
+        self._tell(firing)
+        await self._act(firing, Origin("operator", "", reason))
+
     def _too_often(self, what: str) -> bool:
         now = self._now()
         began, count = self._lately.get(what, (now, 0))
@@ -128,8 +138,10 @@ class Settler:
             self._tell(firing, muted=True)
             return
         self._tell(firing)
+        await self._act(firing, Origin("watcher", firing.name, f"{firing.key} changed"))
+
+    async def _act(self, firing: Firing, origin: Origin) -> None:
         watcher = firing.watcher
-        origin = Origin("watcher", firing.name, f"{firing.key} changed")
         where, place = f"watcher {firing.name}", watcher.defined_at
         if watcher.blocking:
             await self._code.run(where, watcher.then, self._state, firing.change, origin=origin, defined_at=place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from inspect import iscoroutinefunction
@@ -135,6 +136,17 @@ class ComputedRegistry:
 
     def __len__(self) -> int:
         return len(self._order)
+
+    def copy(self) -> ComputedRegistry:
+        """One that computes the same and remembers by itself what it has told."""
+        other = copy(self)
+        other._told = set(self._told)
+        return other
+
+    @property
+    def plain(self) -> bool:
+        """Whether all of them are guards without functions."""
+        return len(self._plain) == len(self._order)
 
     @property
     def variables(self) -> tuple[ComputedVar, ...]:

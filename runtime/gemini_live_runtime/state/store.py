@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass
@@ -93,6 +93,12 @@ class Changes:
 
     def __len__(self) -> int:
         return len(self._old)
+
+    def copy(self, state: State) -> Changes:
+        """The same record for a copy of the state, which goes on from here."""
+        other = state.track()
+        other._old = dict(self._old)
+        return other
 
     def take(self) -> dict[str, tuple[Any, Any]]:
         """Keys that read otherwise now, with (old, new) (`MISSING` for absent), in the order of the first change.
@@ -353,6 +359,32 @@ class State(Readable):
     def provide(self, key: str, value: Callable[[], Any]) -> None:
         """Let `key` be read live from a function: for figures that move all the time and make no mutations."""
         self._live[check_key(key)] = value
+
+    def is_live(self, key: str) -> bool:
+        """Whether `key` is read live from a function."""
+        return self._live_value(key) is not None
+
+    def own(self, key: str) -> Any:
+        """The value that is stored under `key` itself, which must not be changed, or `MISSING`."""
+        return self._own(key)
+
+    def locked(self) -> AbstractContextManager[Any]:
+        """While this lasts nobody else writes."""
+        return self._lock
+
+    def copy(self) -> State:
+        """A state of its own with the same values, writers and declared keys; nothing comes back."""
+        other = State()
+        with self._lock:
+            other._data = dict(self._data)
+            other._scopes = {scope: set(names) for scope, names in self._scopes.items()}
+            other._sequence = self._sequence
+            other._last = dict(self._last)
+            other._checked_names = set(self._checked_names)
+            other._declared = dict(self._declared)
+            other._live = dict(self._live)
+            other.turn_number = self.turn_number
+        return other
 
     def track(self) -> Changes:
         """A new record of changes, beginning now."""

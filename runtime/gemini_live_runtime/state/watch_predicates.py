@@ -36,7 +36,7 @@ class WatchPredicate:
     `guard` is set for those that watch the truth of a guard; all others watch one key and see missing values as null.
     """
 
-    __slots__ = ("_decide", "_missing", "always", "guard", "key", "keys", "text", "threshold", "wanted")
+    __slots__ = ("_decide", "_missing", "always", "guard", "key", "keys", "plain", "text", "threshold", "wanted")
 
     def __init__(
         self,
@@ -58,6 +58,8 @@ class WatchPredicate:
         """The number that the key's value has to get past; None where it is about something else."""
         self.always = guard is not None and has_function(guard)
         """It has to be looked at after every change: nobody knows what its functions read."""
+        self.plain = not self.always
+        """No function of an author decides."""
         self._decide = decide
         self._missing = missing
 
@@ -176,12 +178,14 @@ class WatchPredicate:
                 value=decide,
             )
         words = text or function_name(decide)
-        return cls(
+        made = cls(
             f"{name}: {words}",
             frozenset((name,)),
             lambda old, new: bool(decide(copied(old), copied(new))),
             lambda old, new: f"{words} said no",
         )
+        made.plain = False
+        return made
 
     def matches(self, old: Any, new: Any) -> bool:
         """Whether this change is the one: of the key's value (None for missing), or of the guard's truth.

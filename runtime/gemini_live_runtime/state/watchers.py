@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -152,6 +153,18 @@ class WatcherRegistry:
     def __len__(self) -> int:
         return len(self._watchers)
 
+    def copy(self) -> WatcherRegistry:
+        """One with the same watchers that goes on by itself from what this one remembers."""
+        other = copy(self)
+        other._truths, other._muted = dict(self._truths), set(self._muted)
+        other._fired, other._suppressed = Counter(self._fired), Counter(self._suppressed)
+        return other
+
+    @property
+    def plain(self) -> bool:
+        """Whether no function of an author decides anything here."""
+        return all(watcher.predicate.plain for watcher in self._watchers)
+
     @property
     def observed_keys(self) -> frozenset[str]:
         """The keys that are watched, as far as they are known."""
@@ -189,6 +202,15 @@ class WatcherRegistry:
         self._fired[name] -= 1
         self._suppressed[name] += 1
         return True
+
+    def force(self, name: str, state: State, reason: str) -> Firing:
+        """A firing that nothing has set off but `reason`; it counts. Raises `KeyError` for no such watcher."""
+        index = self._names.index(self._known(name))
+        watcher = self._watchers[index]
+        key = watcher.predicate.key or next(iter(sorted(watcher.predicate.keys)), "")
+        value = state.get(key) if key else None
+        self._fired[name] += 1
+        return Firing(watcher, name, key, value, copied(value), Explanation(reason, True))
 
     def prime(self, state: State) -> list[WatchFault]:
         """Take the guards' truths from how things are now, so that nothing that holds already becomes true."""

@@ -1,0 +1,749 @@
+"""The operator's hands on a running agent: state, phases, watchers, context and instruction."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import (
+    Change,
+    ComputedVar,
+    InstructionModifier,
+    Live,
+    Phase,
+    PhasePreparation,
+    State,
+    StateKey,
+    Transition,
+    Watcher,
+    WatchPredicate,
+    key,
+)
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.session.oracle import LIMIT_S, MAX_ASKING
+from gemini_live_runtime.state.edits import MAX_EDITS, MAX_STEPS
+
+
+def nothing() -> None:
+    """An action."""
+
+
+class Desk:
+    """Orders by number, and what came of each."""
+
+    def __init__(self, talk: Talk) -> None:
+        self.t = talk
+        self._made = 0
+
+    async def does(self, order: cmd.Order) -> str:
+        """Give an order; why it was refused, "" when it was not."""
+        self._made += 1
+        ident = f"o{self._made}"
+        await self.t.stage.session.command(cmd.Command(ident, order))
+        await self.t.rests()
+        refused = [event.reason for event in self.t.all(ev.CommandRefused) if event.command_id == ident]
+        assert len(refused) <= 1
+        return "".join(refused)
+
+    async def edits(self, *edits: dict[str, Any], reason: str = "") -> str:
+        return await self.does(cmd.EditState(edits=edits, reason=reason))
+
+    async def sets(self, name: str, value: Any, **more: Any) -> str:
+        return await self.edits({"key": name, "value": value, **more})
+
+    async def previews(self, *edits: dict[str, Any]) -> ev.EditPreviewed:
+        assert await self.does(cmd.PreviewEdit(edits=edits)) == ""
+        return self.t.all(ev.EditPreviewed)[-1]
+
+    @property
+    def applied(self) -> list[ev.EditsApplied]:
+        return self.t.all(ev.EditsApplied)
+
+
+# -- state -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_writes_adds_and_removes_together_and_says_who_did_it() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        edits = ({"key": "app:a", "value": [1]}, {"key": "user:b", "remove": True}, {"key": "app:c", "value": None})
+        assert await desk.edits(*edits, reason="because") == ""
+        assert t.state.snapshot(["app:a", "user:b", "app:c"]) == {"app:a": [1], "app:c": None}
+        (applied,) = desk.applied
+        assert (applied.command_id, applied.how, applied.undo, applied.redo) == ("o1", "edit", 1, 0)
+        assert [(v["key"], v["old"], v["new"], v["added"], v["removed"]) for v in applied.values] == [
+            ("app:a", 1, [1], False, False),
+            ("user:b", "x", None, False, True),
+            ("app:c", None, None, True, False),
+        ]
+        changes = [change for change in t.all(ev.StateChanged) if change.origin == "operator"]
+        assert [(change.key, change.reason) for change in changes] == [
+            ("app:a", "because"),
+            ("user:b", "because"),
+            ("app:c", "because"),
+        ]
+        assert t.events.index("edit.applied") > t.events.index("state.changed")
+
+    talk(agent().state(values={"app:a": 1, "user:b": "x"}), scenario)
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        ({"key": "app:age", "value": "old"}, "app:age cannot be 'old'"),
+        (
+            {"key": "derived:double", "value": 3},
+            "is computed and cannot be written. It follows from app:age",
+        ),
+        ({"key": "nowhere:x", "value": 3}, "no known scope"),
+        ({"key": "", "value": 3}, "A state key is a text that is not empty"),
+        ({"value": 3}, "A state key is a text that is not empty"),
+        ({"key": "app:none", "remove": True}, "There is no app:none to remove"),
+        ({"key": "app:b"}, "neither a value nor remove"),
+        ({"key": "app:b", "value": 1, "remove": True}, "both a value and remove"),
+        ({"key": "app:b", "value": 1, "remove": "yes"}, 'remove is true or false, not "yes"'),
+        ({"key": "app:b", "value": 1, "valu": 2}, "An edit has no 'valu'"),
+        ({"key": "app:b", "value": 1, "expect": 7}, "app:b is 2 now (by initial test), not 7 as it was seen"),
+        ({"key": "app:b", "value": 1, "expect": True}, "app:b is 2 now (by initial test), not true as it was seen"),
+        ({"key": "app:b", "value": 1, "expect_absent": True}, "app:b is 2 now (by initial test), not absent"),
+        ({"key": "app:new", "value": 1, "expect": 1}, "app:new is gone now, not 1 as it was seen"),
+        ({"key": "app:b", "value": 1, "expect": 2, "expect_absent": True}, "expects a value and none"),
+        ({"key": "session:silence_ms", "value": 1}, "measured all the time and cannot be written"),
+        (
+            {"key": "session:phase", "value": "x"},
+            "only tells how the session stands. Go to a phase instead",
+        ),
+    ],
+)
+def test_an_edit_that_cannot_be_made_is_refused_in_a_sentence_and_changes_nothing(
+    edit: dict[str, Any], said: str
+) -> None:
+    of = (
+        agent()
+        .state(StateKey("app:age", int), values={"app:age": 7, "app:b": 2})
+        .computed(ComputedVar("double", lambda s: 2 * s["app:age"], "app:age"))
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        before = t.state.snapshot()
+        for tried in (edit, edit):
+            assert said in await desk.edits({"key": "app:first", "value": 1}, tried)
+        assert t.state.snapshot() == before
+        assert desk.applied == []
+        assert said in (await desk.previews({"key": "app:first", "value": 1}, edit)).problem
+
+    talk(of, scenario)
+
+
+def test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        assert "nothing to edit" in await desk.edits()
+        many = ({"key": f"app:k{number}", "value": 0} for number in range(MAX_EDITS + 1))
+        assert f"at most {MAX_EDITS} keys" in await desk.edits(*many)
+        assert "app:a is edited twice" in await desk.edits({"key": "app:a", "value": 1}, {"key": "app:a", "value": 2})
+
+    talk(agent(), scenario)
+
+
+def test_what_was_seen_still_holds_so_the_edit_is_made() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        assert await desk.sets("app:a", 2, expect=1) == ""
+        assert await desk.sets("app:b", 1, expect_absent=True) == ""
+        assert await desk.edits({"key": "app:a", "remove": True, "expect": 2}) == ""
+        assert "app:a" not in t.state
+        assert t.state["app:b"] == 1
+
+    talk(agent().state(values={"app:a": 1}), scenario)
+
+
+def test_declared_types_make_what_they_can_of_a_value() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        assert await desk.sets("app:age", "12") == ""
+        assert t.state["app:age"] == 12
+        assert desk.applied[-1].values[0]["new"] == 12
+
+    talk(agent().state(StateKey("app:age", int)), scenario)
+
+
+def test_an_edit_lets_state_settle_and_the_conversation_move() -> None:
+    seen: list[Any] = []
+
+    def note(state: State, change: Change) -> None:
+        seen.append((change.old, change.new))
+
+    of = (
+        agent()
+        .phase(
+            Phase("first", "One.", transitions=Transition("second", key("derived:double") > 9)),
+            Phase("second", "Two.", terminal=True),
+        )
+        .computed(ComputedVar("double", lambda s: 2 * s.get("app:n", 0), "app:n"))
+        .watch(Watcher(key("derived:double").crossed_above(5), note))
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await Desk(t).sets("app:n", 5)
+        assert t.state["derived:double"] == 10
+        assert seen == [(0, 10)]
+        assert t.phases == ["first", "second"]
+
+    talk(of, scenario)
+
+
+def test_edits_are_taken_back_and_made_again_one_by_one() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        await desk.edits({"key": "app:a", "value": 2}, {"key": "app:b", "remove": True})
+        await desk.sets("app:new", "x")
+        assert await desk.does(cmd.UndoEdit()) == ""
+        assert "app:new" not in t.state
+        assert await desk.does(cmd.UndoEdit()) == ""
+        assert t.state.snapshot(["app:a", "app:b"]) == {"app:a": 1, "app:b": 1}
+        assert await desk.does(cmd.UndoEdit()) == "There is no edit to take back."
+        assert await desk.does(cmd.RedoEdit()) == ""
+        assert await desk.does(cmd.RedoEdit()) == ""
+        assert t.state.snapshot(["app:a", "app:b", "app:new"]) == {"app:a": 2, "app:new": "x"}
+        assert await desk.does(cmd.RedoEdit()) == "There is no edit to make again."
+        assert [(item.how, item.undo, item.redo) for item in desk.applied] == [
+            ("edit", 1, 0),
+            ("edit", 2, 0),
+            ("undo", 1, 1),
+            ("undo", 0, 2),
+            ("redo", 1, 1),
+            ("redo", 2, 0),
+        ]
+
+    talk(agent().state(values={"app:a": 1, "app:b": 1}), scenario)
+
+
+def test_what_was_changed_since_is_not_taken_back_unless_forced() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        await desk.sets("app:a", 2)
+        t.state.set("app:a", 3)
+        refused = await desk.does(cmd.UndoEdit())
+        assert refused == (
+            "app:a is 3 now (by program), not 2 as it was seen. Force it to overwrite what was written since."
+        )
+        assert t.state["app:a"] == 3
+        assert await desk.does(cmd.UndoEdit(force=True)) == ""
+        assert t.state["app:a"] == 1
+        t.state.set("app:a", 9)
+        assert "Force it" in await desk.does(cmd.RedoEdit())
+        assert await desk.does(cmd.RedoEdit(force=True)) == ""
+        assert t.state["app:a"] == 2
+
+    talk(agent().state(values={"app:a": 1}), scenario)
+
+
+def test_taking_back_an_added_key_that_is_gone_already_is_no_fault_when_forced() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        await desk.edits({"key": "app:a", "value": 1}, {"key": "app:b", "value": 1})
+        t.state.remove("app:a")
+        assert "app:a is gone now" in await desk.does(cmd.UndoEdit())
+        assert await desk.does(cmd.UndoEdit(force=True)) == ""
+        assert "app:b" not in t.state
+
+    talk(agent(), scenario)
+
+
+def test_a_new_edit_forgets_what_was_taken_back_and_an_equal_one_is_no_edit() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        await desk.sets("app:a", 1)
+        await desk.does(cmd.UndoEdit())
+        await desk.sets("app:b", 1)
+        assert await desk.does(cmd.RedoEdit()) == "There is no edit to make again."
+        await desk.sets("app:b", 1)
+        assert (desk.applied[-1].values, desk.applied[-1].undo) == ((), 1)
+
+    talk(agent(), scenario)
+
+
+def test_only_so_many_edits_are_remembered() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        for number in range(MAX_STEPS + 5):
+            await desk.sets("app:a", number)
+        assert desk.applied[-1].undo == MAX_STEPS
+
+    talk(agent(), scenario)
+
+
+# -- previews --------------------------------------------------------------------------------------------------------
+
+
+PHASES = (
+    Phase("first", "One.", transitions=Transition("second", key("app:n") > 5, because="it is enough")),
+    Phase(
+        "second",
+        lambda s: f"There are {s.get('app:n', 0)}; draft {s.get('app:draft', 'none')}.",
+        transitions=Transition("first", key("app:back").is_true()),
+        requires="app:menu",
+        preparations=PhasePreparation("menu", nothing, "app:menu"),
+        guard=key("app:open").is_true(),
+        tools="book",
+        clear_on_enter="app:draft",
+        on_enter=nothing,
+        prompt_on_enter="Go on.",
+    ),
+)
+
+
+def book() -> str:
+    """Book."""
+    return "booked"
+
+
+def cancel() -> str:
+    """Cancel."""
+    return "cancelled"
+
+
+def phased() -> Live:
+    return (
+        agent()
+        .phase(*PHASES)
+        .tools(book, cancel)
+        .state(values={"app:n": 1, "app:open": True, "app:draft": "d", "app:back": False})
+    )
+
+
+def test_a_preview_tells_what_would_follow_and_changes_nothing() -> None:
+    of = (
+        phased()
+        .computed(ComputedVar("big", key("app:n") > 3))
+        .watch(
+            Watcher(key("app:n").crossed_above(4), nothing, name="many"),
+            Watcher(key("derived:big").became_true(), nothing, name="big"),
+            Watcher(key("app:draft").changed(), nothing, name="draft"),
+        )
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        t.handle.mute_watcher("big")
+        await t.passes(1)
+        before, state = list(t.events), t.state.snapshot()
+        found = await desk.previews({"key": "app:n", "value": 7})
+        assert t.events == [*before, "edit.previewed"]
+        assert t.state.snapshot() == state
+        assert found.problem == ""
+        assert [(v["key"], v["old"], v["new"]) for v in found.values] == [("app:n", 1, 7)]
+        assert [(v["key"], v["old"], v["new"]) for v in found.derived] == [("derived:big", False, True)]
+        assert [(w["name"], w["muted"]) for w in found.watchers] == [("big", True), ("many", False)]
+        assert [(g["to"], g["before"], g["after"]) for g in found.guards] == [("second", "guard is false", "blocked")]
+        assert found.phase == ""
+        assert found.unknown == ("what watcher many does", "preparation menu of second")
+
+    talk(of, scenario)
+
+
+def test_a_preview_goes_on_into_the_phase_that_would_be_entered() -> None:
+    of = phased().watch(Watcher(key("app:draft").changed(), nothing, name="draft"))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        found = await desk.previews({"key": "app:n", "value": 7}, {"key": "app:menu", "value": "fish"})
+        assert found.phase == "second"
+        assert [(w["name"], w["key"], w["new"]) for w in found.watchers] == [("draft", "app:draft", None)]
+        assert found.guards[0]["after"] == "ready"
+        assert found.guards[0]["explanation"]["children"][0]["reads"][0]["value"] == 7
+        assert found.unknown == ("on_enter of second", "what watcher draft does")
+        assert t.phases == ["first"]
+
+    talk(of, scenario)
+
+
+def test_a_preview_leaves_no_trace_in_what_watchers_remember() -> None:
+    def odd(state: State) -> bool:
+        return bool(state.get("app:n", 0) % 2)
+
+    fired: list[int] = []
+    of = (
+        agent()
+        .watch(Watcher(key("app:n").is_set().became_true(), nothing, name="set"))
+        .watch(Watcher((~(key("app:n") < 0) & odd).became_true(), lambda: fired.append(1), name="odd"))
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        for _ in range(3):
+            found = await desk.previews({"key": "app:n", "value": 3})
+            assert [w["name"] for w in found.watchers] == ["set", "odd"]
+        assert [status.fired for status in t.stage.session.conductor.settler.watchers.status] == [0, 0]
+        await desk.sets("app:n", 3)
+        assert fired == [1]
+
+    talk(of, scenario)
+
+
+def test_rules_and_failing_functions_are_named_as_unknown() -> None:
+    def broken(state: State) -> bool:
+        raise ValueError("on purpose")
+
+    of = (
+        agent()
+        .phase(
+            Phase("first", "One.", transitions=(Transition("second", broken), Transition("second", key("app:x")))),
+            Phase("second", "Two.", terminal=True),
+        )
+        .computed(ComputedVar("bad", lambda s: 1 / s["app:n"], "app:n"))
+        .watch(Watcher(WatchPredicate.custom("app:n", lambda old, new: 1 / new > 0), nothing, name="inverse"))
+        .state(values={"app:n": 1})
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        found = await Desk(t).previews({"key": "app:n", "value": 0})
+        assert found.problem == ""
+        assert any(text.startswith("computed bad: ") and "ZeroDivisionError" in text for text in found.unknown)
+        assert any(text.startswith("watcher inverse: ZeroDivisionError") for text in found.unknown)
+        assert any("on purpose" in text for text in found.unknown)
+        assert t.failures() == []
+
+    talk(of, scenario)
+
+
+def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up() -> None:
+    slow = [False]
+
+    def sleepy(state: State) -> int:
+        if slow[0]:
+            time.sleep(LIMIT_S * 1.5)
+        return 1
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        slow[0] = True
+        order = cmd.PreviewEdit(edits=({"key": "app:n", "value": 2},))
+        began = time.monotonic()
+        for number in range(MAX_ASKING):
+            await t.stage.session.command(cmd.Command(f"p{number}", order))
+        assert time.monotonic() - began < 0.5
+        assert "previews wait for the agent's code" in await desk.does(order)
+        await t.passes(2 * LIMIT_S)
+        slow[0] = False
+        assert [found.problem for found in t.all(ev.EditPreviewed)] == [
+            "The agent's code takes longer than 1 s to say"
+        ] * 4
+        await t.passes(1)
+
+    talk(agent().computed(ComputedVar("one", sleepy, "app:n")).state(values={"app:n": 1}), scenario)
+
+
+# -- phases ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_operator_takes_the_conversation_to_a_phase_without_asking_guards() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        assert await Desk(t).does(cmd.GoToPhase(phase="second", reason="to look")) == ""
+        entered = t.all(ev.PhaseEntered)[-1]
+        assert (entered.phase, entered.trigger, entered.because) == ("second", "operator", "to look")
+        assert t.state["session:phase"] == "second"
+        assert "app:draft" not in t.state
+
+    talk(phased(), scenario)
+
+
+def test_the_operator_leaves_even_a_terminal_phase() -> None:
+    of = agent().phase(
+        Phase("first", "One.", transitions=Transition("end", key("app:x"))), Phase("end", "Bye.", terminal=True)
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        await desk.does(cmd.GoToPhase(phase="end"))
+        await desk.does(cmd.GoToPhase(phase="first"))
+        assert t.phases == ["first", "end", "first"]
+
+    talk(of, scenario)
+
+
+def test_the_operator_goes_to_a_phase_when_the_turn_has_ended() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        await t.hears("hello")
+        assert await desk.does(cmd.GoToPhase(phase="second", when="turn-end")) == ""
+        assert t.phases == ["first"]
+        assert [n.text for n in t.all(ev.Notice)] == ["The conversation goes to second when the turn has ended"]
+        await t.says("hi")
+        await t.ends()
+        assert t.phases == ["first", "second"]
+        assert t.events.index("phase.entered", t.events.index("turn.completed")) > 0
+        # Nobody speaks: there is no end to wait for.
+        await desk.does(cmd.GoToPhase(phase="first", when="turn-end"))
+        assert t.phases == ["first", "second", "first"]
+
+    talk(phased(), scenario)
+
+
+def test_a_later_order_to_go_takes_the_place_of_one_that_waits() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        await t.hears("hello")
+        await desk.does(cmd.GoToPhase(phase="second", when="turn-end"))
+        await desk.does(cmd.GoToPhase(phase="third", when="now"))
+        assert t.phases == ["first", "third"]
+        (refused,) = t.all(ev.CommandRefused)
+        assert (refused.command_id, refused.reason) == ("o1", "Another phase was asked for before second was entered")
+        await t.ends()
+        assert t.phases == ["first", "third"]
+
+    first = Phase("first", "1", transitions=(Transition("second", key("app:x")), Transition("third", key("app:y"))))
+    talk(agent().phase(first, Phase("second", "2", terminal=True), Phase("third", "3", terminal=True)), scenario)
+
+
+def test_orders_about_phases_that_cannot_be_are_refused() -> None:
+    async def unphased(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        assert await desk.does(cmd.GoToPhase(phase="x")) == "Agent test has no phases."
+        await desk.does(cmd.PreviewPhase(phase="x"))
+        assert t.all(ev.PhasePreviewed)[-1].problem == "Agent test has no phases."
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        assert await desk.does(cmd.GoToPhase(phase="nowhere")) == (
+            "There is no phase 'nowhere'. Phases: first, second."
+        )
+        assert await desk.does(cmd.GoToPhase(phase="first")) == "The conversation is in phase first already."
+        await desk.does(cmd.PreviewPhase(phase="first"))
+        assert t.all(ev.PhasePreviewed)[-1].problem == "The conversation is in phase first already."
+
+    talk(agent(), unphased)
+    talk(phased(), scenario)
+
+
+def test_a_phase_is_previewed_with_all_that_going_there_would_do() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        await t.passes(1)
+        before, state = list(t.events), t.state.snapshot()
+        assert await desk.does(cmd.PreviewPhase(phase="second")) == ""
+        assert t.events == [*before, "phase.previewed"]
+        assert t.state.snapshot() == state
+        found = t.all(ev.PhasePreviewed)[-1]
+        # The draft is cleared before the instruction is written.
+        assert (found.phase, found.problem, found.instruction) == ("second", "", "There are 1; draft none.")
+        assert (found.missing, found.clears, found.runs) == (("app:menu",), ("app:draft",), ("on_enter of second",))
+        assert found.guard is not None
+        assert (found.guard["text"], found.guard["value"]) == ("app:open is true", True)
+        assert found.way is not None
+        assert (found.way["text"], found.way["value"]) == ("app:n > 5", False)
+        assert (found.tools_added, found.tools_removed, found.prompts) == ((), ("cancel",), True)
+        assert t.handle.phase == "first"
+        await desk.does(cmd.GoToPhase(phase="second"))
+        await desk.does(cmd.PreviewPhase(phase="first"))
+        back = t.all(ev.PhasePreviewed)[-1]
+        assert (back.instruction, back.tools_added, back.tools_removed) == ("One.", ("cancel",), ())
+        assert (back.guard, back.prompts) == (None, False)
+
+    talk(phased(), scenario)
+
+
+def test_an_instruction_that_cannot_be_written_is_told_in_the_preview() -> None:
+    def broken(state: State) -> str:
+        raise ValueError("on purpose")
+
+    of = agent().phase(
+        Phase("first", "One.", transitions=Transition("second", key("app:x"))), Phase("second", broken, terminal=True)
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await Desk(t).does(cmd.PreviewPhase(phase="second"))
+        found = t.all(ev.PhasePreviewed)[-1]
+        assert (found.problem, found.instruction) == ("", "")
+        assert "on purpose" in found.unknown[0]
+
+    talk(of, scenario)
+
+
+# -- watchers --------------------------------------------------------------------------------------------------------
+
+
+def test_a_muted_watcher_only_counts_until_it_is_heard_again() -> None:
+    fired: list[int] = []
+    of = agent().watch(Watcher(key("app:n").changed(), lambda: fired.append(1), name="n"))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        assert await desk.does(cmd.SwitchWatcher(watcher="n", muted=True)) == ""
+        await t.writes(n=1)
+        assert fired == []
+        assert await desk.does(cmd.SwitchWatcher(watcher="n", muted=False)) == ""
+        await t.writes(n=2)
+        assert fired == [1]
+        assert [event.muted for event in t.all(ev.WatcherFired)] == [True, False]
+        assert [(event.muted, event.actor) for event in t.all(ev.WatcherSwitched)] == [
+            (True, "operator"),
+            (False, "operator"),
+        ]
+        refused = await desk.does(cmd.SwitchWatcher(watcher="m", muted=True))
+        assert refused == "There is no watcher 'm'. Watchers: n."
+
+    talk(of, scenario)
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+def test_the_operator_fires_a_watcher_and_what_it_writes_counts(blocking: bool) -> None:
+    seen: list[Any] = []
+
+    async def act(state: State, change: Change) -> None:
+        seen.append((change.key, change.old, change.new))
+        state.set("app:done", True)
+
+    of = (
+        agent()
+        .watch(Watcher(key("app:n").crossed_above(5), act, name="many", blocking=blocking))
+        .phase(
+            Phase("first", "One.", transitions=Transition("second", key("app:done").is_true())),
+            Phase("second", "Two.", terminal=True),
+        )
+        .state(values={"app:n": 1})
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        assert await desk.does(cmd.FireWatcher(watcher="many")) == ""
+        assert seen == [("app:n", 1, 1)]
+        (fired,) = t.all(ev.WatcherFired)
+        assert (fired.watcher, fired.muted, fired.explanation["text"]) == ("many", False, "the operator fired it")
+        assert [c.origin for c in t.all(ev.StateChanged) if c.key == "app:done"] == ["operator"]
+        assert t.phases == ["first", "second"]
+        (status,) = t.stage.session.conductor.settler.watchers.status
+        assert status.fired == 1
+        assert await desk.does(cmd.FireWatcher(watcher="few")) == "There is no watcher 'few'. Watchers: many."
+
+    talk(of, scenario)
+
+
+# -- the model -------------------------------------------------------------------------------------------------------
+
+
+def test_the_operator_lets_the_model_know_something() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        assert await desk.does(cmd.GiveContext(text="The line is noisy.")) == ""
+        assert t.sent("model context") == [("model context", "The line is noisy.")]
+        assert t.all(ev.ContextSent)[-1].reasons == ("the operator",)
+        assert "text is empty" in await desk.does(cmd.GiveContext(text=" "))
+        assert "at most" in await desk.does(cmd.GiveContext(text="x" * (cmd.MAX_TEXT + 1)))
+
+    talk(agent(), scenario)
+
+
+def test_without_a_connection_the_model_cannot_be_told_and_the_operator_is() -> None:
+    async def scenario(t: Talk) -> None:
+        assert "The model was not told: There is no connection" in await Desk(t).does(cmd.GiveContext(text="Hm."))
+        await t.begins()
+
+    talk(agent(), scenario)
+
+
+def test_the_operator_replaces_the_instruction_and_what_is_added_to_it_stays() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        assert await desk.does(cmd.SetInstruction(text="Be long.")) == ""
+        (sent,) = t.sent("instruction")
+        assert sent[1].startswith("Be long.")
+        assert "It is late." in sent[1]
+        assert t.all(ev.InstructionUpdated)[-1].text == sent[1]
+        assert t.all(ev.AgentDescribed)[-1].instruction == "Be long."
+        assert await desk.does(cmd.SetInstruction(text="Be long.")) == "That is the agent's instruction already."
+        assert "needs an instruction" in await desk.does(cmd.SetInstruction(text=" "))
+
+    late = InstructionModifier.when(~key("app:x").is_set(), "It is late.")
+    talk(agent().in_every_phase(late), scenario)
+
+
+# -- the end, and programs -------------------------------------------------------------------------------------------
+
+
+def test_every_order_is_refused_once_the_session_has_ended() -> None:
+    orders: list[cmd.Order] = [
+        cmd.EditState(edits=({"key": "app:a", "value": 1},)),
+        cmd.PreviewEdit(edits=({"key": "app:a", "value": 1},)),
+        cmd.UndoEdit(),
+        cmd.RedoEdit(),
+        cmd.GoToPhase(phase="second"),
+        cmd.PreviewPhase(phase="second"),
+        cmd.SwitchWatcher(watcher="x", muted=True),
+        cmd.FireWatcher(watcher="x"),
+        cmd.GiveContext(text="x"),
+        cmd.SetInstruction(text="x"),
+    ]
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.handle.disconnect()
+        desk = Desk(t)
+        for order in orders:
+            assert await desk.does(order) == "The session is over"
+        assert "app:a" not in t.state
+
+    talk(phased(), scenario)
+
+
+def test_a_program_edits_previews_and_steers_as_the_operator_does() -> None:
+    of = phased().watch(Watcher(key("app:n").crossed_above(4), nothing, name="many"))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        handle = t.handle
+        found = await handle.preview_edit({"key": "app:n", "value": 5})
+        assert [w["name"] for w in found.watchers] == ["many"]
+        await handle.edit_state({"key": "app:n", "value": 5})
+        assert t.state["app:n"] == 5
+        await handle.undo_edit()
+        assert t.state["app:n"] == 1
+        await handle.redo_edit()
+        assert t.state["app:n"] == 5
+        assert (await handle.preview_phase("second")).phase == "second"
+        with pytest.raises(GeminiLiveError, match="There is no watcher"):
+            await handle.fire_watcher("few")
+        await handle.fire_watcher("many")
+        await t.rests()
+        assert len(t.all(ev.WatcherFired)) == 2
+        handle.mute_watcher("many")
+        assert t.all(ev.WatcherSwitched)[-1].actor == "agent"
+        with pytest.raises(GeminiLiveError, match="no known scope"):
+            await handle.edit_state({"key": "no:n", "value": 5})
+
+    talk(of, scenario)

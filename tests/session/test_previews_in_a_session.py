@@ -1,0 +1,293 @@
+"""What a preview says would happen is what then happens, for edits and agents of all kinds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import ComputedVar, Live, Phase, State, StateKey, Transition, Watcher, key
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents import (
+    call_screening,
+    clinic,
+    concierge,
+    debt_collection,
+    restaurant,
+    tech_support,
+)
+from gemini_live_runtime.conversation.text_model import TextRequest
+from gemini_live_runtime.session.callbacks import EventCallbacks
+from gemini_live_runtime.state.guards import Guard
+
+NAMES = ("app:a", "app:b", "user:c", "bare", "turn:d")
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-2, 9), st.floats(-1, 9, width=16), st.sampled_from(["", "x", "y"])
+)
+
+
+def nothing() -> None:
+    """An action."""
+
+
+def fill(state: State) -> None:
+    """Fill what phases may require."""
+    for name in ("app:a", "app:b", "user:c"):
+        state.set(name, 1)
+
+
+# -- agents ----------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def guards(draw: st.DrawFn, names: tuple[str, ...] = (*NAMES, "derived:one", "two", "session:phase")) -> Guard:
+    term = key(draw(st.sampled_from(names)))
+    number = draw(st.integers(0, 8))
+    guard: Guard = draw(
+        st.sampled_from([term > number, term <= number, term == "x", term.is_set(), term.is_true(), term.is_missing()])
+    )
+    match draw(st.integers(0, 5)):
+        case 0:
+            return guard & draw(guards(names))
+        case 1:
+            return guard | draw(guards(names))
+        case 2:
+            return ~guard
+        case _:
+            return guard
+
+
+@st.composite
+def watchers(draw: st.DrawFn) -> Watcher:
+    term = key(draw(st.sampled_from((*NAMES, "derived:one", "derived:two", "session:phase", "session:presented:it"))))
+    number = draw(st.integers(0, 8))
+    guard = draw(guards())
+    predicate = draw(
+        st.sampled_from(
+            [
+                term.changed(),
+                term.changed_to("x"),
+                term.changed_from(True),
+                term.crossed_above(number),
+                term.crossed_below(number),
+                guard.became_true(),
+                guard.became_false(),
+            ]
+        )
+    )
+    return Watcher(predicate, nothing, blocking=draw(st.booleans()))
+
+
+def both(state: State) -> Any:
+    return [state.get("app:a"), state.get("one")]
+
+
+@st.composite
+def agents(draw: st.DrawFn) -> Live:
+    of = agent().tools(fill).computed(ComputedVar("one", draw(guards(NAMES))))
+    # One agent in four has code that decides: it is asked in a thread.
+    of = of.computed(
+        ComputedVar("two", both, ("app:a", "one"))
+        if draw(st.integers(0, 3)) == 0
+        else ComputedVar("two", draw(guards(("app:a", "derived:one"))))
+    )
+    of = of.watch(*draw(st.lists(watchers(), max_size=5)))
+    of = of.state(values={name: draw(VALUES) for name in draw(st.sets(st.sampled_from(NAMES)))})
+    if draw(st.booleans()):
+        of = of.state(StateKey("app:typed", int))
+    if draw(st.integers(0, 3)):
+        names = ("first", "second", "third")
+        of = of.phase(
+            *(
+                Phase(
+                    name,
+                    f"This is {name}.",
+                    transitions=[
+                        Transition(to, draw(guards()))
+                        for to in names
+                        if to != name and (to, name) != ("third", "third")
+                    ],
+                    guard=draw(st.one_of(st.none(), guards())),
+                    requires=draw(st.sets(st.sampled_from(NAMES[:3]), max_size=1)),
+                    clear_on_enter=draw(st.sets(st.sampled_from(NAMES), max_size=2)),
+                    presents=draw(st.sampled_from([(), ("it",)])),
+                    tools=draw(st.sampled_from([None, ()])),
+                )
+                for name in names
+            )
+        )
+        if draw(st.booleans()):
+            of = of.repair()
+    return of
+
+
+@st.composite
+def edits(draw: st.DrawFn, names: tuple[str, ...] = (*NAMES, "app:typed")) -> tuple[dict[str, Any], ...]:
+    found: list[dict[str, Any]] = []
+    for name in draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True)):
+        remove = draw(st.integers(0, 4)) == 0
+        found.append({"key": name, "remove": True} if remove else {"key": name, "value": draw(VALUES)})
+    return tuple(found)
+
+
+# -- what was said and what happened ---------------------------------------------------------------------------------
+
+
+async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, actions: bool = False) -> int:
+    """Preview an edit and make it; 1 when something came of it. With `actions` only what comes before the first."""
+    session, machine = t.stage.session, t.stage.session.conductor.director
+    state = t.state
+    before = {name: state.own(name) for name in state.keys("derived")}
+    outcomes = [] if machine is None else [way.outcome for way in machine.machine.ways(state)]
+    previews = len(t.all(ev.EditPreviewed))
+    await session.command(cmd.Command(f"p{number}", cmd.PreviewEdit(edits=wanted)))
+    await t.rests()
+    (said,) = t.all(ev.EditPreviewed)[previews:]
+    assert {name: state.own(name) for name in state.keys("derived")} == before
+    seen = len(t.stage.sink.events)
+    phase = t.handle.phase
+    await session.command(cmd.Command(f"e{number}", cmd.EditState(edits=wanted)))
+    await t.rests()
+    happened = [event.payload for event in t.stage.sink.events[seen:]]
+    refused = [event.reason for event in happened if isinstance(event, ev.CommandRefused)]
+    assert said.problem == "".join(refused)
+    if refused:
+        return 0
+    (applied,) = (event for event in happened if isinstance(event, ev.EditsApplied))
+    assert said.values == applied.values
+    fired = [
+        {
+            "name": event.watcher,
+            "key": event.key,
+            "old": event.old,
+            "new": event.new,
+            "explanation": event.explanation,
+            "muted": event.muted,
+        }
+        for event in happened
+        if isinstance(event, ev.WatcherFired)
+    ]
+    if actions and any(not firing["muted"] for firing in fired):
+        first = next(place for place, firing in enumerate(fired) if not firing["muted"])
+        assert list(said.watchers)[: first + 1] == fired[: first + 1]
+        return 1
+    assert list(said.watchers) == fired
+    entered = [event.phase for event in happened if isinstance(event, ev.PhaseEntered)]
+    assert [said.phase] if said.phase else entered == []
+    changed = [event for event in happened if isinstance(event, ev.StateChanged) and event.key.startswith("derived:")]
+    if not actions or not entered:
+        after = {name: state.own(name) for name in state.keys("derived")}
+        turned = {name for name in {*before, *after} if repr(before.get(name)) != repr(after.get(name))}
+        assert {item["key"] for item in said.derived} == turned
+        assert {item["key"]: item["new"] for item in said.derived} == {name: after.get(name) for name in turned}
+        assert turned <= {change.key for change in changed}
+    if machine is not None and not entered and t.handle.phase == phase:
+        now = [way.outcome for way in machine.machine.ways(state)]
+        differing = [(old, new) for old, new in zip(outcomes, now, strict=True) if old != new]
+        assert [(way["before"], way["after"]) for way in said.guards] == differing
+    return 1
+
+
+made: list[int] = []
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@given(agents(), st.lists(edits(), min_size=5, max_size=5), st.data())
+def test_what_a_preview_says_is_what_then_happens(
+    of: Live, wanted: list[tuple[dict[str, Any], ...]], data: st.DataObject
+) -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        names = [status.name for status in t.stage.session.conductor.settler.watchers.status]
+        if names:
+            t.handle.mute_watcher(data.draw(st.sampled_from(names)))
+        for number, edit in enumerate(wanted):
+            made.append(await agrees(t, edit, number))
+        assert t.failures() == []
+
+    talk(of, scenario)
+
+
+def test_more_than_a_thousand_edits_were_tried() -> None:
+    if not made:
+        pytest.skip("the property was not run")
+    assert len(made) >= 1000
+    assert sum(made) > len(made) // 2
+
+
+BUNDLED = {
+    "call_screening": call_screening.call_screening,
+    "clinic": clinic.clinic,
+    "concierge": concierge.concierge,
+    "debt_collection": debt_collection.debt_collection,
+    "restaurant": restaurant.restaurant,
+    "tech_support": tech_support.tech_support,
+}
+
+
+class Silent:
+    """A text model that finds nothing."""
+
+    async def generate(self, request: TextRequest) -> str:
+        """Nothing."""
+        return "{}"
+
+
+def without_actions(of: Live) -> Live:
+    """The agent with nothing in place of what it does by itself."""
+    definition = of.definition
+    phases = tuple(
+        Phase(
+            phase.name,
+            phase.instruction,
+            transitions=phase.transitions,
+            needs=phase.needs,
+            tools=phase.tools,
+            guard=phase.guard,
+            requires=phase.requires,
+            presents=phase.presents,
+            clear_on_enter=phase.clear_on_enter,
+            terminal=phase.terminal,
+        )
+        for phase in definition.phases
+    )
+    watchers = tuple(replace(watcher, then=nothing) for watcher in definition.watchers)
+    quiet = replace(definition, phases=phases, watchers=watchers, patterns=(), callbacks=EventCallbacks(), rules=())
+    return Live(quiet)
+
+
+def known_keys(of: Live) -> tuple[str, ...]:
+    """The keys that the agent decides by."""
+    definition = of.definition
+    keys = {name for item in definition.computed for name in item.inputs}
+    keys |= {name for watcher in definition.watchers for name in watcher.predicate.keys}
+    for phase in definition.phases:
+        keys |= {need.key for need in (*phase.needs, *phase.requires)}
+        keys |= {name for way in phase.transitions for name in way.when.keys}
+    keys |= {*definition.initial_state, *(item.key for item in definition.state_keys), "app:other"}
+    return tuple(sorted(name for name in keys if not name.startswith(("session:", "derived:"))))
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_it_is_so_for_the_bundled_agents_with_and_up_to_their_actions(name: str, data: st.DataObject) -> None:
+    whole = BUNDLED[name]()
+    wanted = data.draw(st.lists(edits(known_keys(whole)), min_size=1, max_size=4))
+
+    async def exactly(t: Talk) -> None:
+        await t.begins()
+        for number, edit in enumerate(wanted):
+            await agrees(t, edit, number)
+
+    async def up_to_the_first_action(t: Talk) -> None:
+        await t.begins()
+        await agrees(t, wanted[0], 0, actions=True)
+
+    talk(without_actions(whole), exactly, text_model=Silent())
+    talk(whole, up_to_the_first_action, text_model=Silent())
