@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from tests.mutants.mutation import Mutation
+from tests.mutants.mutation import rows as _in
+from tests.mutants.operator_mutations import OPERATOR_SIDE
 
-SOURCES = Path("runtime/gemini_live_runtime/session")
-
-
-@dataclass(frozen=True, slots=True)
-class Mutation:
-    """`old`, which occurs exactly once in `file`, becomes `new`; the tests in `tests` have to notice.
-
-    `tests` are files of `tests/session`, without `test_` and `.py`, separated by spaces.
-    """
-
-    part: str
-    file: str
-    old: str
-    tests: str
-    new: str = "pass"
-
-    @property
-    def path(self) -> Path:
-        """The file, from the root of the tree."""
-        return SOURCES / self.file
-
-    def problem(self, source: str) -> str:
-        """Why it cannot be applied to the text of its file; "" when it can."""
-        found = source.count(self.old)
-        return "" if found == 1 else f"{self.part}: its text occurs {found} times in {self.file}, not once"
-
+__all__ = ["MUTATIONS", "Mutation"]
 
 PHASES = "phases_in_a_session"
 WATCHERS = "watchers_in_a_session"
@@ -55,10 +31,6 @@ FAULTS = "faults_in_a_session"
 
 NOTHING = "(lambda *args, **named: None)("
 """A call that does nothing, to put in place of another."""
-
-
-def _in(file: str, *rows: tuple[str, ...]) -> tuple[Mutation, ...]:
-    return tuple(Mutation(row[0], file, *row[1:]) for row in rows)
 
 
 PIPELINE = _in(
@@ -221,7 +193,12 @@ CONDUCTOR = _in(
     ("what waits for a setup is in it", "return self.writer.held.in_setup(", HELD, "return (lambda text, **_: text)("),
     ("what a setup carried is told", "self.writer.setup_carried()", HELD),
     ("the model is told when a connection is ready", 'await self.steersman.steer("connected", started)', PHASES),
-    ("typed texts are released", "self.body.release()", STEERING + " " + RECONNECTING),
+    (
+        "typed texts are released",
+        "finally:\n            self.body.release()",
+        STEERING + " " + RECONNECTING,
+        "finally:\n            pass",
+    ),
     ("the greeting", 'self.steersman.arm_prompt("greeting")', STEERING),
     ("on_connected", 'else "on_connected"', CALLBACKS, 'else "on_teardown"'),
     ("on_resumed", '"on_resumed" if resumed', CALLBACKS, '"on_teardown" if resumed'),
@@ -239,7 +216,7 @@ CONDUCTOR = _in(
     ),
     (
         "the end of a turn is a step",
-        'self.lane.put("turn ends", lambda: self.pipeline.turn_ended(event.turn, payload))',
+        "self.lane.put(TURN_ENDS, lambda: self.pipeline.turn_ended(event.turn, payload, held=held))",
         STEERING,
     ),
     ("on_interrupted", 'self.lane.put("interrupted", lambda: self._tell("on_interrupted"))', CALLBACKS),
@@ -399,9 +376,19 @@ SETTLER = _in(
         WATCHERS,
     ),
     ("near misses are told", "self._missed(found.near_misses)", WATCHERS),
-    ("muted firings are told", "self._tell(firing, muted=True)", WATCHERS),
+    (
+        "muted firings are told",
+        "in found.muted:\n                self._tell(firing, muted=True)",
+        WATCHERS,
+        "in found.muted:\n                pass",
+    ),
     ("watchers that fired are carried out", "await self._fired(firing)", WATCHERS),
-    ("watchers that fired are told", "self._tell(firing)\n", WATCHERS, "pass\n"),
+    (
+        "watchers that fired are told",
+        "return\n        self._tell(firing)\n",
+        WATCHERS,
+        "return\n",
+    ),
     ("patterns see state", 'await self.observe(TemporalEvent("state"))', PATTERNS),
     ("patterns that fired are carried out", "await self._pattern(firing)", PATTERNS),
     ("patterns that fired are told", "self._emit(ev.PatternFired(", PATTERNS, "str(ev.PatternFired("),
@@ -617,5 +604,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     *TOOL_DESK,
     *KEEPING,
     *BODY,
+    *OPERATOR_SIDE,
 )
 """Every mutation."""

@@ -122,9 +122,7 @@ class OperatorDesk:
         self._check_phase(order.phase)
         if self._going is not None:
             (earlier, ident), self._going = self._going, None
-            self._refuse(
-                ident, cmd.GoToPhase.command, f"Another phase was asked for before {earlier.phase} was entered"
-            )
+            self._refuse(ident, earlier.command, f"Another phase was asked for before {earlier.phase} was entered")
         if order.when == "turn-end" and self._mind.body.turn_open:
             self._going = (order, command_id)
             text = f"The conversation goes to {order.phase} when the turn has ended"
