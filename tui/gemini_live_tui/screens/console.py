@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from gemini_live_runtime.journal.view import Dirty
+from gemini_live_tui import sparse_compositor
 from gemini_live_tui.actions import BY_ID, PANES, PLACES, Scope, bindings, slash
 from gemini_live_tui.actions.arguments import choices
 from gemini_live_tui.actions.keymap import key_label, keys_of
@@ -67,6 +68,7 @@ class ConsoleScreen(HeldActions, Screen[None]):
 
     def __init__(self, store: Store, send: Send, settings: ConsoleSettings, clock: Clock) -> None:
         super().__init__()
+        sparse_compositor.install(self)
         signs = glyphs(settings.ascii)
         text_key = keys_of(BY_ID["text-mode"], settings.keymap)
         key = key_label("f2" if "f2" in text_key else text_key[0])
