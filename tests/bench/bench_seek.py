@@ -31,9 +31,10 @@ from tests.bench.recording import BLOCKS, KEYS, recording  # noqa: E402
 
 from gemini_live_runtime import events as ev  # noqa: E402
 from gemini_live_runtime import vocabulary  # noqa: E402
-from gemini_live_runtime.journal import history as history_module  # noqa: E402
+from gemini_live_runtime.journal import keeping  # noqa: E402
 from gemini_live_runtime.journal.fold import apply, fold  # noqa: E402
-from gemini_live_runtime.journal.history import PAGE, History  # noqa: E402
+from gemini_live_runtime.journal.history import History  # noqa: E402
+from gemini_live_runtime.journal.keeping import PAGE  # noqa: E402
 from gemini_live_runtime.journal.recorded import RecordedHistory  # noqa: E402
 from gemini_live_runtime.journal.view import SessionView  # noqa: E402
 
@@ -197,14 +198,14 @@ def told(name: str, target: str, measured: str, met: bool) -> bool:
 def main() -> int:
     """Measure, print, judge."""
     print(f"CPython {sys.version.split()[0]}, pages of {PAGE} events\n")
-    cached, history_module.CACHED_PAGES = history_module.CACHED_PAGES, 1
+    cached, keeping.CACHED_PAGES = keeping.CACHED_PAGES, 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = write(folder, LONG)
         met = opening(path)
         met &= seeking(path)
         met &= flatness(folder)
-    history_module.CACHED_PAGES = cached
+    keeping.CACHED_PAGES = cached
     met &= memory()
     return 0 if met else 1
 

@@ -20,7 +20,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime import vocabulary
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import JournalError, NewerFormatError
-from gemini_live_runtime.journal import blocks, history, keyframes, recorded, shelf
+from gemini_live_runtime.journal import blocks, keeping, keyframes, shelf
 from gemini_live_runtime.journal.fold import apply_sample, fold
 from gemini_live_runtime.journal.history import FIRINGS, TRANSITIONS, TURNS, History
 from gemini_live_runtime.journal.recorded import RecordedHistory
@@ -34,8 +34,8 @@ Events = list[ev.Event]
 def small(request: pytest.FixtureRequest) -> Iterator[None]:
     """Pages of three events, so that short sessions have many; and transcripts that soon lose their beginning."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(history, "PAGE", 3)
-        patch.setattr(history, "CACHED_PAGES", 2)
+        patch.setattr(keeping, "PAGE", 3)
+        patch.setattr(keeping, "CACHED_PAGES", 2)
         if request.param == "a view that forgets":
             patch.setattr(blocks, "MAX_BLOCKS", 5)
             patch.setattr(keyframes, "CHUNK", 4)
@@ -241,7 +241,7 @@ def test_a_session_that_is_not_recorded_touches_no_disk_and_keeps_what_fits(monk
         raise AssertionError("a file was made")
 
     monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr(history, "MAX_HELD", 20_000)
+    monkeypatch.setattr(keeping, "MAX_HELD", 20_000)
     events = long_session(300, "off")
     found = History()
     for event in events:
@@ -256,7 +256,7 @@ def test_a_session_that_is_not_recorded_touches_no_disk_and_keeps_what_fits(monk
 
 
 def test_a_recorded_session_keeps_next_to_nothing_in_memory(monkeypatch):
-    monkeypatch.setattr(history, "MAX_HELD", 20_000)
+    monkeypatch.setattr(keeping, "MAX_HELD", 20_000)
     events = long_session(300, "text")
     found = live(events)
     assert found.first_seq == 1
@@ -271,7 +271,7 @@ def test_where_the_disk_is_full_memory_is_used_and_stays_bounded(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr(history, "MAX_HELD", 20_000)
+    monkeypatch.setattr(keeping, "MAX_HELD", 20_000)
     events = long_session(300, "text")
     found = live(events)
     assert found.held_bytes <= 20_000
@@ -284,7 +284,7 @@ def test_a_file_stays_wholly_in_reach_where_no_temporary_file_can_be_made(tmp_pa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr(recorded, "MAX_HELD", 20_000)
+    monkeypatch.setattr(keeping, "MAX_HELD", 20_000)
     events = long_session(300, "text")
     found = opened(write(tmp_path / "events.jsonl", events))
     assert found.held_bytes < 400_000
@@ -326,7 +326,7 @@ def test_what_a_recorded_session_keeps_in_memory_is_a_line_in_the_index_for_each
         found.append(event)
     for seq in range(1, 6000, 250):
         found.view_at(seq)
-    own_bytes_a_page = (own_bytes(found) - before) / (3000 / history.PAGE)
+    own_bytes_a_page = (own_bytes(found) - before) / (3000 / keeping.PAGE)
     assert own_bytes_a_page < 1000
     found.close()
 

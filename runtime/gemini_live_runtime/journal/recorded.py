@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gemini_live_runtime.events import Event
-from gemini_live_runtime.journal.history import MAX_HELD, History
+from gemini_live_runtime.journal import keeping
+from gemini_live_runtime.journal.history import History
+from gemini_live_runtime.journal.keeping import known_events, uncollected
 from gemini_live_runtime.journal.pages import Page
 from gemini_live_runtime.journal.reader import Entries, Problem, events_between, open_regular, read_journal
 from gemini_live_runtime.journal.view import Dirty
@@ -71,7 +73,7 @@ class RecordedHistory(History):
             return False
         deadline = time.perf_counter() + budget_s
         self._ended = False
-        with self._reading(self.live.seq + 1):
+        with uncollected(), self._reading(self.live.seq + 1):
             for number, (event, offset, end) in enumerate(self._entries, 1):
                 if event is not None:
                     if self._until is not None and event.seq > self._until:
@@ -117,11 +119,19 @@ class RecordedHistory(History):
 
     def _read(self, page: Page) -> list[Event]:
         offset, end = page.span
-        return events_between(self._file, offset, end, page.first - 1)
+        if page.size < end - offset:
+            # There are lines among them that are no events, or come twice.
+            return events_between(self._file, offset, end, page.first - 1)
+        self._file.seek(offset)
+        lines = self._file.read(end - offset)
+        try:
+            return known_events(lines)
+        except (ValueError, RecursionError):
+            return []  # the file is not what it was
 
     def _make_room(self) -> None:
         """Without a disk for keyframes every second one goes: seeks fold further, everything stays in reach."""
-        while self._shelf.held > MAX_HELD:
+        while self._shelf.held > keeping.MAX_HELD:
             kept = [page for page in self._pages if page.keyframe is not None]
             if len(kept) < 2:
                 return

@@ -1,0 +1,276 @@
+"""What a history is made of: pages of events with keyframes, taken in order and read back.
+
+A page is finished when it has `PAGE` events: its lines go onto the shelf, and so does the view that was there before
+its first event. To restore a view the keyframe of its page is decoded and the page's events are folded on.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gemini_live_runtime import vocabulary
+from gemini_live_runtime.errors import JournalError, ProtocolError
+from gemini_live_runtime.events import Event, Meters
+from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.keyframes import BlockArchive, decode_view, encode_view
+from gemini_live_runtime.journal.pages import Page, TypeMarks
+from gemini_live_runtime.journal.shelf import Shelf
+from gemini_live_runtime.journal.view import Dirty, SessionView
+
+PAGE = 500
+"""Events of a page: what a seek folds at most."""
+
+PAGE_BYTES = 1024 * 1024
+"""Bytes of lines after which a page ends early."""
+
+MAX_HELD = 4 * 1024 * 1024
+"""Bytes of compressed pages and keyframes in memory; beyond, the oldest events can no longer be reached."""
+
+KEYFRAME_EVERY = 4
+"""Pages for each keyframe, where memory has no room for one a page."""
+
+CACHED_PAGES = 4
+"""Pages kept decoded, for scrubbing to and fro."""
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """The collector of cycles waits: what is made in here has none, and looking for some costs more than making it."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
+class PageKeeper:
+    """Takes events in order, folds them into `live` and keeps them; the base of every history."""
+
+    def __init__(self, base: SessionView) -> None:
+        self.live = base
+        self._shelf = Shelf()
+        self._archive = BlockArchive(self._shelf)
+        self._marks = TypeMarks()
+        self._pages: list[Page] = []
+        self._meters = base.meters
+        self._t = base.t
+        self._cache: OrderedDict[int, list[Event]] = OrderedDict()
+        self._base: tuple[int, SessionView] | None = None
+        self._cursor: tuple[int, SessionView] | None = None
+        self._open_lines: list[str] = []
+        self._open_page(0)
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of compressed pages in memory, at most about `MAX_HELD`."""
+        return self._shelf.held
+
+    # -- taking -------------------------------------------------------------------------------------------------------
+
+    def _take(self, event: Event, size: int) -> Dirty:
+        page = self._open
+        if not page.count:
+            page.first, page.begins_at = event.seq, max(page.t, event.t)
+        page.last, page.t, page.turn = event.seq, max(page.t, event.t), max(page.turn, event.turn)
+        page.count += 1
+        page.size += size
+        page.types |= self._marks.bit(event.type)
+        self._open_events.append(event)
+        dirty = apply(self.live, event)
+        self._t = event.t
+        if isinstance(event.payload, Meters):
+            self._meters = self.live.meters
+        if page.count >= PAGE or page.size >= PAGE_BYTES:
+            self._turn_page()
+        return dirty
+
+    def _open_page(self, number: int) -> None:
+        view = self._open_view = self._now()
+        t, turn = (self._pages[-1].t, self._pages[-1].turn) if self._pages else (view.t, view.turn)
+        page = self._open = Page(number, first=view.seq + 1, last=view.seq, begins_at=t, t=t, turn=turn)
+        page.blocks = (view.blocks_forgotten + 1, view.next_block)
+        self._open_events: list[Event] = []
+        if number == 0:
+            self._archive.sync(view, 0, disk=False)
+
+    def _turn_page(self) -> None:
+        page, disk = self._open, self._may_write
+        self._pages.append(page)
+        oldest = self._pages[0].number
+        for block, since in self._archive.sync(self.live, page.number + 1, disk=disk):
+            for earlier in self._pages[max(0, since - oldest) :]:
+                earlier.late[block.id] = block
+        page.keyframe = self._shelf.put(encode_view(self._open_view, page.late.values()), disk=disk)
+        page.late = {}
+        self._keep_lines(page)
+        self._open_page(page.number + 1)
+        self._make_room()
+
+    def _keep_lines(self, page: Page) -> None:
+        page.lines = self._shelf.put("\n".join(self._open_lines).encode("utf-8", "surrogatepass"), disk=self._may_write)
+        self._open_lines = []
+
+    @property
+    def _may_write(self) -> bool:
+        return self.live.record != "off"
+
+    def _make_room(self) -> None:
+        """Keep within `MAX_HELD`: first three of four keyframes go, then the oldest pages."""
+        if self._shelf.held <= MAX_HELD:
+            return
+        for page in self._pages[1:-1]:
+            if page.number % KEYFRAME_EVERY and isinstance(page.keyframe, bytes):
+                self._drop_keyframe(page)
+                if self._shelf.held <= MAX_HELD:
+                    return
+        while self._shelf.held > MAX_HELD and len(self._pages) > 1:
+            self._drop_oldest()
+
+    def _drop_keyframe(self, page: Page) -> None:
+        if page.keyframe is not None:
+            self._shelf.drop(page.keyframe)
+        page.keyframe = None
+
+    def _drop_oldest(self) -> None:
+        """Drop the oldest pages up to the next one that has a keyframe."""
+        while True:
+            page = self._pages.pop(0)
+            self._drop_keyframe(page)
+            if page.lines is not None:
+                self._shelf.drop(page.lines)
+            self._cache.pop(page.number, None)
+            if len(self._pages) == 1 or self._pages[0].keyframe is not None:
+                break
+        self._archive.forget(self._pages[0].blocks[0])
+
+    # -- reading back -------------------------------------------------------------------------------------------------
+
+    @property
+    def _own_first(self) -> int:
+        return self._pages[0].first if self._pages else self._open.first
+
+    def _all_pages(self) -> list[Page]:
+        return [*self._pages, self._open] if self._open.count else self._pages
+
+    def _page_of(self, seq: int) -> Page:
+        """The page that `seq` is in, or comes after."""
+        if self._open.count and seq >= self._open.first:
+            return self._open
+        return self._pages[max(0, bisect_right(self._pages, seq, key=_first) - 1)]
+
+    def _pages_from(self, seq: int) -> Iterator[Page]:
+        """Pages with events from `seq` on, in order."""
+        pages = self._all_pages()
+        yield from pages[bisect_left(pages, seq, key=_last) :]
+
+    def _pages_back_from(self, seq: int) -> Iterator[Page]:
+        """Pages with events up to `seq`, newest first."""
+        pages = self._all_pages()
+        yield from reversed(pages[: bisect_right(pages, seq, key=_first)])
+
+    def _events(self, page: Page) -> list[Event]:
+        if page is self._open:
+            return self._open_events
+        events = self._cache.get(page.number)
+        if events is None:
+            with self._reading(page.first):
+                events = self._read(page)
+            if (len(events), events[-1].seq if events else 0) != (page.count, page.last):
+                raise JournalError(
+                    f"Events {page.first} to {page.last} can no longer be read: the session file was changed",
+                    remedy="Open it again",
+                    field="seq",
+                    value=page.first,
+                )
+            self._cache[page.number] = events
+            while len(self._cache) > CACHED_PAGES:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(page.number)
+        return events
+
+    def _read(self, page: Page) -> list[Event]:
+        assert page.lines is not None
+        return known_events(self._shelf.get(page.lines))
+
+    def _view_in(self, page: Page, seq: int) -> SessionView:
+        """The view after `seq`, which is in `page`; it belongs to the history."""
+        number, view = self._cursor or (-1, None)
+        if view is None or number != page.number or view.seq > seq:
+            view = self._keyframe(page)
+        for event in self._events(page):
+            if event.seq > seq:
+                break
+            if event.seq > view.seq:
+                apply(view, event)
+        self._cursor = (page.number, view)
+        return view
+
+    def _keyframe(self, page: Page) -> SessionView:
+        """The view before the first event of `page`."""
+        if page is self._open:
+            return self._open_view.snapshot()
+        number, base = self._base or (-1, None)
+        if base is None or number != page.number:
+            base = self._restored(page)
+            self._base = (page.number, base)
+        return base.snapshot()
+
+    def _restored(self, page: Page) -> SessionView:
+        index = page.number - self._pages[0].number
+        nearest = index
+        while self._pages[nearest].keyframe is None:
+            nearest -= 1
+        kept = self._pages[nearest]
+        assert kept.keyframe is not None
+        first, end = kept.blocks
+        with self._reading(kept.first):
+            view = decode_view(self._shelf.get(kept.keyframe))
+            blocks, view.blocks = view.blocks, self._archive.blocks(first, end)
+        for block in (*blocks, *kept.late.values()):
+            view.blocks[block.id - first] = block
+        for between in self._pages[nearest:index]:
+            for event in self._events(between):
+                apply(view, event)
+        return view
+
+    def _now(self) -> SessionView:
+        """A copy of the live view without the samples that were folded into it."""
+        view = self.live.snapshot()
+        view.meters, view.t = self._meters, self._t
+        return view
+
+    @contextmanager
+    def _reading(self, seq: int) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            # ValueError: a file that is closed.
+            reason = getattr(error, "strerror", None) or error
+            raise JournalError(
+                f"The session at event {seq} cannot be read back: {reason}", field="seq", value=seq
+            ) from None
+
+
+def known_events(lines: bytes) -> list[Event]:
+    """The events of whole lines that have been read before; raises `ValueError` when one is not what it was."""
+    # One list is decoded in a quarter of the time that its lines take, one by one.
+    values = json.loads(b"[%b]" % lines.strip().replace(b"\n", b","))
+    try:
+        return [vocabulary.event_from_json(value) for value in values]
+    except (ProtocolError, AttributeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _first(page: Page) -> int:
+    return page.first
+
+
+def _last(page: Page) -> int:
+    return page.last
