@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import vocabulary
-from gemini_live_runtime.journal.playback_sound import RATE, Sound, pieces, playback, sound, sound_between
+from gemini_live_runtime.journal.playback_sound import RATE, Sound, playback, sound, sound_between, sound_map
 from gemini_live_runtime.journal.recorded import RecordedHistory
 from gemini_live_runtime.journal.tracks import wav_header
 
@@ -164,8 +164,8 @@ def test_spans_that_follow_one_another_are_heard_without_a_gap(tmp_path):
     for second in range(5):
         call.user_speaks(1.0 + second + (0.03 if second % 2 else 0.0), second * MIC, MIC)
     history = call.recorded(np.full(5 * MIC, 5000))
-    found = [piece for piece in pieces(history, 0.0, 10.0) if piece.track == "user"]
-    assert all(abs(one.end - other.at) < 1e-9 for one, other in pairwise(found))
+    found = sound_map(history, 0.0, 10.0).user.pieces
+    assert all(one.at + one.count == other.at for one, other in pairwise(found))
     heard = sound_between(history, tmp_path, 0.2, 4.8).samples[:, 0]
     assert heard.min() > 4900
 

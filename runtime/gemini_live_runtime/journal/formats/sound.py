@@ -7,15 +7,13 @@ model on the right. Where a range has several stretches they follow each other.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gemini_live_runtime import events as ev
-from gemini_live_runtime.errors import AudioFileError, JournalError, UsageError
-from gemini_live_runtime.journal.tracks import FILES, RATES, read_track, wav_header
+from gemini_live_runtime.errors import JournalError, UsageError
+from gemini_live_runtime.journal.sound_map import Lane, SoundMap, lane_samples
+from gemini_live_runtime.journal.tracks import FILES, RATES, wav_header
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,56 +29,15 @@ LONGEST_S = 12 * 3600.0
 _LEAD_S = 1.0
 """A turn is told of when the user's voice was heard for a moment: its sound begins this much earlier."""
 
-_JITTER_S = 0.1
-"""Sound that follows a piece within this time follows it at once: the clock of its event is only about right."""
-
 _CHUNK_S = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Samples [`first`, `first` + `count`) of a track, to be heard from sample `at` of the session on."""
-
-    at: int
-    first: int
-    count: int
-
-
-class _Lane:
-    """Where a track's samples lie on the session's clock: pieces in order, none over another."""
-
-    def __init__(self, rate: int) -> None:
-        self.rate = rate
-        self.pieces: list[Piece] = []
-        self.starts: list[int] = []
-        self.end = 0
-        self._run = -1
-
-    def add(self, ended: float, first: int, count: int, run: int = 0) -> None:
-        """Samples that had been sent or heard at `ended` (s); those of one `run` belong together."""
-        if count <= 0 or first < 0:
-            return
-        at = round(ended * self.rate) - count
-        if run != self._run or at > self.end + _JITTER_S * self.rate:
-            self.end = max(self.end, at)
-        self._run = run
-        self.pieces.append(Piece(self.end, first, count))
-        self.starts.append(self.end)
-        self.end += count
-
-    def between(self, start: int, end: int) -> Iterator[Piece]:
-        """The pieces that have something in [`start`, `end`)."""
-        for index in range(max(0, bisect_right(self.starts, start) - 1), len(self.pieces)):
-            piece = self.pieces[index]
-            if piece.at >= end:
-                return
-            if piece.at + piece.count > start:
-                yield piece
 
 
 def sound(material: Material, fmt: Format) -> Iterator[bytes]:
     """A WAV file: its header, then its samples. Raises `JournalError` when that sound was not recorded."""
-    user, model = _lanes(material)
+    where = SoundMap()
+    for event in material.events():
+        where.add(event)
+    user, model = where.user, where.model
     folder = material.journal.folder
     have_user, have_model = ((folder / FILES[side]).is_file() for side in ("user", "model"))
     if fmt == "microphone" and not (have_user and user.pieces):
@@ -129,79 +86,14 @@ def _stretches(material: Material) -> list[tuple[float, float]]:
     return stretches
 
 
-def _lanes(material: Material) -> tuple[_Lane, _Lane]:
-    """Where the microphone's samples lie, and those of the model that were heard."""
-    user, model = _Lane(RATES["user"]), _Lane(RATES["model"])
-    received: dict[int, list[tuple[int, int]]] = {}
-    for event in material.events():
-        match event.payload:
-            case ev.WireAudio(track="user", first=first, count=count):
-                user.add(event.t, first, count)
-            case ev.WireAudio(track="model", first=first, count=count):
-                received.setdefault(event.gen, []).append((first, count))
-            case ev.WireMessage(frame=frame):
-                for track, first, count in _references(frame):
-                    if track == "user":
-                        user.add(event.t, first, count)
-                    else:
-                        received.setdefault(event.gen, []).append((first, count))
-            case ev.PlaybackHeard(of=of, first=first, count=count, muted=False):
-                played = list(_of_generation(received.get(of, []), first, count))
-                left = sum(size for _, size in played)
-                for start, size in played:
-                    left -= size
-                    model.add(event.t - left / model.rate, start, size, of)
-    return user, model
-
-
-def _of_generation(spans: list[tuple[int, int]], first: int, count: int) -> Iterator[tuple[int, int]]:
-    """Where samples [`first`, `first` + `count`) of a generation are in the track, which has it in `spans`."""
-    at = 0
-    for start, size in spans:
-        low, high = max(first, at), min(first + count, at + size)
-        if low < high:
-            yield start + low - at, high - low
-        at += size
-
-
-def _references(frame: Any, depth: int = 0) -> Iterator[tuple[str, int, int]]:
-    """What a message's frame says about audio that is kept in a track."""
-    if depth > 20:
-        return
-    if isinstance(frame, Mapping):
-        found = frame.get("$audio")
-        if isinstance(found, Mapping):
-            track, first, count = found.get("track"), found.get("first"), found.get("count")
-            if track in ("user", "model") and type(first) is int and type(count) is int:
-                yield track, first, count
-            return
-        for value in frame.values():
-            yield from _references(value, depth + 1)
-    elif isinstance(frame, list | tuple):
-        for value in frame:
-            yield from _references(value, depth + 1)
-
-
-def _mono(path: Path, lane: _Lane, start: int, end: int) -> Iterator[Samples]:
-    """A lane from `start` to `end` (hundredths of a second), a second at a time; where nothing lies is silence."""
-    import numpy as np
-
+def _mono(path: Path, lane: Lane, start: int, end: int) -> Iterator[Samples]:
+    """A lane from `start` to `end` (hundredths of a second), a second at a time."""
     for low in range(start, end, 100 * _CHUNK_S):
         first, beyond = low * lane.rate // 100, min(end, low + 100 * _CHUNK_S) * lane.rate // 100
-        samples = np.zeros(beyond - first, "<i2")
-        for piece in lane.between(first, beyond):
-            skip = max(0, first - piece.at)
-            at = max(0, piece.at - first)
-            count = min(piece.count - skip, len(samples) - at)
-            try:
-                pcm = read_track(path, first=piece.first + skip, count=count).pcm
-            except AudioFileError:
-                continue  # deleted or cut off: what was there is silence
-            samples[at : at + len(pcm) // 2] = np.frombuffer(pcm, "<i2")
-        yield samples
+        yield lane_samples(path, lane, first, beyond)
 
 
-def _both(folder: Path, user: _Lane, model: _Lane, start: int, end: int) -> Iterator[bytes]:
+def _both(folder: Path, user: Lane, model: Lane, start: int, end: int) -> Iterator[bytes]:
     """Left and right, one sample after the other, at the model's rate."""
     import numpy as np
     import soxr
