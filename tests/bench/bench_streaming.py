@@ -18,7 +18,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from terminal import ROOT, Terminal, private_environment
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.bench.terminal import Terminal, private_environment  # noqa: E402
 
 ROUNDS = 3
 WARM_S = 3.0
