@@ -51,6 +51,18 @@ class SetSpeaker(Order):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetDevices(Order):
+    """Go on with another microphone and speaker: a number, a part of a name, or "" for the system's choice.
+
+    `audio.opened` tells what is open then; when one of them cannot be used, both stay as they were.
+    """
+
+    command: ClassVar[str] = "devices.set"
+    input: str = ""
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupt(Order):
     """Stop what the model is saying, here and now."""
 
@@ -219,6 +231,7 @@ ORDERS: dict[str, type[Order]] = {
         SetMode,
         SetMicrophone,
         SetSpeaker,
+        SetDevices,
         Interrupt,
         HangUp,
         EditState,

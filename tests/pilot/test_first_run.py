@@ -11,8 +11,11 @@ from typing import Any
 import httpx
 import pytest
 from tests.support.canaries import KEY, leaks
+from tests.support.console_driver import Driver, console
 from tests.support.set_up_doubles import FakeStarter, Helpers, Newcomer, before_a_session, use_doubles
 
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import SetDevices
 from gemini_live_runtime.errors import AgentError, CredentialError
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.wire import key_check
@@ -464,3 +467,39 @@ async def test_what_a_device_is_called_cannot_harm_the_screen(helpers: Helpers) 
         text: Any = newcomer.screen()
         assert "\x1b" not in text
         assert "[bold]markup[/bold]" in newcomer.words()
+
+
+# -- during a call ---------------------------------------------------------------------------------------------------
+
+
+async def _choosing(driver: Driver, *keys: str) -> None:
+    driver.app.action_open("devices")
+    for press in ((), keys):
+        await driver.press(*press)
+        await driver.app.workers.wait_for_complete()
+        await driver.settle()
+
+
+async def test_during_a_call_the_devices_change_at_once_and_are_kept_when_that_went_well() -> None:
+    async with console() as driver:
+        await _choosing(driver, "down", "down", "enter")
+        assert driver.link.orders == [SetDevices(input="USB Headset", output="")]
+        assert "Changing the devices" in driver.screen()
+        assert settings().audio_input == ""
+        opened = {"input_rate": 44_100, "output_rate": 48_000, "echo_canceller": "x"}
+        driver.link.emit(ev.AudioOpened(input="USB Headset", output="Speakers", **opened))
+        await driver.settle()
+        await driver.app.workers.wait_for_complete()
+        await driver.settle()
+        assert "Microphone: USB Headset. Saved. The call goes on with it." in driver.screen()
+        assert settings().audio_input == "USB Headset"
+        await driver.press("escape")
+        assert driver.app.store._listeners.get(ev.AudioOpened, []) == []
+
+
+async def test_a_device_that_the_engine_refuses_is_not_kept_and_the_reason_is_said() -> None:
+    async with console() as driver:
+        driver.link.refusing = "Microphone 'USB Headset' is in use by another program. The devices stay as they were."
+        await _choosing(driver, "down", "down", "enter")
+        assert "The devices stay as they were" in " ".join(driver.screen().replace("│", " ").split())
+        assert settings().audio_input == ""

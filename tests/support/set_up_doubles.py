@@ -15,6 +15,7 @@ from gemini_live_runtime.audio.devices import SoundDevice
 from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.config import load
 from gemini_live_tui.session_link import LinkSource
 from gemini_live_tui.set_up import devices as set_up_devices
 from gemini_live_tui.settings import ConsoleSettings
@@ -50,6 +51,10 @@ class FakeStarter:
 
     def describe(self) -> str:
         return "Gemini"
+
+    def devices(self) -> tuple[str, str]:
+        config = load({}).config
+        return config.audio_input, config.audio_output
 
     def saved(self, key: str) -> None:
         self.forgotten.append(key)

@@ -142,6 +142,15 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
         return SoundHelper(told)
 
+    def devices_wanted(self) -> tuple[str, str]:
+        """Microphone and speaker by their names in the settings; "" is the system's choice."""
+        if self.settings.starter is not None:
+            return self.settings.starter.devices()
+        from gemini_live_tui.config import load
+
+        config = load().config
+        return config.audio_input, config.audio_output
+
     @property
     def waiting(self) -> bool:
         """Whether no session was begun yet."""

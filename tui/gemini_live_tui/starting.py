@@ -33,6 +33,10 @@ class Starter(Protocol):
         """What a start without the demo talks to, in a few words."""
         ...
 
+    def devices(self) -> tuple[str, str]:
+        """Microphone and speaker as the next session would open them; "" is the system's choice."""
+        ...
+
     def saved(self, key: str) -> None:
         """An option was written to the config: what the command line said of it holds no more."""
         ...

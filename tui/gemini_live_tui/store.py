@@ -84,6 +84,10 @@ class Store:
         """Call `listener` with every live event of a payload type, just before it is folded."""
         self._listeners.setdefault(payload, []).append(listener)
 
+    def unlisten(self, payload: type[Payload], listener: Callable[[Event], None]) -> None:
+        """Undo one `listen`."""
+        self._listeners[payload].remove(listener)
+
     # -- folding -----------------------------------------------------------------------------------------------------
 
     @property

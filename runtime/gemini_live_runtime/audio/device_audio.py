@@ -6,7 +6,7 @@ import asyncio
 import atexit
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from gemini_live_runtime.audio.interface import (
     OpenDevice,
 )
 from gemini_live_runtime.audio.pipeline import AudioPipeline
+from gemini_live_runtime.audio.playout import Playout
 from gemini_live_runtime.audio.probe import NO_PORTAUDIO, list_devices
 from gemini_live_runtime.audio.relay import LoopRelay
 from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream, closing_hangs
@@ -32,6 +33,8 @@ from gemini_live_runtime.text import sanitise_line
 
 OPEN_TIMEOUT_S = 5.0
 CLOSE_TIMEOUT_S = 2.0
+
+_NO_ANSWER = DeviceList((), "The sound system does not answer.")
 
 T = TypeVar("T")
 
@@ -80,6 +83,7 @@ class DeviceAudio:
     ) -> None:
         wanted: dict[Direction, str | None] = {"input": input, "output": output}
         self._wanted = wanted if only is None else {only: wanted[only]}
+        self._closed = False
         self._echo = echo
         self._load = load
         self._probe = probe
@@ -92,31 +96,92 @@ class DeviceAudio:
 
     async def open(self, listener: AudioListener) -> AudioOpened:
         """Probe in a child, then open here. Every part that could not be opened is a sentence in `problems`."""
-        found = await _outside(self._probe, OPEN_TIMEOUT_S * 3, DeviceList((), "The sound system does not answer."))
+        relay = self._relay = LoopRelay(asyncio.get_running_loop(), listener)
+        self._closed = False
+        found = await _outside(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
         if found.problem:
-            return await self._open_streams(listener, None, {}, [found.problem])
-        quiet.hush()
-        self._hushed = True
+            return await self._open_streams(relay, None, {}, [found.problem])
         problems: list[str] = []
         chosen: dict[Direction, SoundDevice] = {}
         try:
-            portaudio = await _outside(self._load, OPEN_TIMEOUT_S, None)
-            if portaudio is None:
-                raise DeviceError(f"PortAudio did not start within {OPEN_TIMEOUT_S:g} s", field="sound")
-            found_here = await _outside(lambda: _same_devices(portaudio, found), OPEN_TIMEOUT_S, found.devices)
+            portaudio, found_here = await self._load_portaudio(found)
         except DeviceError as error:
-            return await self._open_streams(listener, None, {}, [str(error)])
+            return await self._open_streams(relay, None, {}, [str(error)])
         for direction, wanted in self._wanted.items():
             try:
                 chosen[direction] = select_device(found_here, wanted, direction)
             except DeviceError as error:
                 problems.append(str(error))
-        return await self._open_streams(listener, portaudio, chosen, problems)
+        return await self._open_streams(relay, portaudio, chosen, problems)
+
+    async def change(self, input: str | None, output: str | None) -> AudioOpened:
+        """Go on with other devices (None: the system's choice): speech that waits is kept, the echo is learned anew.
+
+        Raises `DeviceError` when one of them cannot be used; then the old ones go on, as far as they still can.
+        """
+        relay, worker, pipeline = self._relay, self._worker, self._pipeline
+        if relay is None or worker is None or pipeline is None:
+            raise DeviceError("The sound devices are not open yet", remedy="Wait a moment", field="devices")
+        found = await _outside(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
+        if found.problem:
+            raise DeviceError(found.problem, field="devices")
+        wanted: dict[Direction, str | None] = {"input": input, "output": output}
+        before: dict[Direction, DeviceStream | None] = {"input": worker.microphone, "output": worker.loudspeaker}
+        # Whatever can be known to be wrong is said while the old devices still sound.
+        _selected(found.devices, wanted, before)
+        await self._stop(worker)
+        if worker.running:
+            raise DeviceError("The sound system does not let go of its devices", field="devices")
+        old = {direction: stream for direction, stream in before.items() if stream is not None}
+        try:
+            portaudio, found_here = await self._load_portaudio(found)
+        except DeviceError as error:
+            await self._open_streams(relay, None, {}, [], playout=pipeline.playout)
+            self._tell_lost(relay, old, str(error))
+            raise
+        chosen = _selected(found_here, wanted, before)
+        opened = await self._open_streams(relay, portaudio, chosen, [], playout=pipeline.playout, whole=True)
+        if opened.problems:
+            again = _selected(found_here, {side: stream.device.name for side, stream in old.items()}, {}, strict=False)
+            reopened = await self._open_streams(relay, portaudio, again, [], playout=pipeline.playout)
+            lost = {side: stream for side, stream in old.items() if getattr(reopened, side) is None}
+            self._tell_lost(relay, lost, " ".join(reopened.problems))
+            await self._unless_hung_up()
+            raise DeviceError(" ".join(opened.problems), remedy="The devices stay as they were", field="devices")
+        await self._unless_hung_up()
+        self._wanted = wanted
+        return opened
+
+    async def _unless_hung_up(self) -> None:
+        """Close what was opened when the session ended meanwhile: no microphone is left behind."""
+        if self._closed:
+            await self.close()
+
+    def _tell_lost(self, relay: LoopRelay, lost: Mapping[Direction, DeviceStream], reason: str) -> None:
+        for direction in lost:
+            relay.device_lost(direction, reason)
+
+    async def _load_portaudio(self, found: DeviceList) -> tuple[Any, tuple[SoundDevice, ...]]:
+        """PortAudio, and the devices of `found` as this process numbers them; raises DeviceError."""
+        if not self._hushed:
+            quiet.hush()
+            self._hushed = True
+        portaudio = await _outside(self._load, OPEN_TIMEOUT_S, None)
+        if portaudio is None:
+            raise DeviceError(f"PortAudio did not start within {OPEN_TIMEOUT_S:g} s", field="sound")
+        return portaudio, await _outside(lambda: _same_devices(portaudio, found), OPEN_TIMEOUT_S, found.devices)
 
     async def _open_streams(
-        self, listener: AudioListener, portaudio: Any, chosen: dict[Direction, SoundDevice], problems: list[str]
+        self,
+        relay: LoopRelay,
+        portaudio: Any,
+        chosen: dict[Direction, SoundDevice],
+        problems: list[str],
+        *,
+        playout: Playout | None = None,
+        whole: bool = False,
     ) -> AudioOpened:
-        relay = LoopRelay(asyncio.get_running_loop(), listener)
+        """Open `chosen`, playing on from `playout`; `whole`: all of it, or nothing at all is open afterwards."""
         mic_device, out_device = chosen.get("input"), chosen.get("output")
         canceller: EchoCanceller = make_canceller() if self._echo and mic_device and out_device else NoCanceller()
         pipeline = AudioPipeline(
@@ -124,6 +189,7 @@ class DeviceAudio:
             canceller,
             mic_rate=mic_device.rate if mic_device else None,
             out_rate=out_device.rate if out_device else None,
+            playout=playout,
         )
         loudspeaker = microphone = None
         if out_device is not None and pipeline.playout.ring is not None and pipeline.played is not None:
@@ -132,7 +198,8 @@ class DeviceAudio:
             if problem:
                 problems.append(problem)
                 loudspeaker = None
-                pipeline.lose_output()
+                if not whole:
+                    pipeline.lose_output()
             else:
                 pipeline.playout.latency = loudspeaker.latency
                 pipeline.playout.lead = lead_slots(loudspeaker.block_ms)
@@ -148,9 +215,12 @@ class DeviceAudio:
                 problems.append(problem)
                 microphone = None
                 pipeline.lose_input()
+        if whole and problems:
+            await _outside(lambda: _close(microphone, loudspeaker), CLOSE_TIMEOUT_S, None)
+            return AudioOpened(None, None, tuple(problems), "")
         pipeline.set_microphone(self._microphone_on)
         pipeline.set_speaker(self._speaker_on)
-        self._relay, self._pipeline = relay, pipeline
+        self._pipeline = pipeline
         self._worker = AudioWorker(pipeline, relay, portaudio, microphone, loudspeaker)
         if microphone is not None or loudspeaker is not None:
             self._worker.start()
@@ -166,21 +236,24 @@ class DeviceAudio:
 
     async def close(self) -> None:
         """Stop worker and streams, report what was heard. Idempotent; a sound system that hangs is left behind."""
+        self._closed = True
         worker, self._worker = self._worker, None
         relay, self._relay = self._relay, None
         if worker is not None:
-
-            def stop() -> None:
-                if worker.running:
-                    worker.stop()
-                for stream in (worker.loudspeaker, worker.microphone):
-                    if stream is not None:
-                        stream.close()
-
-            await _outside(stop, CLOSE_TIMEOUT_S, None)
+            await self._stop(worker)
         if relay is not None:
             relay.close()
         self._unhush()
+
+    async def _stop(self, worker: AudioWorker) -> None:
+        """End the worker and close its streams."""
+
+        def stop() -> None:
+            if worker.running:
+                worker.stop()
+            _close(worker.loudspeaker, worker.microphone)
+
+        await _outside(stop, CLOSE_TIMEOUT_S, None)
 
     def play(self, gen: int, pcm: bytes) -> None:
         """Queue 24 kHz s16le of `gen`; dropped where no loudspeaker is open."""
@@ -297,6 +370,30 @@ def _same_devices(portaudio: Any, found: DeviceList) -> tuple[SoundDevice, ...]:
             f"The sound devices could not be listed: {sanitise_line(str(error), 120)}", field="sound"
         ) from None
     return here
+
+
+def _close(*streams: DeviceStream | None) -> None:
+    for stream in streams:
+        if stream is not None:
+            stream.close()
+
+
+def _selected(
+    devices: Sequence[SoundDevice],
+    wanted: Mapping[Direction, str | None],
+    open_before: Mapping[Direction, DeviceStream | None],
+    *,
+    strict: bool = True,
+) -> dict[Direction, SoundDevice]:
+    """The devices meant. One that is asked for, or was open, must be there (`strict`); raises DeviceError."""
+    chosen: dict[Direction, SoundDevice] = {}
+    for direction, name in wanted.items():
+        try:
+            chosen[direction] = select_device(devices, name, direction)
+        except DeviceError:
+            if strict and (name or open_before.get(direction) is not None):
+                raise
+    return chosen
 
 
 async def _open_stream(stream: DeviceStream, portaudio: Any) -> str:

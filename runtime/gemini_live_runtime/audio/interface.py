@@ -6,7 +6,7 @@ All methods are called on the event loop's thread, and all listener methods arri
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 MIC_RATE = 16_000
 """Samples a second sent to the model (s16le mono): what the Live API takes natively."""
@@ -153,4 +153,13 @@ class AudioIO(Protocol):
     @property
     def playing(self) -> bool:
         """True while samples are queued that the device has not consumed."""
+        ...
+
+
+@runtime_checkable
+class ChangesDevices(Protocol):
+    """An `AudioIO` that can go on with other devices."""
+
+    async def change(self, input: str | None, output: str | None) -> AudioOpened:
+        """Open these instead (None: the system's choice); raises `DeviceError`, then the old ones go on."""
         ...

@@ -25,14 +25,23 @@ class AudioPipeline:
         out_rate: int | None,
         latency: float = 0.0,
         lead: int = 1,
+        playout: Playout | None = None,
     ) -> None:
-        """Rates in Hz, None where there is no device; `latency` (s) of the output; `lead` in slots of 10 ms."""
+        """Rates in Hz, None where there is no device; `latency` (s) of the output; `lead` in slots of 10 ms.
+
+        `playout` of another pipeline, whose driver has stopped, goes on with what it holds.
+        """
         self.microphone = SampleRing(mic_rate) if mic_rate else None
         """One second at the microphone's rate."""
         self._mic_rate = mic_rate or 0
         self.played = SampleRing(out_rate) if out_rate else None
         """What the device was really given, after cut, fade and mute."""
-        self.playout = Playout(listener, PlayoutRing(out_rate) if out_rate else None, latency=latency, lead=lead)
+        ring = PlayoutRing(out_rate) if out_rate else None
+        if playout is None:
+            playout = Playout(listener, ring, latency=latency, lead=lead)
+        else:
+            playout.move(ring)
+        self.playout = playout
         self.capture = Capture(listener, self.microphone, mic_rate or 0, self.played, out_rate or 0, canceller)
         self._microphone_on = True
         self.levels = NO_LEVELS

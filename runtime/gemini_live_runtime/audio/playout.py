@@ -115,6 +115,39 @@ class Playout:
             self._extend_span(*self._consumed.popleft()[1:])
         self._flush_span()
 
+    def move(self, ring: PlayoutRing | None) -> None:
+        """Go on with another device; the driver is stopped meanwhile.
+
+        What the old one was given counts as heard, a few slots of it perhaps wrongly; what waits is played by the new
+        one. Without a new one it is lost.
+        """
+        if ring is None:
+            self.lose_output()
+            return
+        self._settle(0.0)
+        if self.ring is not None:
+            self._hear_the_rest(self.ring)
+        self._settled += sum(self._outstanding.values())
+        self._outstanding.clear()
+        self._tags.clear()
+        self._held_back = self._next_slot = self._counted = 0
+        self._ready = np.zeros(0, np.float32)
+        while self._consumed:
+            self._extend_span(*self._consumed.popleft()[1:])
+        ring.cut_below = self._cut_below
+        self.ring, self._resampler = ring, Resampler(MODEL_RATE, ring.slot * 100)
+
+    def _hear_the_rest(self, ring: PlayoutRing) -> None:
+        """Count as consumed what is in `ring` and on its way there."""
+        waiting = [
+            (ring.gens[slot % ring.SLOTS], ring.firsts[slot % ring.SLOTS], ring.real[slot % ring.SLOTS])
+            for slot in range(self._next_slot, ring.write_slot)
+        ]
+        for gen, first, count in (*waiting, *self._tags):
+            told, self._counted = self._counted, 0
+            if count > told and gen >= self._cut_below:
+                self._consume(0.0, gen, first + told, count - told)
+
     def lose_output(self) -> None:
         """The device is gone: what it took counts as heard, the rest is dropped, and so is all that follows."""
         self.finish()

@@ -7,9 +7,16 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, assert_never
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.audio.interface import MODEL_RATE, AudioIO, AudioOpened, Direction, MicChunk
+from gemini_live_runtime.audio.interface import (
+    MODEL_RATE,
+    AudioIO,
+    AudioOpened,
+    ChangesDevices,
+    Direction,
+    MicChunk,
+)
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.commands import Command
+from gemini_live_runtime.commands import Command, Order, SetDevices
 from gemini_live_runtime.errors import GeminiLiveError, traceback_lines
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.samples import MeterSample
@@ -184,7 +191,10 @@ class LiveSession:
 
     async def command(self, command: Command) -> None:
         """Carry out or refuse a command."""
-        if self._core.over or not self.orders.carry_out(command):
+        order = command.order
+        if isinstance(order, SetDevices) and not self._core.over:
+            await self._change_devices(command.id, order)
+        elif self._core.over or not self.orders.carry_out(command):
             self._perform(self._core.command(self._now(), command))
 
     async def carried_out(self, command: Command) -> str:
@@ -272,10 +282,23 @@ class LiveSession:
     # -- life --------------------------------------------------------------------------------------------------------
 
     async def _open_audio(self) -> None:
-        opened = await self._audio.open(self)
+        self._sound_is_open(await self._audio.open(self))
+
+    def _sound_is_open(self, opened: AudioOpened) -> None:
         if opened.output is not None:
             self.conductor.fast.speaker_ms = opened.output.latency_ms
         self._perform(self._core.audio_opened(self._now(), _opened_event(opened)))
+
+    async def _change_devices(self, command_id: str, order: SetDevices) -> None:
+        if not isinstance(self._audio, ChangesDevices):
+            self._emit(_refused(command_id, order, "This session uses no sound devices"))
+            return
+        try:
+            opened = await self._audio.change(order.input or None, order.output or None)
+        except GeminiLiveError as error:
+            self._emit(_refused(command_id, order, redactor.text(str(error))))
+        else:
+            self._sound_is_open(opened)
 
     async def _wind_up(self, opening: asyncio.Task[None]) -> None:
         if self._timer is not None:
@@ -481,6 +504,10 @@ class LiveSession:
     def device_lost(self, direction: Direction, reason: str) -> None:
         """A device vanished."""
         self._perform(self._core.device_lost(self._now(), direction, reason))
+
+
+def _refused(command_id: str, order: Order, reason: str) -> ev.CommandRefused:
+    return ev.CommandRefused(command_id=command_id, command=order.command, reason=reason)
 
 
 def _opened_event(opened: AudioOpened) -> ev.AudioOpened:

@@ -153,6 +153,11 @@ class Starts:
         backend = chosen_backend(self.load().config)
         return {"gemini": "Gemini", "vertex": "Vertex AI", "local": "the embedded server"}.get(backend, "your server")
 
+    def devices(self) -> tuple[str, str]:
+        """Microphone and speaker, the command line's before the config's."""
+        config = self.load().config
+        return config.audio_input, config.audio_output
+
     def saved(self, key: str) -> None:
         """What was chosen on the screen goes before what the command line said."""
         self._flags[key] = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,7 +18,6 @@ from textual.widgets.option_list import Option
 
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui import config
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.screens.box import BoxScreen
 from gemini_live_tui.set_up import devices
@@ -27,6 +27,7 @@ from gemini_live_tui.widgets.level_row import LevelRow
 from gemini_live_tui.wrapping import fit
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.events import Event
     from gemini_live_tui.app import ConsoleApp
 
 NOUNS = {"input": "Microphone", "output": "Speaker"}
@@ -47,6 +48,7 @@ class DevicesScreen(BoxScreen):
         self._chosen: dict[str, str] = {}
         self._found: devices.Found | None = None
         self._listening = ""
+        self._ordered: tuple[str, str, devices.Offer] | None = None
         self.level = LevelRow("level", id="devices-level", glyphs=self.signs)
         self._helper = app.sound_helper(self._reported)
 
@@ -67,6 +69,10 @@ class DevicesScreen(BoxScreen):
 
     def on_mount(self) -> None:
         """Look for devices."""
+        if not self.console_app.waiting:
+            from gemini_live_runtime.events import AudioOpened
+
+            self.console_app.store.listen(AudioOpened, self._sound_opened)
         self._lists["input"].focus()
         self.action_rescan()
 
@@ -82,8 +88,7 @@ class DevicesScreen(BoxScreen):
         self._listening = ""
         found = await devices.find()
         self._found = found
-        loaded = config.load().config
-        for side, wanted in (("input", loaded.audio_input), ("output", loaded.audio_output)):
+        for side, wanted in zip(NOUNS, self.console_app.devices_wanted(), strict=True):
             self._fill(side, wanted)
         if found.problem:
             self.say(f"{found.problem} Press r to look again.", "warning")
@@ -152,8 +157,39 @@ class DevicesScreen(BoxScreen):
         if event.option_index < len(self._offers[side]):
             self._choose(side, self._offers[side][event.option_index])
 
+    def _choose(self, side: str, offer: devices.Offer) -> None:
+        """During a call the devices are changed at once, and kept when that went well."""
+        app = self.console_app
+        if app.waiting or app.settings.replay or not app.store.live:
+            self._keep(side, offer, "")
+            return
+        from gemini_live_runtime.commands import SetDevices
+
+        wanted = {**self._chosen, side: offer.value}
+        ident = app.console_screen.order(SetDevices(input=wanted["input"], output=wanted["output"]))
+        if ident:
+            self._ordered = (ident, side, offer)
+            self.say(f"Changing the devices{self.signs.ellipsis}")
+        else:
+            self.say("The engine does not take orders at the moment. Try again.", "warning")
+
+    def _sound_opened(self, event: Event) -> None:
+        """The call goes on with what was chosen, whoever chose it."""
+        if self._ordered is not None:
+            _, side, offer = self._ordered
+            self._ordered = None
+            self._keep(side, offer, "The call goes on with it.")
+
+    def refused(self, command_id: str, reason: str) -> bool:
+        """The old devices are still in use; whether it was our order."""
+        if self._ordered is None or command_id != self._ordered[0]:
+            return False
+        self._ordered = None
+        self.say(reason, "error")
+        return True
+
     @work(group="choose")
-    async def _choose(self, side: str, offer: devices.Offer) -> None:
+    async def _keep(self, side: str, offer: devices.Offer, now: str) -> None:
         key = f"audio.{side}"
         try:
             note = await asyncio.to_thread(save, {key: offer.value})
@@ -166,11 +202,15 @@ class DevicesScreen(BoxScreen):
         options = self._lists[side]
         for at, option in enumerate(self._options(side)):
             options.replace_option_prompt_at_index(at, option.prompt)
-        when = "" if self.console_app.waiting else " It is used from the next session on."
-        self.say(f"{NOUNS[side]}: {offer.name}. Saved.{when} {note}".strip())
+        self.say(" ".join(filter(None, (f"{NOUNS[side]}: {offer.name}. Saved.", now, note))))
         if side == "input":
             self._lists["output"].focus()
 
     async def on_unmount(self) -> None:
         """Nobody listens any more."""
+        if not self.console_app.waiting:
+            from gemini_live_runtime.events import AudioOpened
+
+            with contextlib.suppress(KeyError, ValueError):
+                self.console_app.store.unlisten(AudioOpened, self._sound_opened)
         await self._helper.close()

@@ -12,7 +12,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui import config
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.screens.box import BoxScreen
 from gemini_live_tui.set_up.sound_helper import Report
@@ -73,8 +72,8 @@ class TrialScreen(BoxScreen):
 
     @work(group="trial", exclusive=True)
     async def _begin(self) -> None:
-        loaded = config.load().config
-        await self._helper.order(self.TEST, input=loaded.audio_input, output=loaded.audio_output)
+        microphone, speaker = self.console_app.devices_wanted()
+        await self._helper.order(self.TEST, input=microphone, output=speaker)
 
     def _mute(self, on: bool) -> None:
         """Keep what is tested out of a call, then give the microphone back as it was."""
