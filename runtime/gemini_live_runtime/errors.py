@@ -47,6 +47,12 @@ class ConfigError(UsageError):
     code = "config"
 
 
+class FileExistsAlreadyError(UsageError):
+    """A file stands where one is to be written."""
+
+    code = "file-exists"
+
+
 class AgentError(UsageError):
     """An agent cannot be found, imported or used."""
 

@@ -97,6 +97,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._next: Choice | None = None
         self._quit_armed = float("-inf")
         self._quitting = False
+        self._replayed_next: Path | None = None
         self._hanging_up: asyncio.Task[None] | None = None
         self._use_theme(settings.theme)
         self.set_keymap(dict(settings.keymap))
@@ -242,7 +243,20 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         exit_code, message = self._outcome()
         hello = self.store.hello
         name = self.store.view.session_id or (sanitise_line(hello.session_id) if hello else "")
-        return ConsoleOutcome(exit_code, sanitise_line(message), name, self._next)
+        return ConsoleOutcome(exit_code, sanitise_line(message), name, self._next, self._replayed_next)
+
+    @property
+    def over(self) -> bool:
+        """Whether this console may be left without ending a call: none has begun, it is over, or it is a recording."""
+        store = self.store
+        return (
+            self.waiting or self.settings.replay or store.bye is not None or bool(store.lost) or bool(store.view.ended)
+        )
+
+    def leave_for(self, recording: Path) -> None:
+        """End this console, whose session must be over; whoever started it shows `recording` next."""
+        self._replayed_next = recording
+        self._leave()
 
     def _outcome(self) -> tuple[int, str]:
         store = self.store

@@ -36,6 +36,8 @@ class ConsoleSettings:
     """One sentence for the empty transcript, e.g. how to set a key."""
     tmux: bool = field(default_factory=lambda: bool(os.environ.get("TMUX")))
     """Show how ctrl+b gets past tmux, whose prefix it is."""
+    recording: Path | None = None
+    """The folder or file that is replayed; None for a live session."""
     memory: Path | None = None
     """The file in which the console's arrangement is remembered; None remembers nothing."""
     starter: Starter | None = None
@@ -55,3 +57,5 @@ class ConsoleOutcome:
     session_id: str = ""
     next: Choice | None = None
     """What was chosen to be talked to after this session."""
+    replay: Path | None = None
+    """A recorded session that is to be shown next; None for none."""

@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal, get_args
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import JournalError, UsageError
+from gemini_live_runtime.errors import FileExistsAlreadyError, JournalError, UsageError
 from gemini_live_runtime.journal.catalog import title_of
 from gemini_live_runtime.journal.reader import Journal, read_journal
 from gemini_live_runtime.journal.redaction import Redaction
@@ -149,7 +149,9 @@ def export(
     targets = [(fmt, folder / target_name(material, fmt)) for fmt in dict.fromkeys(formats)]
     for _, target in targets:
         if not force and os.path.lexists(target):
-            raise UsageError(f"{target} exists", remedy="Choose another folder, or replace it with --force", field="to")
+            raise FileExistsAlreadyError(
+                f"{target} exists", remedy="Choose another folder, or replace it with --force", field="to"
+            )
     contents = [pieces(material, fmt) for fmt, _ in targets]
     # Whether there is sound shows with its first piece: before anything is written.
     begun = [next(content) if fmt in SOUND else b"" for (fmt, _), content in zip(targets, contents, strict=True)]

@@ -84,6 +84,8 @@ PLACES: Mapping[str, Place] = {
             "key changes or an expression becomes true.",
             "room",
         ),
+        Place("sessions", "Sessions", "What was recorded on this machine, newest first, with its last lines.", "room"),
+        Place("export", "Export", "A session as files: which formats, which part, and what is taken out.", "room"),
     )
 }
 

@@ -1,7 +1,169 @@
-"""The session as a whole: marks, exports, other sessions."""
+"""The session as a whole: exports, other sessions.
+
+In the rooms all keys go `anywhere`, so that keys that arrive together are obeyed in their order; the rooms themselves
+let a field have what is written in it.
+"""
 
 from __future__ import annotations
 
 from gemini_live_tui.actions.action import Action
 
-ACTIONS: tuple[Action, ...] = ()
+
+def _list(ident: str, keys: str, step: str, title: str, description: str, scope: str) -> Action:
+    return Action(
+        ident, keys, f"move('{step}')", title, description, "Session", scope=scope, anywhere=True, palette=False
+    )
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "sessions",
+        "ctrl+l",
+        "open('sessions')",
+        "Sessions",
+        "Recorded sessions: find, replay, name, export and delete them",
+        "Session",
+        scope="app",
+        anywhere=True,
+        slash="sessions",
+    ),
+    Action(
+        "export",
+        "",
+        "open('export')",
+        "Export",
+        "Write this session to files: Markdown, text, JSON, sound",
+        "Session",
+        scope="app",
+        slash="export",
+    ),
+    Action(
+        "sessions-replay",
+        "enter",
+        "replay",
+        "Replay",
+        "Replay the session in this console, or say how while a call goes on; in the trash: restore it",
+        "Session",
+        scope="sessions",
+        anywhere=True,
+        palette=False,
+    ),
+    Action(
+        "sessions-rename",
+        "r",
+        "rename",
+        "Name",
+        "Give the session a title; what was recorded stays as it is",
+        "Session",
+        scope="sessions",
+        anywhere=True,
+        palette=False,
+    ),
+    Action(
+        "sessions-export",
+        "x",
+        "export",
+        "Export",
+        "Write the session to files: Markdown, text, JSON, sound",
+        "Session",
+        scope="sessions",
+        anywhere=True,
+        palette=False,
+    ),
+    Action(
+        "sessions-delete",
+        "d,delete",
+        "delete",
+        "Delete",
+        "Move the session to the trash",
+        "Session",
+        scope="sessions",
+        anywhere=True,
+        palette=False,
+    ),
+    Action(
+        "sessions-undo",
+        "u",
+        "undo",
+        "Undo",
+        "Take back what was deleted last",
+        "Session",
+        scope="sessions",
+        anywhere=True,
+        palette=False,
+    ),
+    Action(
+        "sessions-trash",
+        "t",
+        "toggle_trash",
+        "Trash",
+        "Show what was deleted, and go back",
+        "Session",
+        scope="sessions",
+        anywhere=True,
+        palette=False,
+    ),
+    Action(
+        "sessions-filter",
+        "slash",
+        "filter",
+        "Filter",
+        "List only sessions that have every word you write",
+        "Session",
+        scope="sessions",
+        anywhere=True,
+        palette=False,
+    ),
+    Action(
+        "sessions-close",
+        "escape",
+        "back",
+        "Close",
+        "Leave the field, give up the filter or the trash, then close",
+        "Session",
+        scope="sessions",
+        anywhere=True,
+        palette=False,
+    ),
+    _list("sessions-up", "up", "up", "Up", "Go to the session above", "sessions"),
+    _list("sessions-down", "down", "down", "Down", "Go to the session below", "sessions"),
+    _list("sessions-page-up", "pageup", "page_up", "Page up", "Go up a page", "sessions"),
+    _list("sessions-page-down", "pagedown", "page_down", "Page down", "Go down a page", "sessions"),
+    _list("sessions-first", "home", "home", "First", "Go to the newest session", "sessions"),
+    _list("sessions-last", "end", "end", "Last", "Go to the oldest session", "sessions"),
+    Action(
+        "export-choose",
+        "space,enter",
+        "choose",
+        "Choose",
+        "Choose what the cursor is on, change it, or export",
+        "Session",
+        scope="export",
+        anywhere=True,
+        palette=False,
+    ),
+    Action(
+        "export-write",
+        "e",
+        "write",
+        "Export",
+        "Write the files; a second time replaces those that exist",
+        "Session",
+        scope="export",
+        anywhere=True,
+        palette=False,
+    ),
+    Action(
+        "export-close",
+        "escape",
+        "back",
+        "Close",
+        "Leave the field, or close",
+        "Session",
+        scope="export",
+        anywhere=True,
+        palette=False,
+    ),
+    _list("export-up", "up", "up", "Up", "Go to the choice above", "export"),
+    _list("export-down", "down", "down", "Down", "Go to the choice below", "export"),
+)

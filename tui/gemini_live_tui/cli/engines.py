@@ -25,7 +25,7 @@ def attach(session: str, flags: dict[str, Any]) -> int:
     Quitting lets the engine go on; it hangs up by itself when nobody is attached for five minutes.
     """
     from gemini_live_runtime.engine import launch
-    from gemini_live_tui.cli.start import require_terminal, settings_of, show
+    from gemini_live_tui.cli.start import after, require_terminal, settings_of, show
 
     require_terminal()
     chosen = _choose(session)
@@ -33,7 +33,8 @@ def attach(session: str, flags: dict[str, Any]) -> int:
     async def source() -> Any:
         return await launch.connect(chosen)
 
-    return show(source, settings_of(load(flags=flags), detach_on_quit=True)).exit_code
+    settings = settings_of(load(flags=flags), detach_on_quit=True)
+    return after(show(source, settings), settings)
 
 
 @click.command()

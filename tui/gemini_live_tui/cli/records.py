@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from gemini_live_tui.config import load
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.reader import Journal
+    from gemini_live_tui.settings import ConsoleSettings
 
 
 @click.command()
@@ -64,15 +66,26 @@ def replay(
         for line in writer.rest():
             click.echo(line)
         return _problems(journal)
-    from gemini_live_runtime.engine.replay import ReplayLink
-    from gemini_live_tui.cli.start import require_terminal, settings_of, show
+    from gemini_live_tui.cli.start import require_terminal, settings_of
 
     require_terminal("replay --plain")
+    return show_recording(journal.path, settings_of(load(flags=flags)), speed=speed)
+
+
+def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None = None) -> int:
+    """Show a recorded session in a console; the exit code. Raises `JournalError` for what is none."""
+    from gemini_live_runtime.engine.replay import ReplayLink
+    from gemini_live_runtime.journal.reader import read_journal
+    from gemini_live_tui.cli.start import after, show
+
+    journal = read_journal(path)
 
     async def source() -> Any:
         return ReplayLink(journal, speed=speed)
 
-    return show(source, settings_of(load(flags=flags), replay=True)).exit_code
+    live = {"detach_on_quit": False, "hint": "", "first_room": "", "starter": None}
+    settings = replace(settings, replay=True, recording=journal.path, **live)
+    return after(show(source, settings), settings)
 
 
 def _problems(journal: Journal) -> int:

@@ -231,7 +231,7 @@ def converse(source: LinkSource | None, starts: Starts, *, first_room: str = "")
     while True:
         outcome = show(source, settings, recorded=starts.load().config.record != "off")
         if outcome.next is None:
-            return outcome.exit_code
+            return after(outcome, settings)
         source = starts.source(outcome.next)
         settings = settings_of(starts.load(), starter=starts)
 
@@ -303,3 +303,12 @@ def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool
     if recorded and outcome.session_id and not settings.replay:
         click.echo(f"Recorded: gemini-live-tui replay {outcome.session_id}")
     return outcome
+
+
+def after(outcome: ConsoleOutcome, settings: ConsoleSettings) -> int:
+    """What comes after a console that was left for good: the recording that was chosen in it, if any; the exit code."""
+    if outcome.replay is None:
+        return outcome.exit_code
+    from gemini_live_tui.cli.records import show_recording
+
+    return show_recording(outcome.replay, settings)

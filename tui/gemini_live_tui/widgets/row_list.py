@@ -132,6 +132,8 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
     def _nearest(self, index: int, *, forward: bool = True) -> int:
         """The nearest row the cursor may rest on, first in the direction of travel."""
         rows = self._rows
+        if not rows:
+            return 0
         ahead = range(index, len(rows)) if forward else range(index, -1, -1)
         behind = range(index, -1, -1) if forward else range(index, len(rows))
         return next((at for way in (ahead, behind) for at in way if self.selectable(rows[at])), index)
