@@ -225,6 +225,17 @@ async def test_a_click_moves_the_cursor_and_shows_that_session() -> None:
         assert f"{OLDEST} · local-debt_collection" in driver.screen()
 
 
+async def test_help_begins_with_the_room_that_one_is_in() -> None:
+    async with console() as driver:
+        await open_sessions(driver)
+        await driver.press("f1")
+        shown = driver.screen()
+        assert "Move the session to the trash" in shown
+        assert shown.index("Sessions") < shown.index("Voice mode")
+        await driver.press("escape")
+        assert isinstance(driver.app.screen, SessionsScreen)
+
+
 # -- export ----------------------------------------------------------------------------------------------------------
 
 

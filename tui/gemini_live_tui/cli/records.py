@@ -83,8 +83,8 @@ def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None
     async def source() -> Any:
         return ReplayLink(journal, speed=speed)
 
-    live = {"detach_on_quit": False, "hint": "", "first_room": "", "starter": None}
-    settings = replace(settings, replay=True, recording=journal.path, **live)
+    settings = replace(settings, detach_on_quit=False, hint="", first_room="", starter=None)
+    settings = replace(settings, replay=True, recording=journal.path)
     return after(show(source, settings), settings)
 
 

@@ -69,7 +69,7 @@ class HelpScreen(ModalScreen[None]):
             ascii_only=settings.ascii,
             tmux=settings.tmux,
             replay=settings.replay,
-            place=app.console_screen.place,
+            place=getattr(app.screen, "place", "") or app.console_screen.place,
             phrases=view.phrases,
             waiting=app.waiting,
         )
