@@ -1,4 +1,4 @@
-"""The tables of docs/agents.md and the list of examples, from the code: `python -m tests.docs.tables` writes them."""
+"""The tables of the docs and of the README, from the code: `python -m tests.docs.tables` writes them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Callable
 from pathlib import Path
+
+from tests.docs import key_tables
 
 from gemini_live_runtime.conversation import extraction
 from gemini_live_runtime.session import background_agents, callback_runner, conductor, pipeline, settler, user_code
@@ -197,3 +199,4 @@ python docs/examples/guards.py
 if __name__ == "__main__":
     PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")
     (EXAMPLES / "README.md").write_text(list_of_examples(), "utf-8")
+    key_tables.write()
