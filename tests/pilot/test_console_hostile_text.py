@@ -76,6 +76,7 @@ async def test_the_engines_last_words_are_cleaned_on_screen_and_in_the_shell(end
 
 async def test_markup_in_what_is_said_is_shown_letter_by_letter() -> None:
     async with console(size=(160, 45)) as driver:
+        await driver.press("0")
         driver.link.begin_turn()
         driver.link.model("see [/etc/passwd] and [/] and [bold red]this[/bold red]")
         driver.link.emit(ev.Notice(level="error", code="x", text="bad [/] notice [@click=app.quit]x[/]"))

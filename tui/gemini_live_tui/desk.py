@@ -18,7 +18,13 @@ class PaneName(NamedTuple):
     tab: str
 
 
-PANES: tuple[PaneName, ...] = (PaneName("transcript", 1, "Transcript", "Talk"),)
+PANES: tuple[PaneName, ...] = (
+    PaneName("transcript", 1, "Transcript", "Talk"),
+    PaneName("timeline", 5, "Timeline", "Time"),
+    PaneName("latency", 6, "Latency", "Lat"),
+    PaneName("tools", 7, "Tools", "Tools"),
+    PaneName("logs", 9, "Logs", "Logs"),
+)
 """In the order of their digits: 2 Phase, 3 Watchers, 4 State, 5 Timeline, 6 Latency, 7 Tools, 8 Events, 9 Logs."""
 
 BY_PANE: Mapping[str, PaneName] = {pane.id: pane for pane in PANES}

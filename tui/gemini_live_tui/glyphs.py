@@ -52,6 +52,22 @@ class Glyphs:
     ellipsis: str
     border: str
     """Textual's name of the border style."""
+    levels: str
+    """Eight heights of a column, lowest first."""
+    fill: str
+    """A cell in which somebody speaks, something runs, or time goes by."""
+    voices: str
+    """Cells in which the user speaks, the model, and both."""
+    rule: str
+    """A cell of an axis, and of what goes on."""
+    tick: str
+    """A moment on an axis, or on a lane."""
+    diamond: str
+    """Where a phase begins."""
+    pointer: str
+    """Points up at a moment."""
+    still: str
+    """A cell in which nothing is heard."""
 
 
 UNICODE = Glyphs(
@@ -82,6 +98,14 @@ UNICODE = Glyphs(
     bar="│",
     ellipsis="…",
     border="round",
+    levels="▁▂▃▄▅▆▇█",
+    fill="█",
+    voices="▀▄█",
+    rule="─",
+    tick="┼",
+    diamond="◆",
+    pointer="▲",
+    still="·",
 )
 
 ASCII = Glyphs(
@@ -112,6 +136,14 @@ ASCII = Glyphs(
     bar="|",
     ellipsis="...",
     border="ascii",
+    levels="_.:-=+*#",
+    fill="#",
+    voices="umB",
+    rule="-",
+    tick="+",
+    diamond="*",
+    pointer="^",
+    still=".",
 )
 
 

@@ -26,3 +26,17 @@ class ActionChosen(Message):
     """An action was chosen with the mouse."""
 
     id: str
+
+
+@dataclass
+class Said(Message):
+    """A widget has something to say to the operator that goes away by itself."""
+
+    text: str
+
+
+@dataclass
+class PaneChanged(Message):
+    """The operator changed how the pane `pane` shows what it shows."""
+
+    pane: str

@@ -6,9 +6,21 @@ from collections.abc import Callable, Mapping
 
 from textual.widget import Widget
 
+from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.settings import ConsoleSettings
 
 
 def bodies(settings: ConsoleSettings) -> Mapping[str, Callable[[], Widget]]:
     """What makes each pane's body, by the pane's id. A body has that id, too, and `bindings` of that scope."""
-    return {}
+    from gemini_live_tui.widgets.latency import Latency
+    from gemini_live_tui.widgets.logs import Logs
+    from gemini_live_tui.widgets.timeline import Timeline
+    from gemini_live_tui.widgets.tools import Tools
+
+    signs = glyphs(settings.ascii)
+    return {
+        "timeline": lambda: Timeline(id="timeline", glyphs=signs),
+        "latency": lambda: Latency(id="latency", glyphs=signs),
+        "tools": lambda: Tools(id="tools", glyphs=signs),
+        "logs": lambda: Logs(id="logs", glyphs=signs),
+    }

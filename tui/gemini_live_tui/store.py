@@ -25,7 +25,7 @@ MAX_QUEUED = 4096
 FOLD_BUDGET_S = 0.020
 """Longest time one frame spends folding; a backlog is worked off over several frames while keys still answer."""
 
-ALL = Dirty.HEADER | Dirty.METERS | Dirty.TRANSCRIPT | Dirty.CONTROLS | Dirty.NOTICES | Dirty.LOG
+ALL = ~Dirty.NONE
 
 
 class NotSent(Exception):  # noqa: N818 - reported to the operator, not an error of the program

@@ -22,7 +22,7 @@ from gemini_live_tui.actions.arguments import choices
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
-from gemini_live_tui.messages import ActionChosen, FollowChanged, TextSubmitted
+from gemini_live_tui.messages import ActionChosen, FollowChanged, PaneChanged, Said, TextSubmitted
 from gemini_live_tui.panes import bodies
 from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.rooms import Ordering
@@ -36,6 +36,7 @@ from gemini_live_tui.widgets.desk import Desk
 from gemini_live_tui.widgets.header import Header
 from gemini_live_tui.widgets.held_row import HeldRow
 from gemini_live_tui.widgets.key_bar import KeyBar
+from gemini_live_tui.widgets.latency import Latency
 from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.meter_strip import MeterStrip
 from gemini_live_tui.widgets.pane import Frame, Pane
@@ -137,7 +138,7 @@ class ConsoleScreen(HeldActions, Screen[None]):
 
     @on(Desk.Changed)
     def _arranged(self) -> None:
-        self.tabs.display = self.desk.arrangement.tabs
+        self.set_class(self.desk.arrangement.tabs, "-tabs")
         remember(self._settings.memory, desk=self.desk.state.to_json())
         self._store.wake()
 
@@ -162,7 +163,7 @@ class ConsoleScreen(HeldActions, Screen[None]):
             waits.append(self.held_row.show(view.mind.held, elapsed, operable=live))
             if live:
                 waits.append(1.0 - elapsed % 1.0 + 0.005)
-            frame = Frame(store.epoch, now, elapsed, live, dirty)
+            frame = Frame(store.epoch, now, elapsed, live, dirty, going=live)
             waits.append(self.desk.show(view, frame))
             if self.desk.arrangement.tabs:
                 self.tabs.show(self.desk.arrangement.slots[0].shown, self.desk.news)
@@ -382,12 +383,12 @@ class ConsoleScreen(HeldActions, Screen[None]):
     def action_scroll(self, step: str) -> None:
         """Scroll the pane that has the focus, else the transcript."""
         focused = self.focused
-        if isinstance(focused, RowList):
+        if isinstance(focused, RowList | Latency):
             focused.move(step)
-            return
-        pane = focused if isinstance(focused, LineList) else self.transcript
-        pane.scroll_by(step)
-        self._show_following()
+        else:
+            pane = focused if isinstance(focused, LineList) else self.transcript
+            pane.scroll_by(step)
+            self._show_following()
 
     def action_open_row(self) -> None:
         """Open what the cursor is on."""
@@ -440,6 +441,15 @@ class ConsoleScreen(HeldActions, Screen[None]):
     @on(TabBar.Chosen)
     def _tab_chosen(self, message: Pane.TabChosen | TabBar.Chosen) -> None:
         self.desk.go_to(message.pane)
+
+    @on(Said)
+    def _said(self, message: Said) -> None:
+        self.say(message.text, passing=True)
+
+    @on(PaneChanged)
+    def _pane_changed(self, message: PaneChanged) -> None:
+        self.desk.show_again(message.pane)
+        self._store.wake()
 
     @on(FollowChanged)
     def _following_changed(self) -> None:

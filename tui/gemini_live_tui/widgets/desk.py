@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from textual import events
 from textual.app import ComposeResult
@@ -118,7 +119,8 @@ class Desk(Container):
         """Show every pane in sight that something happened to; seconds until one changes by itself, or None."""
         waits: list[float] = []
         for name, pane in self.panes.items():
-            self._marks[name] |= frame.marks & pane.body.dirty  # type: ignore[attr-defined]
+            happened = frame.marks | frame.news if getattr(pane.body, "whole", False) else frame.marks
+            self._marks[name] |= happened & pane.body.dirty  # type: ignore[attr-defined]
             if not pane.display:
                 continue
             due = self._again.get(name)
@@ -127,13 +129,16 @@ class Desk(Container):
                     waits.append(due - frame.now)
                 continue
             marks, self._marks[name] = self._marks[name], Dirty.NONE
-            own = Frame(frame.epoch, frame.now, frame.elapsed, frame.live, marks)
-            again = pane.show(view, own)
+            again = pane.show(view, replace(frame, marks=marks))
             self._again.pop(name, None)
             if again is not None:
                 self._again[name] = frame.now + again
                 waits.append(again)
         return min(waits) if waits else None
+
+    def show_again(self, name: str) -> None:
+        """One pane is to be shown again."""
+        self._marks[name] = ~Dirty.NONE
 
     def forget(self) -> None:
         """Everything is to be shown again."""

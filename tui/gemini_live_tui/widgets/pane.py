@@ -15,10 +15,11 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from gemini_live_runtime.journal.view import Dirty
 from gemini_live_tui.desk import BY_PANE
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.view import Dirty, SessionView
+    from gemini_live_runtime.journal.view import SessionView
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,9 @@ class Frame:
 
     `epoch` changes when the view is another one; `now` is the console's clock, `elapsed` session time, both in seconds.
     `live`: the session goes on and the view is its present. `marks` says what changed since the body was last shown.
+
+    While the view is one of the past, `whole` is the present one and `until` its time; `news` says what changed there.
+    `going`: the session goes on, whatever moment is shown.
     """
 
     epoch: int
@@ -34,6 +38,10 @@ class Frame:
     elapsed: float
     live: bool
     marks: Dirty
+    whole: SessionView | None = None
+    until: float = 0.0
+    news: Dirty = Dirty.NONE
+    going: bool = False
 
 
 class PaneBody(Protocol):

@@ -1,0 +1,152 @@
+"""The panes that tell of time: timeline, latency, tools, logs."""
+
+from __future__ import annotations
+
+from tests.support.action_checks import check
+from tests.support.console_driver import Driver
+
+from gemini_live_runtime import events as ev
+from gemini_live_tui.screens.details import DetailsScreen
+from gemini_live_tui.widgets.latency import Latency
+from gemini_live_tui.widgets.timeline import Timeline
+
+STAGES = {"hang_over": 180.0, "uplink": 60.0, "server": 288.0, "downlink": 36.0, "buffer": None, "speaker": None}
+
+
+def measured(driver: Driver, *latencies: float) -> None:
+    """Turns with these latencies."""
+    link = driver.link
+    for number, ms in enumerate(latencies):
+        link.exchange(f"Question {number}", f"Answer {number}", latency_ms=ms)
+        link.emit(
+            ev.TurnMeasured(
+                of_turn=link.turn,
+                latency_ms=ms,
+                source="local_voice",
+                stages=STAGES,
+                prompt_tokens=100,
+                response_tokens=20,
+            )
+        )
+        link.t += 10
+
+
+async def framed(driver: Driver) -> None:
+    """A console so large that panes have frames with notes."""
+    await driver.pilot.resize_terminal(120, 40)
+    await driver.settle()
+
+
+def _timeline(driver: Driver) -> Timeline:
+    return driver.app.console_screen.query_one(Timeline)
+
+
+@check("timeline-in")
+async def _in(driver: Driver, way: str) -> None:
+    await framed(driver)
+    measured(driver, *[600.0] * 10)
+    await driver.settle()
+    before = _timeline(driver)._lanes.window.span
+    await driver.press(way)
+    assert _timeline(driver)._lanes.window.span == 30.0 < before
+    assert "30 s" in driver.screen()
+
+
+@check("timeline-out")
+async def _out(driver: Driver, way: str) -> None:
+    await framed(driver)
+    measured(driver, *[600.0] * 10)
+    await driver.press(way, way)
+    window = _timeline(driver)._lanes.window
+    assert (window.start, window.end) == (0.0, driver.link.t - 10)
+    assert "session" in driver.screen()
+
+
+@check("timeline-earlier")
+async def _earlier(driver: Driver, way: str) -> None:
+    measured(driver, *[600.0] * 10)
+    await driver.settle()
+    before = _timeline(driver)._lanes.window
+    await driver.press(way)
+    assert _timeline(driver)._lanes.window.end == before.end - before.span / 4
+
+
+@check("timeline-later")
+async def _later(driver: Driver, way: str) -> None:
+    measured(driver, *[600.0] * 10)
+    await driver.settle()
+    before = _timeline(driver)._lanes.window
+    await driver.press("left", "left", way)
+    assert _timeline(driver)._lanes.window.end == before.end - before.span / 4
+    await driver.press(way)
+    assert "now" in _timeline(driver).plain
+
+
+@check("worst-turn")
+async def _worst(driver: Driver, way: str) -> None:
+    measured(driver, 600.0, 1900.0, 500.0)
+    await driver.settle()
+    latency = driver.app.console_screen.query_one(Latency)
+    assert latency.card is not None
+    assert latency.card.turn == 3
+    await driver.press(way)
+    assert latency.card.turn == 2
+    assert "turn 2 · 1.9 s" in driver.screen()
+    await driver.press("down")
+    assert latency.card.turn == 3
+    await driver.press("up")
+    assert latency.card.turn == 2
+
+
+def logged(driver: Driver) -> None:
+    """A line of each level."""
+    for level in ("debug", "info", "warning", "error"):
+        driver.link.emit(ev.Log(source="logging", level=level, text=f"this is {level}"))
+
+
+def _log_rows(driver: Driver) -> str:
+    return "\n".join(row for row in driver.rows() if "this is" in row and " log " not in row)
+
+
+@check("log-level")
+async def _log_level(driver: Driver, way: str) -> None:
+    await framed(driver)
+    logged(driver)
+    await driver.press("9")
+    await driver.press(way)
+    assert "this is debug" not in _log_rows(driver)
+    assert "info and above · 3 lines · 1 hidden" in driver.screen()
+    await driver.press(way, way, way)
+    assert "this is debug" in _log_rows(driver)
+
+
+@check("copy-log")
+async def _copy_log(driver: Driver, way: str) -> None:
+    logged(driver)
+    await driver.press("9")
+    await driver.press(way)
+    assert driver.app.clipboard.splitlines()[2] == "00:00 warning logging: this is warning"
+    assert "Copied 4 lines" in driver.screen()
+
+
+@check("copy-details")
+async def _copy_details(driver: Driver, way: str) -> None:
+    driver.link.call_tool("weather", {"city": "Malmö"}, {"degrees": 21})
+    await driver.press("7", "enter")
+    assert isinstance(driver.app.screen, DetailsScreen)
+    assert '"city": "Malmö"' in driver.screen()
+    await driver.press(way)
+    assert '"degrees": 21' in driver.app.clipboard
+    assert "copied" in driver.screen()
+
+
+@check("open-row")
+async def _open_row(driver: Driver, way: str) -> None:
+    driver.link.call_tool("weather", {"city": "Lund"}, {"degrees": 21})
+    await driver.press("7")
+    assert "weather(city" in driver.screen()
+    await driver.press(way)
+    assert isinstance(driver.app.screen, DetailsScreen)
+    assert '"degrees": 21' in driver.screen()
+    await driver.press("escape")
+    assert driver.app.screen is driver.app.console_screen

@@ -1,0 +1,67 @@
+"""All that is known of one thing: a title, then its parts as indented JSON or text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from gemini_live_runtime.text import sanitise
+from gemini_live_tui.actions import bindings
+
+Part = tuple[str, Any]
+"""A heading, "" for none, and a value; text is shown as it is, everything else as JSON."""
+
+MAX_SHOWN = 60_000
+"""Characters of one part on the screen; copying takes all of it."""
+
+
+class DetailsScreen(ModalScreen[None]):
+    """Escape, enter and q close it, y copies. Nothing in what is shown is obeyed, however it was written."""
+
+    CSS_PATH = "details.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q", "dismiss", "Close", show=False),
+        *bindings("details"),
+    ]
+
+    def __init__(self, title: str, parts: Sequence[Part], *, copy: Any, ascii_only: bool) -> None:
+        super().__init__(id="details")
+        self._title = title
+        self._parts = parts
+        self._copy = copy
+        self._ascii = ascii_only
+
+    def compose(self) -> ComposeResult:
+        """One scrolled box."""
+        self.set_class(self._ascii, "-ascii")
+        with VerticalScroll(id="details-box") as box:
+            box.border_title = Content(self._title)
+            box.border_subtitle = "y copies, esc closes"
+            for heading, value in self._parts:
+                if heading:
+                    yield Static(heading, classes="details-heading", markup=False)
+                yield Static(shown(value), classes="details-part", markup=False)
+
+    def action_copy_details(self) -> None:
+        """Copy the whole as JSON."""
+        text = json.dumps(self._copy, indent=2, ensure_ascii=True, default=str)
+        self.app.copy_to_clipboard(text)
+        box = self.query_one("#details-box", VerticalScroll)
+        box.border_subtitle = f"copied {len(text):,} characters, esc closes"
+
+
+def shown(value: Any) -> str:
+    """A value fit to show: JSON indented by two, its text readable, cut where it is too long for a screen."""
+    text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    text = sanitise(text[:MAX_SHOWN]) + (
+        f"\n(and {len(text) - MAX_SHOWN:,} more characters: y copies all)" if len(text) > MAX_SHOWN else ""
+    )
+    return text

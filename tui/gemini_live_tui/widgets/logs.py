@@ -1,0 +1,105 @@
+"""What the engine, libraries and the agent's own code had to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from gemini_live_runtime.journal.view import Dirty, LogLine, SessionView
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.formatting import clock_text
+from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.messages import PaneChanged, Said
+from gemini_live_tui.widgets.pane import Frame
+from gemini_live_tui.widgets.row_list import RowList, Run
+from gemini_live_tui.wrapping import fit
+
+EMPTY = "Nothing was printed or logged so far."
+LEVELS = ("debug", "info", "warning", "error")
+_STYLES = {"debug": "quiet", "info": "said", "warning": "warn", "error": "error"}
+_WORDS = {"debug": "debug", "info": "info ", "warning": "warn ", "error": "error"}
+
+
+class Logs(RowList):
+    """One line a row, newest last and followed; nothing below the chosen level."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("logs")]
+    dirty = Dirty.LOG
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._level = "debug"
+        self._view = SessionView()
+        self._lines: dict[str, LogLine] = {}
+        self._total = 0
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """List the lines of `view`, and stay at the end when that was in sight."""
+        self._view = view
+        self._list()
+        return None
+
+    def _list(self) -> None:
+        least = LEVELS.index(self._level)
+        at_end = self.cursor >= len(self.rows) - 1
+        self._total = len(self._view.log)
+        self._lines = {str(line.seq): line for line in self._view.log if _rank(line) >= least}
+        rows = list(self._lines) or [self._empty()]
+        self.set_rows(rows)
+        if at_end:
+            self.go_to(rows[-1])
+
+    def _empty(self) -> str:
+        hidden = self._total
+        return f"Nothing from {self._level} on; {hidden} lines below it are hidden." if hidden else EMPTY
+
+    def note(self) -> str:
+        """The level, and what it hides."""
+        hidden = self._total - len(self._lines)
+        sign = self._glyphs.separator
+        count = f"{len(self._lines)} lines" + (f" {sign} {hidden} hidden" if hidden else "")
+        return f"{self._level} and above {sign} {count}" if self._total else ""
+
+    def selectable(self, row: str) -> bool:
+        """A line, not the sentence in place of lines."""
+        return row in self._lines
+
+    def row_runs(self, row: str, width: int) -> Sequence[Run]:
+        """When, how grave, who, what."""
+        line = self._lines.get(row)
+        if line is None:
+            return [(f"  {fit(row, width - 2, self._glyphs.ellipsis)}", "quiet")]
+        word = _WORDS.get(line.level, line.level[:5].ljust(5))
+        left = f" {clock_text(line.t)}  {word}  "
+        source = f"{line.source}  "
+        style = _STYLES.get(line.level, "said")
+        return [
+            (left, "quiet" if style == "said" else style),
+            (source, "quiet"),
+            (fit(line.text, width - len(left) - len(source), self._glyphs.ellipsis), style),
+        ]
+
+    def action_log_level(self) -> None:
+        """The next level, and after the last all of them again."""
+        self._level = LEVELS[(LEVELS.index(self._level) + 1) % len(LEVELS)]
+        self._list()
+        self.post_message(PaneChanged("logs"))
+
+    def action_copy_log(self) -> None:
+        """Copy the lines that are listed."""
+        text = "\n".join(
+            f"{clock_text(line.t)} {line.level} {line.source}: {line.text}" for line in self._lines.values()
+        )
+        self.app.copy_to_clipboard(text)
+        self.post_message(Said(f"Copied {len(self._lines)} lines."))
+
+    def on_mount(self) -> None:
+        """There is something to read from the start."""
+        self.set_rows([EMPTY])
+
+
+def _rank(line: LogLine) -> int:
+    return LEVELS.index(line.level) if line.level in LEVELS else 1

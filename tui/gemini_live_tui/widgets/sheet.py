@@ -1,0 +1,63 @@
+"""The base of the panes that are painted whole: rows of styled runs, of which only those that differ are repainted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from gemini_live_tui.widgets.paint import Paint
+from gemini_live_tui.widgets.row import Run
+
+
+class Sheet(Widget, can_focus=True, inherit_bindings=False):
+    """A field of rows. A subclass says what is on them in `rows`."""
+
+    DEFAULT_CSS = """
+    Sheet { height: 1fr; width: 1fr; background: $background; color: $foreground; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows: list[tuple[Run, ...]] = []
+        self._paint = Paint(self)
+
+    def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:
+        """What is on each row, at most `height` rows of at most `width` cells."""
+        raise NotImplementedError
+
+    def update_rows(self) -> None:
+        """Compute the rows again and repaint those that changed."""
+        width, height = self.size
+        if width <= 0 or height <= 0:
+            return
+        old, self._rows = self._rows, [tuple(run for run in row if run[0]) for row in self.rows(width, height)]
+        for y in range(max(len(old), len(self._rows))):
+            if (old[y] if y < len(old) else None) != (self._rows[y] if y < len(self._rows) else None):
+                self.refresh(Region(0, y, width, 1))
+
+    def on_resize(self) -> None:
+        """Everything depends on the size."""
+        self._rows = []
+        self.update_rows()
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Paint one row."""
+        if y >= len(self._rows):
+            return Strip.blank(self.size.width, self.rich_style)
+        segments = [Segment(text, self._paint.style(name)) for text, name in self._rows[y]]
+        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
+
+    @property
+    def plain(self) -> str:
+        """The rows' characters."""
+        return "\n".join("".join(text for text, _ in row).rstrip() for row in self._rows)
+
+    def notify_style_update(self) -> None:
+        """Forget what was painted in the old colours."""
+        super().notify_style_update()
+        self._paint.forget()
