@@ -77,7 +77,7 @@ async def _jump(driver: Driver, way: str) -> None:
     assert isinstance(driver.app.screen, JumpScreen)
     letters = {spot.title: spot.letter for spot in driver.app.screen.spots}
     for title in ("Transcript", "Prompt"):
-        assert f" {letters[title]}  {title} " in driver.screen()
+        assert f" {letters[title]}  {title}" in driver.screen()
     await driver.press(letters["Prompt"])
     assert driver.app.screen is driver.app.console_screen
     assert driver.app.focused is driver.app.console_screen.prompt

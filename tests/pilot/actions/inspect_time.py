@@ -132,7 +132,8 @@ async def _copy_log(driver: Driver, way: str) -> None:
 @check("copy-details")
 async def _copy_details(driver: Driver, way: str) -> None:
     driver.link.call_tool("weather", {"city": "Malmö"}, {"degrees": 21})
-    await driver.press("7", "enter")
+    await driver.press("7")
+    await driver.press("enter")
     assert isinstance(driver.app.screen, DetailsScreen)
     assert '"city": "Malmö"' in driver.screen()
     await driver.press(way)

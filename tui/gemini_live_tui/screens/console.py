@@ -166,7 +166,8 @@ class ConsoleScreen(HeldActions, Screen[None]):
             frame = Frame(store.epoch, now, elapsed, live, dirty, going=live)
             waits.append(self.desk.show(view, frame))
             if self.desk.arrangement.tabs:
-                self.tabs.show(self.desk.arrangement.slots[0].shown, self.desk.news)
+                shown = self.desk.arrangement.slots[0].shown
+                self.tabs.show(shown, self.desk.news, self.desk.panes[shown].noted)
             if dirty & (Dirty.CONTROLS | Dirty.HEADER):
                 self._show_prompt_state()
         # Before sound was opened there is nothing to measure, which is not the same as a device that is missing.

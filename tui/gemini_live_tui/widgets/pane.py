@@ -80,6 +80,8 @@ class Pane(Container):
         self.body = make()
         self.failure = ""
         """What went wrong when the body was shown last; "" while all is well."""
+        self.noted = ""
+        """What stands at the frame's lower edge."""
         self._separator = separator
         self._titles: list[tuple[int, int, str]] = []
         self._waiting: Dirty | None = None
@@ -140,7 +142,8 @@ class Pane(Container):
             return None
         if self.failure:
             self._mend()
-        if self.border_subtitle != note:
+        if self.noted != note:
+            self.noted = note
             self.border_subtitle = Content(note)
         return again
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 
@@ -27,19 +28,28 @@ class TabBar(Row):
         self._glyphs = glyphs
         self._shown = "transcript"
         self._news: Mapping[str, int] = {}
+        self._note = ""
         self._places: list[tuple[int, int, str]] = []
 
-    def show(self, shown: str, news: Mapping[str, int]) -> None:
-        """Mark `shown`; `news` counts what came to the others since they were last seen."""
-        self._shown, self._news = shown, dict(news)
+    def show(self, shown: str, news: Mapping[str, int], note: str = "") -> None:
+        """Mark `shown`; `news` counts what came to the others since they were last seen.
+
+        `note` is what would stand at the lower edge of the pane's frame if it had one; left out where there is no room.
+        """
+        self._shown, self._news, self._note = shown, dict(news), note
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
         """Words where there is room, else digits alone for the panes at the end."""
-        for short in (0, 3, len(PANES)):
+        note = cell_len(self._note) + 2 if self._note else 0
+        for short, more in ((0, note), (3, note), (0, 0), (3, 0), (len(PANES), 0)):
             runs = self._named(short)
-            if sum(len(text) for text, _ in runs) <= width:
+            used = sum(len(text) for text, _ in runs)
+            if used + more <= width:
                 break
+        if more:
+            gap = width - used - cell_len(self._note) - 1
+            runs.extend(((" " * gap, ""), (self._note, "quiet")))
         return runs
 
     def _named(self, short: int) -> list[Run]:
