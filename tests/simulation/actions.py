@@ -341,6 +341,58 @@ async def switch(world: World, chance: random.Random) -> None:
     )
 
 
+@_action(*ANY)
+async def hold(world: World, chance: random.Random) -> None:
+    """The operator holds the agent."""
+    await world.command(cmd.HoldAgent())
+
+
+@_action(*ANY, open=2.0)
+async def go_on(world: World, chance: random.Random) -> None:
+    """The operator lets a held agent go on, for good or for a while."""
+    await world.command(cmd.ReleaseAgent(how=chance.choice(("continue", "continue", "event", "event", "turn"))))
+
+
+BREAKPOINTS = (
+    ("watcher", "alarm"),
+    ("phase", "help"),
+    ("phase", "order"),
+    ("transition", "order>pay"),
+    ("tool", "add"),
+    ("tool", "pay"),
+    ("tool", "ticket"),
+    ("key", "app:items"),
+    ("key", "session:turn_count"),
+    ("expression", "app:anger > 0.7 and app:alarms is not missing"),
+    ("expression", "app:items >= 2 or user:name is set"),
+    ("tool", "nobody's"),
+    ("expression", "app:items >"),
+)
+
+
+@_action(*ANY)
+async def set_break(world: World, chance: random.Random) -> None:
+    """The operator sets breakpoints, or forgets them all."""
+    if chance.random() < 0.15:
+        await world.command(cmd.RemoveBreakpoint())
+        return
+    for kind, target in chance.sample(BREAKPOINTS, chance.randint(1, 8)):
+        await world.command(cmd.SetBreakpoint(kind=kind, target=target, enabled=chance.random() < 0.9))
+
+
+@_action(*ANY)
+async def mark(world: World, chance: random.Random) -> None:
+    """The operator marks a moment, sometimes one that there is not."""
+    of = chance.choice((0, 1, world.hub.view.seq, world.hub.view.seq + 50))
+    await world.command(cmd.SetMark(text=chance.choice(("", "odd")), of=of))
+
+
+@_action(*ANY)
+async def look_away(world: World, chance: random.Random) -> None:
+    """The last console goes, or one comes back."""
+    world.session.watched(chance.random() < 0.6)
+
+
 @_action(*ANY, open=0.12, pending=0.2, none=0.2)
 async def hang_up(world: World, chance: random.Random) -> None:
     """The operator ends the session."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Awaitable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -55,9 +56,10 @@ from gemini_live_runtime.state.watchers import Change, Watcher
 # -- phases ----------------------------------------------------------------------------------------------------------
 
 
-async def _leave_help(state: State) -> None:
+def _leave_help(state: State) -> Awaitable[None]:
+    # Noted where it is called: what is awaited begins a little later.
     Current.timeline.note("leaving", phase="help")
-    await mood()
+    return mood()
 
 
 async def _enter_help(state: State) -> None:

@@ -279,6 +279,39 @@ class Texts(Rule):
             self.check(arrived + refused == 1, f"{text!r}: arrived {arrived}, sent {sent}, refused {refused}")
 
 
+class Held(Rule):
+    """While the agent is held nothing is decided, and it is held and released by turns.
+
+    What a step has begun when the agent is held in its middle is finished: at most one phase is entered.
+    """
+
+    def __init__(self) -> None:
+        self.held = False
+        self.entered = 0
+        self.hits: dict[str, int] = {}
+
+    def event(self, event: dict[str, Any]) -> None:
+        kind, data = event["type"], event["data"]
+        if kind == "agent.held":
+            self.check(not self.held, "it is held twice")
+            self.held, self.entered = True, 0
+        elif kind in ("agent.released", "agent.holding"):
+            self.check(self.held, f"{kind} of an agent that is not held")
+            self.held = self.held and kind == "agent.holding"
+        elif kind == "breakpoints.changed":
+            for item in data["breakpoints"]:
+                self.check(item["hits"] >= self.hits.get(item["id"], 0), f"{item['id']} has lost hits")
+            self.hits = {item["id"]: item["hits"] for item in data["breakpoints"]}
+        elif self.held:
+            self.check(kind not in ("tool.finished", "tool.acknowledged", "pattern.fired"), f"{kind} while it is held")
+            self.check(kind != "watcher.fired" or data["muted"], "a watcher acts while it is held")
+            self.entered += kind == "phase.entered"
+            self.check(self.entered <= 1, "it moves on and on while it is held")
+
+    def end(self, facts: dict[str, Any]) -> None:
+        self.check(not self.held, "it was never released")
+
+
 class Rest(Rule):
     """A session whose server and device have done their part comes to rest."""
 
@@ -308,6 +341,7 @@ class Reference:
             turns,
             Words(turns),
             Sound(),
+            Held(),
             Rest(),
         ]
 

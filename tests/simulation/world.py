@@ -307,6 +307,9 @@ class World:
             return {}
         self.timeline.note("action", name="(finish)", wire=self.wire)
         self.unreachable = 0
+        await self.command(cmd.RemoveBreakpoint())
+        if self.mind.stops.gate.held or self.mind.stops.gate.stepping:
+            await self.command(cmd.ReleaseAgent())
         self.device.voice(False)
         for _ in range(40):
             if self._is_given_up():

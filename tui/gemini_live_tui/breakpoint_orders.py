@@ -6,7 +6,7 @@ Names are those of a view, which are fit to show; keys are spelled as in `MindVi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.journal.mind_view import real_key, unpack
@@ -51,6 +51,24 @@ def toggle_breakpoint(mind: MindView, kind: Kind, target: str) -> Order:
     if there is not None and there.enabled:
         return RemoveBreakpoint(id=there.id)
     return SetBreakpoint(kind=kind, target=real_key(target) if kind == "key" else target)
+
+
+def told_change(before: Sequence[Breakpoint], after: Sequence[Mapping[str, Any]]) -> str:
+    """What has changed about the breakpoints, a sentence; "" where only hits were counted."""
+    was = {item.id: (item.kind, item.target) for item in before if item.enabled}
+    now = {
+        str(item.get("id", "")): (str(item.get("kind", "")), str(item.get("target", "")))
+        for item in after
+        if item.get("enabled", True)
+    }
+    added = [now[ident] for ident in now if now[ident] != was.get(ident)]
+    gone = [was[ident] for ident in was if ident not in now]
+    if added:
+        kind, target = added[-1]
+        return f"The agent will be held at the {kind} {target}."
+    if len(gone) > 1:
+        return f"{len(gone)} breakpoints hold the agent no longer."
+    return f"The agent is no longer held at the {gone[0][0]} {gone[0][1]}." if gone else ""
 
 
 def names_for(mind: MindView, kind: Kind) -> list[str]:

@@ -113,8 +113,10 @@ def held(view: SessionView, event: ev.Event, p: ev.AgentHeld) -> Dirty:
 
 
 def released(view: SessionView, event: ev.Event, p: ev.AgentReleased) -> Dirty:
-    """The agent goes on."""
-    how = {"event": " for one decision", "turn": " until the turn ends"}.get(p.how, "")
+    """The agent goes on; of single steps the places are enough."""
+    if p.how == "event":
+        return Dirty.NONE
+    how = " until the turn ends" if p.how == "turn" else ""
     return _block(view, event, "held", f"goes on{how} after {p.seconds:.1f} s")
 
 

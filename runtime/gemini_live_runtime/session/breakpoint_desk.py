@@ -78,6 +78,8 @@ class BreakpointDesk:
         self._mind.body.emit(ev.MarkSet(text=order.text, of=order.of))
 
     def _tell(self) -> None:
+        # What was written before may count a hit of its own, which is told first.
+        self._mind.publish_state()
         self._mind.body.emit(ev.BreakpointsChanged(breakpoints=self.breakpoints.to_json()))
 
     def _known(self, kind: Kind) -> Collection[str]:
@@ -170,6 +172,11 @@ class BreakpointDesk:
     async def answer(self, call_id: str, name: str) -> None:
         """A tool's answer is about to have its effects, and to be given."""
         await self._reach(("tool", name), at=f"the answer of {name}", of=self._called.get(call_id, 0))
+
+    async def telling(self) -> None:
+        """The model is about to be told something: not while the agent is held, as it may be since this step began."""
+        self._mind.publish_state()
+        await self.gate.reach("telling the model", minor=True)
 
     # -- what waits --------------------------------------------------------------------------------------------------
 

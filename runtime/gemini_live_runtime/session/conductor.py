@@ -173,6 +173,7 @@ class Conductor:
             acknowledge=body.acknowledge,
             problem=reports.tool,
             about_to_call=self.stops.call,
+            about_to_run=self.stops.telling,
         )
         self.pipeline = Pipeline(self)
         self.extraction = ExtractionRunner(

@@ -24,8 +24,8 @@ class Gate(Protocol):
         """Return when the step may begin."""
         ...
 
-    def after(self, step: str, following: str, /) -> None:
-        """It has been done; `following` waits next, "" for nothing."""
+    def after(self, step: str, /) -> None:
+        """It has been done."""
         ...
 
     def changed(self) -> None:
@@ -133,7 +133,7 @@ class ControlLane:
                 except (Exception, SystemExit) as error:
                     self._report(self.current, error)
                 if self._gate is not None:
-                    self._gate.after(self.current, self._steps[0][0] if self._steps else "")
+                    self._gate.after(self.current)
                 in_a_row += 1
                 if in_a_row >= STEPS_IN_A_ROW:
                     in_a_row = 0

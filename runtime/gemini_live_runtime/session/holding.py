@@ -171,14 +171,14 @@ class Holding:
         if self.held or self._step == "event":
             await self.reach(step, minor=step in MINOR)
 
-    def after(self, step: str, following: str) -> None:
-        """A step has been done; `following` is the next one that waits, "" for none."""
+    def after(self, step: str) -> None:
+        """A step has been done."""
         if step in MINOR or self.held:
             return
         if self._step == "turn" and step == TURN_ENDS:
             self.hold("step", "the end of the turn")
         elif self._step == "event" and not self._credit:
-            self.hold("step", following or PAUSED_AT)
+            self.hold("step", self._waiting()[2] or PAUSED_AT)
 
     # -- what waits --------------------------------------------------------------------------------------------------
 
@@ -193,8 +193,8 @@ class Holding:
         if not self.held:
             return
         answers, steps, following = self._waiting()
-        steps += len(self._standing)
-        counted = (answers, steps, self._standing[0] if self._standing else following)
+        standing = [at for at in self._standing if at not in MINOR]
+        counted = (answers, steps + len(standing), standing[0] if standing else following)
         if counted != self._told:
             self._told = counted
-            self._emit(ev.AgentHolding(answers=answers, steps=steps, next=counted[2]))
+            self._emit(ev.AgentHolding(answers=answers, steps=counted[1], next=counted[2]))

@@ -18,6 +18,7 @@ from gemini_live_runtime.tools.dispatch import Outcome
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.extraction import TriggerEvent
     from gemini_live_runtime.session.conductor import Conductor
+    from gemini_live_runtime.session.steersman import Moment
 
 EXTRACTION_GRACE_S = 0.5
 """Seconds that the end of a turn waits for extractors; what they find later is taken up when it comes."""
@@ -74,7 +75,7 @@ class Pipeline:
             await mind.settler.settle()
         if completed.reason != SOFT_TURN:
             self._flush()
-            await mind.steersman.steer("turn", result, nudge=action.text)
+            await self._steer("turn", result, nudge=action.text)
         await mind.callbacks.control("on_turn_boundary", mind.state, mind.user_writer)
         await mind.callbacks.control("on_turn_complete", number)
         await mind.settler.settle()
@@ -126,8 +127,9 @@ class Pipeline:
         answer = await mind.desk.answer(outcome)
         await mind.settler.settle()
         silent = outcome.status == "cancelled" or answer.scheduling == "SILENT"
-        await mind.steersman.steer("between" if silent else "tool", result)
+        await self._steer("between" if silent else "tool", result)
         mind.publish_state()
+        await mind.stops.telling()
         mind.answer(outcome, answer)
         if ran:
             await self._read("tool-call", tool=outcome.name, grace_s=0.0)
@@ -230,7 +232,7 @@ class Pipeline:
         if may_move and not mind.body.awaits_tools:
             result = await self._advance(mind.body.turn)
             await mind.settler.settle()
-            await mind.steersman.steer("between", result)
+            await self._steer("between", result)
         mind.fast.schedule()
 
     async def move(self, name: str, source: str, reason: str, by_operator: bool) -> None:
@@ -246,7 +248,11 @@ class Pipeline:
             return
         await self._follow(result)
         await mind.settler.settle()
-        await mind.steersman.steer("tool" if mind.body.awaits_tools else "between", result)
+        await self._steer("tool" if mind.body.awaits_tools else "between", result)
+
+    async def _steer(self, moment: Moment, result: TransitionResult | None = None, *, nudge: str = "") -> None:
+        await self._mind.stops.telling()
+        await self._mind.steersman.steer(moment, result, nudge=nudge)
 
     async def _advance(self, turn: int) -> TransitionResult | None:
         director = self._mind.director

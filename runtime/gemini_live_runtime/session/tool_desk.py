@@ -48,11 +48,12 @@ class ToolDesk:
         acknowledge: Callable[[ToolCall, ToolAnswer], None],
         problem: Callable[[str, str, str, Exception | None], None],
         about_to_call: Callable[[RunTool], Awaitable[None]],
+        about_to_run: Callable[[], Awaitable[None]],
     ) -> None:
         """`ended` gets outcomes of calls that were not run; those that were go to the dispatcher's `on_finished`.
 
         `problem` gets the tool, what went wrong with its answer, the place of the code that did it, and its error.
-        `about_to_call` returns when a call may pass the gate.
+        `about_to_call` returns when a call may pass the gate, `about_to_run` when those that passed may be run.
         """
         self.dispatcher = dispatcher
         self._callbacks = callbacks
@@ -64,6 +65,7 @@ class ToolDesk:
         self._acknowledge = acknowledge
         self._problem = problem
         self._about_to_call = about_to_call
+        self._about_to_run = about_to_run
         self._waiting: set[str] = set()
         self._cancelled: set[str] = set()
         self._given: dict[str, dict[str, Any]] = {}
@@ -116,6 +118,7 @@ class ToolDesk:
         if admitted and self._callbacks.listeners("on_tool_call"):
             asked = [AskedCall(call.call_id, call.name, dict(call.args)) for call in admitted]
             given = await self._callbacks.tool_overrides(asked, self._state)
+            await self._about_to_run()
         for call in admitted:
             self._waiting.discard(call.call_id)
             made = ToolCall(call.call_id, call.name, call.args)

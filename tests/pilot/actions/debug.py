@@ -44,7 +44,7 @@ async def _step(driver: Driver, key: str) -> None:
     assert "HELD  at watcher no_consent · 0 s · 1 answer, 3 decisions wait" in driver.screen()
     await driver.press(key)
     assert driver.link.orders == [ReleaseAgent(how="event")]
-    assert "goes on for one decision" in driver.screen()
+    assert "HELD" not in driver.rows()[0]
 
 
 @check("step-turn")
@@ -86,6 +86,7 @@ async def _break(driver: Driver, key: str) -> None:
     assert "› /break" in driver.screen()
     await driver.press(*"expression app:n > 3", "enter")
     assert driver.link.orders == [SetBreakpoint(kind="expression", target="app:n > 3")]
+    assert "The agent will be held at the expression app:n > 3." in driver.screen()
     await driver.press(*"/break nothing app:n", "enter")
     assert "one of watcher, phase, transition, tool, key, expression" in driver.screen()
     await driver.press(f"{BY_NAME}breakpoints")

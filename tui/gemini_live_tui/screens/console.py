@@ -274,6 +274,7 @@ class ConsoleScreen(HeldActions, Screen[None]):
         self._store.listen(TextSent, text_sent)
         self._store.listen(CommandRefused, refused)
         self._store.listen(Notice, noticed)
+        self.attend_breakpoints()
 
     def refused(self, command_id: str, reason: str) -> None:
         """A command was not carried out: say why, and give typed text back."""
@@ -311,6 +312,11 @@ class ConsoleScreen(HeldActions, Screen[None]):
         except NotSent as error:
             self.say(str(error), "warning", passing=True)
             return ""
+
+    @property
+    def in_front(self) -> bool:
+        """Whether no room is open."""
+        return self.app.screen is self
 
     def open_room(self, name: str) -> None:
         """Open the room called `name`."""

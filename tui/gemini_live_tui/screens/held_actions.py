@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from gemini_live_tui.breakpoint_orders import KINDS
+from gemini_live_tui.breakpoint_orders import KINDS, told_change
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
+    from gemini_live_runtime.events import Event
     from gemini_live_tui.settings import ConsoleSettings
     from gemini_live_tui.store import Store
     from gemini_live_tui.telling import Level
@@ -20,6 +21,11 @@ class HeldActions:
         _store: Store
         _settings: ConsoleSettings
 
+        @property
+        def in_front(self) -> bool:
+            """Whether no room is open."""
+            ...
+
         def order(self, order: Order) -> str:
             """Send a command; its id, "" when it did not go out."""
             ...
@@ -31,6 +37,18 @@ class HeldActions:
         def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
             """Show a message."""
             ...
+
+    def attend_breakpoints(self) -> None:
+        """Say what becomes of breakpoints, where no room shows it."""
+        from gemini_live_runtime.events import BreakpointsChanged
+
+        def changed(event: Event) -> None:
+            if isinstance(event.payload, BreakpointsChanged) and self.in_front:
+                told = told_change(self._store.view.mind.breakpoints, event.payload.breakpoints)
+                if told:
+                    self.say(told, passing=True)
+
+        self._store.listen(BreakpointsChanged, changed)
 
     def action_hold_or_go_on(self) -> None:
         """Hold the agent, or let a held one go on."""
