@@ -148,7 +148,8 @@ class Holding:
         if by and not self.held:
             self.hold(by, at, of=of, explanation=None if explanation is None else explanation.to_json())
         while True:
-            if self.held:
+            while self.held:
+                # It may have been held again before this comes to know that it was released.
                 waited = True
                 await self._stand(at)
             if self._step != "event" or minor:
