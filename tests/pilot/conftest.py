@@ -10,3 +10,5 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No colour switches, no multiplexer."""
     for name in ("NO_COLOR", "TMUX"):
         monkeypatch.delenv(name, raising=False)
+    # What a test copies is not to land in the clipboard of whoever runs it.
+    monkeypatch.setenv("SSH_TTY", "/dev/null")

@@ -299,6 +299,13 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy through the terminal (OSC 52), and through the system where that is this machine's own."""
+        super().copy_to_clipboard(text)
+        from gemini_live_tui.clipboard import system_copy
+
+        self.run_worker(lambda: system_copy(text), thread=True, exit_on_error=False, group="clipboard")
+
     def action_copy_or_quit(self) -> None:
         """Copy what is selected; with nothing selected, the second time within a moment quits."""
         prompt = self.console_screen.prompt
