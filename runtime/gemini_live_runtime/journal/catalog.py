@@ -41,6 +41,7 @@ _EVENTS = "events.jsonl"
 _LINE_BYTES = 4 * 1024 * 1024
 _TAIL_BYTES = 256 * 1024
 _PREVIEW_BYTES = (256 * 1024, 8 * 1024 * 1024)
+_NOT_TALK = ("state: ", "log: ")
 _STAMP = re.compile(
     rb'\s*\{\s*"seq"\s*:\s*\d+\s*,\s*"t"\s*:\s*([0-9.eE+-]+)\s*,\s*"turn"\s*:\s*(\d{1,9})\s*,\s*"gen"\s*:\s*\d+\s*,'
     rb'\s*"type"\s*:\s*"([^"\\]*)"'
@@ -433,9 +434,9 @@ def _write_cache(root: Path, found: _Known) -> None:
 
 
 def preview(folder: Path, count: int = 20) -> list[str]:
-    """The last `count` lines of a session as `replay --plain` prints them; [] when nothing can be read.
+    """The last `count` lines of a session's conversation, as plain lines; [] when nothing can be read.
 
-    Only the end of a long file is read.
+    Only the end of a long file is read, and what the connection did meanwhile is left out.
     """
     for limit in _PREVIEW_BYTES:
         lines, whole = _last_lines(folder / _EVENTS, limit)
@@ -466,6 +467,6 @@ def _last_lines(path: Path, limit: int) -> tuple[list[str], bool]:
             continue
         if event.seq > seq:
             seq = event.seq
-            lines += writer.feed(event)
+            lines += (line for line in writer.feed(event) if not line.startswith(_NOT_TALK))
     lines += writer.rest()
     return [part for line in lines for part in line.split("\n")], size <= limit

@@ -248,12 +248,13 @@ def test_the_filter_wants_every_word_wherever_it_stands(root: Path) -> None:
 # -- preview ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_preview_is_the_end_of_what_plain_prints(root: Path) -> None:
+def test_the_preview_is_the_end_of_the_conversation(root: Path) -> None:
     folder = debt_call().write(root)
     lines = preview(folder, 4)
     assert lines[-1] == "session: ended, the operator hung up"
     assert "model: I will." in lines
     assert len(lines) == 4
+    assert not [line for line in preview(folder, 100) if line.startswith("state:")]
     assert preview(root / "nothing") == []
 
 

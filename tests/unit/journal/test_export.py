@@ -22,6 +22,7 @@ from gemini_live_runtime.journal.catalog import rename
 from gemini_live_runtime.journal.export import FORMATS, SOUND, Material, Range, export, pieces
 from gemini_live_runtime.journal.formats.markdown import escaped, quoted
 from gemini_live_runtime.journal.plain import PlainWriter
+from gemini_live_runtime.journal.plain_mind import mind_lines
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.vocabulary import event_from_json, header
@@ -209,7 +210,7 @@ def test_a_range_that_is_not_there_is_a_sentence(tmp_path: Path, wanted: Range, 
 
 def test_the_text_is_what_plain_prints(tmp_path: Path) -> None:
     folder = debt_call().write(tmp_path)
-    writer = PlainWriter(times=True)
+    writer = PlainWriter(times=True, mind=mind_lines("mind"))
     lines = [line for event in read_journal(folder) for line in writer.feed(event)]
     assert made(folder, "text").splitlines() == "\n".join([*lines, *writer.rest()]).splitlines()
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.plain import PlainWriter
+from gemini_live_runtime.journal.plain_mind import mind_lines
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.export import Material
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 def text(material: Material) -> Iterator[bytes]:
     """UTF-8, a paragraph a line, further lines of it indented."""
     window = material.window
-    writer = PlainWriter(times=True, within=None if window.whole else window.covers)
+    writer = PlainWriter(times=True, within=None if window.whole else window.covers, mind=mind_lines("mind"))
     for event in material.events():
         for line in writer.feed(event):
             yield f"{line}\n".encode("utf-8", "replace")
