@@ -23,6 +23,7 @@ from gemini_live_runtime.errors import JournalError, NewerFormatError
 from gemini_live_runtime.journal import blocks, keeping, keyframes, shelf
 from gemini_live_runtime.journal.fold import apply_sample, fold
 from gemini_live_runtime.journal.history import FIRINGS, TRANSITIONS, TURNS, History
+from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.recorded import RecordedHistory
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
@@ -382,6 +383,31 @@ def test_damage_is_passed_over_in_reading_and_in_seeking(tmp_path, monkeypatch):
     for seq in (2, 4, 5, 12):
         assert found.view_at(seq) == fold(events[:seq])
     assert list(found.events(3, 6)) == events[2:6]
+
+
+_JUNK = ("", "{", "[", "]", "{}", "[]", "1", "null", "\x00", '{"seq": 3}', "{}, {}", '{"x": [1', "2]}", "NaN")
+
+
+@given(session=sessions(), data=st.data())
+def test_whatever_stands_in_a_file_a_history_has_the_events_that_its_reader_has(tmp_path_factory, session, data):
+    lines: list[str] = []
+    for event in session:
+        line = event.to_line()
+        between = st.sampled_from((*_JUNK, f"{line}, {line}", *lines[-2:]))
+        lines += [*data.draw(st.lists(between, max_size=2)), line]
+    for _ in range(data.draw(st.integers(0, min(3, len(lines))))):
+        lines.pop(data.draw(st.integers(0, len(lines) - 1)))
+    path = tmp_path_factory.mktemp("s") / "events.jsonl"
+    path.write_text("\n".join([json.dumps(vocabulary.header()), "", *lines]) + data.draw(st.sampled_from(["\n", ""])))
+    journal = read_journal(path)
+    events = list(journal)
+    found = opened(path)
+    assert list(found.events(0, 100)) == events
+    assert (found.problems, found.torn) == (journal.problems, journal.torn)
+    for index, event in enumerate(events, 1):
+        assert found.event(event.seq) == event
+        assert found.view_at(event.seq) == fold(events[:index])
+    found.close()
 
 
 def test_a_file_that_changes_under_its_reader_is_an_error_and_no_wrong_answer(tmp_path):
