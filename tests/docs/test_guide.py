@@ -112,6 +112,8 @@ def test_the_guides_command_for_a_terminal_opens_the_console(newcomer: Path) -> 
         terminal.type(b"the chain is broken\r")
         terminal.read_until(b"I see.")
         terminal.type(b"\x11")
+        # What nobody reads would keep the program from ending.
+        terminal.read_until(b"The session is over")
         terminal.process.wait(20)
 
 

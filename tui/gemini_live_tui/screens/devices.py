@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual import on, work
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
@@ -111,12 +112,17 @@ class DevicesScreen(BoxScreen):
         options.highlighted = at or 0
 
     def _options(self, side: str) -> Iterator[Option]:
-        width = 46 if self.has_class("-wide") else 68
-        for offer in self._offers[side]:
+        room = 46 if self.has_class("-wide") else 66
+        details = [f"{offer.detail}  default" if offer.default else offer.detail for offer in self._offers[side]]
+        names = max((cell_len(offer.name) for offer in self._offers[side]), default=0)
+        width = max(12, min(names, room - max(map(cell_len, details), default=0) - 4))
+        for offer, detail in zip(self._offers[side], details, strict=True):
             mark = self.signs.dot if offer.value == self._chosen[side] else " "
-            detail = f"{offer.detail}  default" if offer.default else offer.detail
-            name = fit(offer.name, max(12, width - len(detail) - 4), self.signs.ellipsis)
-            yield Option(Content.assemble(f"{mark} ", (name, "bold"), f"  {detail}"))
+            name = fit(offer.name, width, self.signs.ellipsis)
+            gap = " " * (width - cell_len(name) + 2)
+            yield Option(
+                Content.assemble(f"{mark} ", (name, "bold"), gap, fit(detail, room - width, self.signs.ellipsis))
+            )
 
     # -- levels ------------------------------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ class GalleryScreen(BoxScreen):
         """Fill the list."""
         for number, bundled in enumerate(CATALOGUE):
             self._agents.add_option(Option(self._row(bundled.name, _parts(bundled)), id=f"b{number}"))
-        self._agents.add_option(None)
+        self._agents.add_option(Option("", disabled=True))
         if not self._own:
             note = "your own show up here: gemini-live-tui run FILE.py:agent"
             self._agents.add_option(Option(note, disabled=True, id="none"))

@@ -71,7 +71,7 @@ class KeyScreen(BoxScreen):
     def _fill_places(self, keyring_problem: str) -> None:
         rows = (
             ("keyring", "the system's keyring", keyring_problem or "locked and unlocked by your system"),
-            ("file", "a file", f"{keys.key_file()}, readable by you alone"),
+            ("file", "a file", f"{keys.key_file_label()}, mode 0600"),
             ("env", "nothing, for now only", "you put it into a variable yourself"),
         )
         at = self._places.highlighted
@@ -154,7 +154,7 @@ class KeyScreen(BoxScreen):
         if starter is not None:
             starter.saved("backend")
         self._credential, self._done = None, True
-        where = {"keyring": "in the keyring", "file": f"in {keys.key_file()}", "env": "for this run"}[place]
+        where = {"keyring": "in the keyring", "file": f"in {keys.key_file_label()}", "env": "for this run"}[place]
         later = "" if self.console_app.waiting else " It is used from the next session on."
         self.say(f"The key is kept {where}.{later} {note}".strip() + " Enter or esc goes back.")
         if place == "env":

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 TITLE_WIDTH = 24
 WIDTH = 72
-"""Cells of a choice, see `welcome.tcss`."""
+"""Most cells of a choice, see `welcome.tcss`."""
+FRAME = 6
+"""Cells around it: the frame, its padding, a scroll bar."""
 
 LEAST_HEIGHT = 22
 """Rows that show everything at once."""
@@ -67,6 +69,8 @@ class WelcomeScreen(Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         """Where there is not room for all, the choices scroll."""
         self.set_class(event.size.height < LEAST_HEIGHT, "-low")
+        if self.choices.option_count:
+            self._fill()
 
     def on_mount(self) -> None:
         """The first choice is the demo."""
@@ -92,25 +96,27 @@ class WelcomeScreen(Screen[None]):
         self.choices.add_options(self._options())
         self.choices.highlighted = place or 0
 
-    def _options(self) -> Iterator[Option | None]:
+    def _options(self) -> Iterator[Option]:
         starter = self._console_app.settings.starter
         assert starter is not None
         if self._ready:
             yield self._option("start", f"Talk to {starter.describe()}", "everything it needs is there")
         yield self._option("demo", "Try the demo", "a concierge on this machine: no key, no network")
         yield self._option("gallery", "Choose an agent", "six to try without a key, and your own")
-        yield None
+        yield Option("", disabled=True)
         yield self._option("key", "Enter an API key", "free ones: aistudio.google.com/apikey")
         yield self._option("vertex", "Use Vertex AI", "through a Google Cloud project")
-        yield None
+        yield Option("", disabled=True)
         yield self._option("devices", "Microphone and speaker", "which ones, and whether they hear you")
         yield self._option("microphone-test", "Test the microphone", "five seconds of your voice")
         yield self._option("echo-test", "Test for echo", "will the model hear itself?")
-        yield None
+        yield Option("", disabled=True)
         yield self._option("quit", "Quit", "")
 
     def _option(self, ident: str, title: str, detail: str) -> Option:
         title = fit(sanitise_line(title), TITLE_WIDTH - 1, self._signs.ellipsis)
+        room = min(WIDTH, self.size.width - FRAME) - TITLE_WIDTH
+        detail = fit(detail, max(0, room), self._signs.ellipsis)
         return Option(Content.assemble((f"{title:<{TITLE_WIDTH}}", "bold"), detail), id=ident)
 
     def _keys(self) -> str:

@@ -43,6 +43,12 @@ def key_file() -> Path:
     return paths.config_dir() / "api-key"
 
 
+def key_file_label() -> str:
+    """The file's path as people write it, with ~ for their home."""
+    path, home = str(key_file()), str(Path.home())
+    return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path
+
+
 def keep(credential: Credential, place: Place) -> str:
     """Keep the key and write to the config where it is; a sentence about what overrides that, or "".
 
