@@ -17,8 +17,8 @@ from tests.support.synthetic_speech import RATE, say
 from gemini_live_runtime import Live, State, paths
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.events import ContextSent, Event
+from gemini_live_runtime.journal.catalog import list_entries
 from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.retention import list_sessions
 
 VOICE = "flite:slt"
 
@@ -97,10 +97,10 @@ def _silence(seconds: float) -> bytes:
 
 
 def _talk(agent: str, *options: str) -> Happened:
-    before = {session.id for session in list_sessions(paths.sessions_dir())}
+    before = {session.id for session in list_entries(paths.sessions_dir())}
     ended = run("talk", agent, "--backend", "local", "--fast", "--timeout", "600", "--record", "text", *options)
     assert ended.code == 0, ended.err
-    (session,) = {session.id for session in list_sessions(paths.sessions_dir())} - before
+    (session,) = {session.id for session in list_entries(paths.sessions_dir())} - before
     return Happened(tuple(event.to_json() for event in read_journal(paths.sessions_dir() / session)))
 
 

@@ -18,8 +18,8 @@ from tests.support.fake_live_server import FakeLiveServer, answers, says
 from tests.support.pseudo_terminal import PseudoTerminal
 
 from gemini_live_runtime import paths
+from gemini_live_runtime.journal.catalog import list_entries
 from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.retention import list_sessions
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-m", "gemini_live_tui"]
@@ -66,7 +66,7 @@ def test_talk_ends_when_nobody_reads_on_and_closes_its_journal(server: FakeLiveS
     assert process.wait(PATIENCE_S) == 1
     assert process.stderr is not None
     assert process.stderr.read() == ""
-    (session,) = list_sessions(paths.sessions_dir())
+    (session,) = list_entries(paths.sessions_dir())
     assert session.ended == "the output cannot be written"
 
 
@@ -83,7 +83,7 @@ def test_ctrl_c_ends_a_talk_at_once_with_130(stdin: str, server: FakeLiveServer)
     assert time.monotonic() - began < 10
     assert process.stderr is not None
     assert process.stderr.read() == "gemini-live-tui: Interrupted by SIGINT.\n"
-    (session,) = list_sessions(paths.sessions_dir())
+    (session,) = list_entries(paths.sessions_dir())
     assert session.ended == "interrupted"
     assert list(read_journal(paths.sessions_dir() / session.id))[-1].type == "session.ended"
     if process.stdin is not None:
@@ -202,7 +202,7 @@ def test_a_console_its_engine_ps_stop_and_what_is_left() -> None:
     assert subprocess.run([*PROGRAM, "ps"], env=environment(), capture_output=True, text=True).stdout == (
         "No engine is running.\n"
     )
-    (session,) = list_sessions(paths.sessions_dir())
+    (session,) = list_entries(paths.sessions_dir())
     assert session.id == engine["session_id"]
     replayed = subprocess.run(
         [*PROGRAM, "replay", session.id, "--plain"], env=environment(), capture_output=True, text=True

@@ -17,8 +17,9 @@ from faulty_disk import FaultyDisk, Killed
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal import writer as writer_module
+from gemini_live_runtime.journal.catalog import list_entries
 from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.retention import list_sessions, purge, session_folders, trim_audio
+from gemini_live_runtime.journal.retention import purge, session_folders, trim_audio
 from gemini_live_runtime.journal.tracks import TrackFile, read_track
 from gemini_live_runtime.journal.writer import EventsFile, JournalWriter
 
@@ -212,7 +213,7 @@ def test_trimming_that_fails_at_any_call_leaves_every_session_readable_and_can_b
             for path in folder.glob("*.wav"):
                 assert read_track(path).pcm == SAMPLES
         trim_audio(root, 0)
-        assert [item.audio_bytes for item in list_sessions(root)] == [0, 0, 0]
+        assert [item.audio_bytes for item in list_entries(root)] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("fault", ["kill", errno.EIO])

@@ -1,4 +1,4 @@
-"""Which sessions are on disk, and which of them may stay: listing, the cap on recorded sound, purging.
+"""Which sessions are on disk, and which of them may stay: the cap on recorded sound, purging.
 
 Everything here trusts names on disk as little as the network: only folders with safe names directly under the sessions
 folder count, only the files that a session has are touched, and symbolic links are never followed.
@@ -6,42 +6,17 @@ folder count, only the files that a session has are touched, and symbolic links 
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.events import FORMAT
 from gemini_live_runtime.journal.disk import Disk, is_locked
+from gemini_live_runtime.journal.session_facts import EVENTS, started_at
 from gemini_live_runtime.journal.tracks import FILES
-
-_EVENTS = "events.jsonl"
-_HEAD_LINES = 40
-_HEAD_BYTES = 1024 * 1024
-_TAIL_BYTES = 256 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSummary:
-    """One recorded session. `when` is Unix seconds, `duration_s` seconds, sizes bytes."""
-
-    id: str
-    when: float
-    agent: str
-    backend: str
-    duration_s: float
-    turns: int
-    audio_bytes: int
-    total_bytes: int
-    ended: str
-    """`running`, the reason of an orderly end, or `broken off` when the engine died."""
-    exit_code: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +50,14 @@ def session_folders(root: Path) -> list[Path]:
             folder = root / paths.safe_name(name)
         except UsageError:
             continue
-        if regular_size(folder / _EVENTS) is not None:
+        if regular_size(folder / EVENTS) is not None:
             found.append(folder)
     return found
 
 
 def is_running(folder: Path) -> bool:
     """Whether a living engine writes the session in `folder`."""
-    return is_locked(folder / _EVENTS)
+    return is_locked(folder / EVENTS)
 
 
 def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: Disk | None = None) -> Trimmed:
@@ -109,12 +84,6 @@ def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: 
             freed += size
         ids.append(folder.name)
     return Trimmed(tuple(ids), freed, total - freed)
-
-
-def list_sessions(root: Path) -> list[SessionSummary]:
-    """Every readable session under `root`, newest first."""
-    found = [summary for folder in session_folders(root) if (summary := _summary(folder)) is not None]
-    return sorted(found, key=lambda item: (item.when, item.id), reverse=True)
 
 
 def purge(
@@ -156,7 +125,7 @@ def delete_folder(folder: Path, disk: Disk) -> int:
     # The events go last: as long as they are there the session is listed and can be purged again.
     freed = 0
     with os.scandir(folder) as entries:
-        names = sorted((entry.name for entry in entries), key=lambda name: (name == _EVENTS, name))
+        names = sorted((entry.name for entry in entries), key=lambda name: (name == EVENTS, name))
     for name in names:
         path = folder / name
         freed += regular_size(path) or 0
@@ -189,67 +158,5 @@ def _modified(path: Path) -> float:
         return 0.0
 
 
-def _objects(lines: list[bytes]) -> Iterator[dict[str, Any]]:
-    for line in lines:
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            yield value
-
-
-def _head_and_tail(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    with os.fdopen(paths.open_private(path, os.O_RDONLY), "rb") as file:
-        head = file.readlines(_HEAD_BYTES)[:_HEAD_LINES]
-        size = os.fstat(file.fileno()).st_size
-        file.seek(max(0, size - _TAIL_BYTES))
-        tail = file.read().split(b"\n")
-    return list(_objects(head)), list(_objects(tail))
-
-
-def _data(event: dict[str, Any]) -> dict[str, Any]:
-    data = event.get("data")
-    return data if isinstance(data, dict) else {}
-
-
-def _number(value: object) -> float:
-    number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
-    return number if math.isfinite(number) else 0.0
-
-
 def _started(folder: Path) -> float:
-    summary = _summary(folder)
-    return _modified(folder / _EVENTS) if summary is None else summary.when
-
-
-def _summary(folder: Path) -> SessionSummary | None:
-    try:
-        head, tail = _head_and_tail(folder / _EVENTS)
-        total = sum(regular_size(folder / name) or 0 for name in os.listdir(folder))
-    except OSError:
-        return None
-    if not head or head[0].get("format") != FORMAT:
-        return None
-    started: dict[str, Any] = next((_data(item) for item in head if item.get("type") == "session.started"), {})
-    stamped = [item for item in (*head, *tail) if "seq" in item]
-    last = max(stamped, key=lambda item: _number(item.get("seq")), default={})
-    end = next((_data(item) for item in reversed(tail) if item.get("type") == "session.ended"), None)
-    if is_running(folder):
-        ended, code = "running", None
-    elif end is None:
-        ended, code = "broken off", None
-    else:
-        ended, code = str(end.get("reason") or "ended"), int(_number(end.get("exit_code")))
-    return SessionSummary(
-        id=folder.name,
-        when=_number(started.get("wall")) or _modified(folder / _EVENTS),
-        agent=str(started.get("agent", "")),
-        backend=str(started.get("backend", "")),
-        duration_s=_number(last.get("t")),
-        turns=int(_number(last.get("turn"))),
-        audio_bytes=sum(size for _, size in track_files(folder)),
-        total_bytes=total,
-        ended=ended,
-        exit_code=code,
-    )
+    return started_at(folder) or _modified(folder / EVENTS)

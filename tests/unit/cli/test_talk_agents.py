@@ -13,8 +13,8 @@ import pytest
 from tests.support.command_line import Ended, run
 
 from gemini_live_runtime import paths
+from gemini_live_runtime.journal.catalog import list_entries
 from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.retention import list_sessions
 
 ASK = "what is the weather in Lisbon"
 
@@ -69,7 +69,7 @@ def test_what_an_agent_prints_becomes_log_lines_and_log_events(tmp_path: Path) -
     assert (ended.code, ended.err) == (0, "")
     logs = [line for line in ended.out.splitlines() if line.startswith("log: ")]
     assert logs == ["log: imported", "log: in the tool", "log: to stderr"]
-    (session,) = list_sessions(paths.sessions_dir())
+    (session,) = list_entries(paths.sessions_dir())
     kept = [event.payload for event in read_journal(paths.sessions_dir() / session.id) if event.type == "log"]
     assert [(log.source, log.text) for log in kept] == [
         ("stdout", "imported"),
@@ -145,14 +145,14 @@ def test_a_signal_hangs_up_and_the_journal_is_closed(number: signal.Signals, cod
     ended = talk(agent(tmp_path, f"os.kill(os.getpid(), {int(number)}); time.sleep(0.2)"))
     assert ended.code == code
     assert number.name in ended.sentence
-    (session,) = list_sessions(paths.sessions_dir())
+    (session,) = list_entries(paths.sessions_dir())
     assert session.ended in ("interrupted", f"asked to stop by {number.name}")
     assert signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler)
 
 
 def test_a_session_under_virtual_time_is_dated_today() -> None:
     assert run("talk", "--backend", "local", "--fast", "--text", "what time is it").code == 0
-    (session,) = list_sessions(paths.sessions_dir())
+    (session,) = list_entries(paths.sessions_dir())
     assert abs(session.when - time.time()) < 3600
 
 

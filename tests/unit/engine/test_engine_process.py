@@ -25,8 +25,8 @@ from gemini_live_runtime.engine.registry import list_engines, stop_engine
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import EngineError, UsageError
+from gemini_live_runtime.journal.catalog import list_entries
 from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.retention import list_sessions
 from gemini_live_runtime.journal.tracks import read_track
 
 SCRIPT = Path(__file__).with_name("scripted_engine.py")
@@ -117,7 +117,7 @@ async def test_an_engine_starts_talks_is_listed_hangs_up_and_leaves_nothing_behi
     assert await exit_code(engine) == 0
     assert not engine.folder.exists()
     assert list_engines(place.root) == []
-    assert [(item.id, item.ended, item.turns) for item in list_sessions(place.data / "sessions")] == [("s1", "done", 1)]
+    assert [(item.id, item.ended, item.turns) for item in list_entries(place.data / "sessions")] == [("s1", "done", 1)]
 
 
 async def test_a_killed_engine_leaves_a_journal_and_sound_that_replay(place):
@@ -137,7 +137,7 @@ async def test_a_killed_engine_leaves_a_journal_and_sound_that_replay(place):
     assert set(map(ev.Event.to_line, seen)) <= set(map(ev.Event.to_line, events))
     assert read_track(place.session / "user.wav").pcm == b"\x01\x02" * 12000
     assert read_track(place.session / "model.wav").pcm == b"\x03\x04" * 12000
-    assert list_sessions(place.data / "sessions")[0].ended == "broken off"
+    assert list_entries(place.data / "sessions")[0].ended == "broken off"
     assert list_engines(place.root) == []
     assert not engine.folder.exists()
 

@@ -16,7 +16,7 @@ from tests.support.recordings import WALL, Recorder, debt_call
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.journal import catalog
+from gemini_live_runtime.journal import catalog, session_facts
 from gemini_live_runtime.journal.catalog import CACHE_FILE, entry_of, list_entries, matches, preview, rename
 from gemini_live_runtime.vocabulary import header
 
@@ -126,7 +126,7 @@ def test_of_a_file_beyond_the_limit_beginning_and_end_count(root: Path, monkeypa
         made.emit(ev.Log(source="stdout", level="info", text="x" * 100))
     made.end("all done")
     folder = made.write(root)
-    monkeypatch.setattr(catalog, "MAX_SCAN", 100_000)
+    monkeypatch.setattr(session_facts, "MAX_SCAN", 100_000)
     entry = entry_of(folder)
     assert (entry.agent, entry.phase, entry.ended) == ("debt_collection", "negotiate", "all done")
 

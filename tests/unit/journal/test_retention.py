@@ -9,7 +9,8 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.journal.retention import list_sessions, purge, trim_audio
+from gemini_live_runtime.journal.catalog import list_entries
+from gemini_live_runtime.journal.retention import purge, trim_audio
 from gemini_live_runtime.journal.writer import JournalWriter
 
 
@@ -42,7 +43,7 @@ def test_sessions_are_listed_newest_first_with_what_one_wants_to_know(tmp_path):
     record(tmp_path, "second", wall=2e9, ended=False).close()
     running = record(tmp_path, "third", wall=3e9)
     running.flush()
-    listed = list_sessions(tmp_path)
+    listed = list_entries(tmp_path)
     assert [(item.id, item.ended) for item in listed] == [
         ("third", "running"),
         ("second", "broken off"),
@@ -69,8 +70,9 @@ def test_what_is_no_session_is_not_listed(tmp_path):
     (tmp_path / "foreign" / "events.jsonl").write_text('{"format": "else"}\n')
     record(tmp_path, "real").close()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert [item.id for item in list_sessions(tmp_path)] == ["real"]
-    assert list_sessions(tmp_path / "nowhere") == []
+    assert [item.id for item in list_entries(tmp_path) if not item.problem] == ["real"]
+    assert [item.id for item in list_entries(tmp_path) if item.problem] == ["foreign"]
+    assert list_entries(tmp_path / "nowhere") == []
 
 
 def test_trimming_deletes_the_oldest_sound_first_and_keeps_events(tmp_path):
@@ -79,7 +81,7 @@ def test_trimming_deletes_the_oldest_sound_first_and_keeps_events(tmp_path):
     trimmed = trim_audio(tmp_path, 3000)
     assert trimmed.session_ids == ("c", "a")
     assert (trimmed.bytes_freed, trimmed.bytes_left) == (2 * 2044, 2044)
-    assert {item.id: item.audio_bytes for item in list_sessions(tmp_path)} == {"a": 0, "b": 2044, "c": 0}
+    assert {item.id: item.audio_bytes for item in list_entries(tmp_path)} == {"a": 0, "b": 2044, "c": 0}
 
 
 def test_trimming_leaves_running_and_protected_sessions_alone(tmp_path):
@@ -137,7 +139,7 @@ def test_a_session_that_holds_a_folder_is_kept_with_the_reason(tmp_path):
     purged = purge(tmp_path, everything=True)
     assert purged.session_ids == ()
     assert "cannot be deleted" in purged.kept[0][1]
-    assert [item.id for item in list_sessions(tmp_path)] == ["s1"]
+    assert [item.id for item in list_entries(tmp_path)] == ["s1"]
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc", ".", "..", "", "a/b", "x" * 300, "a\0b", "․․"])
