@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import isfinite
+
 from gemini_live_tui.glyphs import Glyphs
 
 FLOOR_DB = -60.0
@@ -23,6 +26,70 @@ def clock_text(seconds: float) -> str:
 def duration_text(ms: float) -> str:
     """Milliseconds below one second, else seconds with one decimal, e.g. `612 ms` and `1.4 s`."""
     return f"{ms:.0f} ms" if ms < 999.5 else f"{ms / 1000:.1f} s"
+
+
+def seconds_text(seconds: float) -> str:
+    """How long something lasted: `4.1 s`, `16 s`, `2 min 05 s`, `1 h 02 min`."""
+    seconds = max(0.0, seconds)
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    minutes, rest = divmod(total, 60)
+    return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def whole_seconds_text(seconds: float) -> str:
+    """How long something has lasted that goes on, in whole seconds: it is read again every second."""
+    return seconds_text(max(10, int(seconds))) if seconds >= 10 else f"{max(0, int(seconds))} s"
+
+
+def age_text(seconds: float) -> str:
+    """How long ago something was: `now`, `4 s ago`, `2 min ago`, `1 h ago`."""
+    total = int(seconds)
+    if total < 1:
+        return "now"
+    if total < 60:
+        return f"{total} s ago"
+    return f"{total // 60} min ago" if total < 3600 else f"{total // 3600} h ago"
+
+
+def until_older(seconds: float) -> float:
+    """Seconds until `age_text` and `whole_seconds_text` of this age read otherwise."""
+    step = 1.0 if seconds < 3600 else 60.0
+    return step - seconds % step + 0.005
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `11th`."""
+    tail = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{tail}"
+
+
+def spark(numbers: Sequence[float], width: int, glyphs: Glyphs) -> str:
+    """The last `width` numbers as bars between the least and the greatest of them; "" for fewer than two."""
+    last = [number for number in numbers[-width:] if isfinite(number)] if width > 0 else []
+    if len(last) < 2:
+        return ""
+    low, high = min(last), max(last)
+    steps = len(glyphs.levels) - 1
+    if high == low:
+        return glyphs.levels[0] * len(last)
+    # Divided first: the distance of two great numbers may be more than a float holds.
+    scale = (high / 2 - low / 2) * 2 / steps if isfinite(high - low) else 0.0
+    if not scale:
+        return "".join(glyphs.levels[steps if number > 0 else 0] for number in last)
+    return "".join(glyphs.levels[min(steps, int((number - low) / scale + 0.5))] for number in last)
+
+
+def share_bar(share: float, width: int, glyphs: Glyphs) -> list[tuple[str, str]]:
+    """How far something has come, 0 to 1, as a bar of exactly `width` cells in styled runs."""
+    resolution = len(glyphs.eighths)
+    steps = round(max(0.0, min(1.0, share)) * width * resolution)
+    full, part = divmod(steps, resolution)
+    done = glyphs.eighths[-1] * full + (glyphs.eighths[part - 1] if part else "")
+    return [(done, "mid"), (glyphs.track * (width - len(done)), "track")]
 
 
 def cost_text(dollars: float) -> str:

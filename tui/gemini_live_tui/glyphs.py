@@ -50,6 +50,14 @@ class Glyphs:
     separator: str
     bar: str
     ellipsis: str
+    yes: str
+    no: str
+    open: str
+    here: str
+    muted: str
+    changed: str
+    folded: str
+    unfolded: str
     border: str
     """Textual's name of the border style."""
     levels: str
@@ -97,6 +105,14 @@ UNICODE = Glyphs(
     separator="·",
     bar="│",
     ellipsis="…",
+    yes="✓",
+    no="✗",
+    open="○",
+    here="▶",
+    muted="◌",
+    changed="◆",
+    folded="▸",
+    unfolded="▾",
     border="round",
     levels="▁▂▃▄▅▆▇█",
     fill="█",
@@ -135,6 +151,14 @@ ASCII = Glyphs(
     separator="-",
     bar="|",
     ellipsis="...",
+    yes="+",
+    no="x",
+    open="o",
+    here=">",
+    muted=".",
+    changed="*",
+    folded=">",
+    unfolded="v",
     border="ascii",
     levels="_.:-=+*#",
     fill="#",

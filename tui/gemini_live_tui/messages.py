@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.message import Message
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.commands import Order
 
 
 @dataclass
@@ -40,3 +44,10 @@ class PaneChanged(Message):
     """The operator changed how the pane `pane` shows what it shows."""
 
     pane: str
+
+
+@dataclass
+class Ordered(Message):
+    """A pane's wish to the engine."""
+
+    order: Order

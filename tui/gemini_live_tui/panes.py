@@ -14,11 +14,13 @@ def bodies(settings: ConsoleSettings) -> Mapping[str, Callable[[], Widget]]:
     """What makes each pane's body, by the pane's id. A body has that id, too, and `bindings` of that scope."""
     from gemini_live_tui.widgets.latency import Latency
     from gemini_live_tui.widgets.logs import Logs
+    from gemini_live_tui.widgets.phase_pane import PhasePane
     from gemini_live_tui.widgets.timeline import Timeline
     from gemini_live_tui.widgets.tools import Tools
 
     signs = glyphs(settings.ascii)
     return {
+        "phase": lambda: PhasePane(glyphs=signs),
         "timeline": lambda: Timeline(id="timeline", glyphs=signs),
         "latency": lambda: Latency(id="latency", glyphs=signs),
         "tools": lambda: Tools(id="tools", glyphs=signs),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.support.action_checks import check
+from tests.support.collection import negotiating
 from tests.support.console_driver import BY_NAME, Driver
 
 from gemini_live_runtime import events as ev
@@ -146,3 +147,21 @@ async def _forget(driver: Driver, key: str) -> None:
     assert driver.link.orders == [RemoveBreakpoint(id="b1")]
     assert "no_consent" not in driver.screen()
     assert "app:n > 3" in driver.screen()
+
+
+@check("phase-break")
+async def _phase_break(driver: Driver, key: str) -> None:
+    negotiating(driver.link)
+    await driver.settle()
+    driver.app.console_screen.desk.go_to("phase")
+    await driver.press(key)
+    assert driver.link.orders == [SetBreakpoint(kind="phase", target="negotiate")]
+    assert "negotiate ■ break" in driver.screen()
+    await driver.press("down")
+    await driver.press("down")
+    await driver.press(key)
+    assert driver.link.orders[-1] == SetBreakpoint(kind="transition", target="negotiate>paid")
+    assert "paid     ■ break" in driver.screen()
+    await driver.press(key)
+    assert driver.link.orders[-1] == RemoveBreakpoint(id="b2")
+    assert "paid     ■ break" not in driver.screen()

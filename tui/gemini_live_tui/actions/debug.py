@@ -98,4 +98,14 @@ ACTIONS: tuple[Action, ...] = (
         scope="breakpoints",
         palette=False,
     ),
+    Action(
+        "phase-break",
+        "b",
+        "break",
+        "Break",
+        "Hold the agent on this way, or whenever it comes to this phase; or no longer",
+        "Debug",
+        scope="phase",
+        bar="pane",
+    ),
 )

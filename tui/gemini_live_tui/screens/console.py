@@ -22,7 +22,7 @@ from gemini_live_tui.actions.arguments import choices
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
-from gemini_live_tui.messages import ActionChosen, FollowChanged, PaneChanged, Said, TextSubmitted
+from gemini_live_tui.messages import ActionChosen, FollowChanged, Ordered, PaneChanged, Said, TextSubmitted
 from gemini_live_tui.panes import bodies
 from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.rooms import Ordering
@@ -461,6 +461,10 @@ class ConsoleScreen(HeldActions, Screen[None]):
     @on(FollowChanged)
     def _following_changed(self) -> None:
         self._show_following()
+
+    @on(Ordered)
+    def _ordered(self, message: Ordered) -> None:
+        self.order(message.order)
 
     @on(ActionChosen)
     async def _chosen(self, message: ActionChosen) -> None:
