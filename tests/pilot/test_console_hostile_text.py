@@ -78,7 +78,6 @@ async def test_markup_in_what_is_said_is_shown_letter_by_letter() -> None:
     async with console(size=(160, 45)) as driver:
         await driver.press("0")
         driver.link.begin_turn()
-        await driver.press("0")
         driver.link.model("see [/etc/passwd] and [/] and [bold red]this[/bold red]")
         driver.link.emit(ev.Notice(level="error", code="x", text="bad [/] notice [@click=app.quit]x[/]"))
         await driver.settle()
