@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from rich.style import Style
 from tests.snapshots.test_console_looks import interrupted
 from tests.support.colours import contrast
 from tests.support.console_driver import BY_NAME, Driver, console
+from tests.support.looks import LOOKS
 from tests.support.scripted_link import ScriptedLink
+from tests.support.set_up_doubles import FakeStarter
 from textual.color import Color
 
 from gemini_live_tui import theming
@@ -17,51 +19,6 @@ from gemini_live_tui import theming
 THEMES = [name for name in theming.theme_names() if name != "ansi"]
 LEAST = 4.5
 PICKER = f"{BY_NAME}themes"
-
-Look = Callable[[Driver], Awaitable[None]]
-
-
-def _pressing(*keys: str) -> Look:
-    async def look(driver: Driver) -> None:
-        await driver.press(*keys)
-
-    return look
-
-
-async def _selected(driver: Driver) -> None:
-    transcript = driver.app.console_screen.transcript
-    await driver.pilot.mouse_down(transcript, offset=(2, 1))
-    await driver.pilot.hover(transcript, offset=(30, 4))
-    await driver.pilot.mouse_up(transcript, offset=(30, 4))
-
-
-async def _warned(driver: Driver) -> None:
-    driver.app.console_screen.say("Something is not as it should be.", "warning")
-
-
-async def _failed(driver: Driver) -> None:
-    driver.link.die("The engine process ended (signal 9).")
-
-
-async def _palette(driver: Driver) -> None:
-    await driver.press("f3", *"mu")
-    await driver.app.workers.wait_for_complete()
-
-
-LOOKS: dict[str, Look] = {
-    "voice": _pressing(),
-    "muted": _pressing("space", "v"),
-    "text mode": _pressing("f2", *"hello"),
-    "selected prompt": _pressing("f2", *"hello", "shift+home"),
-    "suggestions": _pressing("/", "down"),
-    "selected transcript": _selected,
-    "help": _pressing("f1"),
-    "jump": _pressing("ctrl+o"),
-    "palette": _palette,
-    "warned": _warned,
-    "failed": _failed,
-    **{f"pane {digit}": _pressing(str(digit), "down") for digit in range(2, 10)},
-}
 
 
 def _hex(style: Style, *, back: bool) -> str:
@@ -94,7 +51,7 @@ async def test_every_text_has_the_contrast_it_needs_in_every_theme(name: str) ->
     poor: dict[tuple[str, str, str], str] = {}
     link = ScriptedLink()
     interrupted(link)
-    async with console(size=(120, 36), link=link, started=False) as driver:
+    async with console(size=(120, 36), link=link, started=False, starter=FakeStarter()) as driver:
         await driver.settle()
         await LOOKS[name](driver)
         for theme in THEMES:

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import os
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,6 +15,7 @@ from rich.segment import Segment, Segments
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
+from textual.filter import LineFilter
 
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.errors import ConfigError
@@ -23,6 +24,7 @@ from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, bindings
 from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
 from gemini_live_tui.clock import FrameClock
+from gemini_live_tui.plain_signs import PlainSigns
 from gemini_live_tui.rooms import Showing, room
 from gemini_live_tui.screens.console import ConsoleScreen
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
@@ -84,6 +86,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.settings = settings
         self.time = clock or LoopClock()
+        self._own_filters: list[LineFilter] = [PlainSigns()] if settings.ascii else []
         self.theme_choices: list[str] = []
         self.failure: Exception | None = None
         """What ended the drawing, when something did."""
@@ -106,6 +109,10 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         """The console."""
         self.console_screen = ConsoleScreen(self.store, self._send, self.settings, self.time)
         return self.console_screen
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """The toolkit's filters, and with `--ascii` one for the signs that it draws by itself."""
+        return [*super().get_line_filters(), *self._own_filters]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The console's colours for the moment before its theme is set."""

@@ -1,0 +1,65 @@
+"""Every screen of the console in its states, for what must hold on all of them: contrast, plain signs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from tests.support.console_driver import Driver
+
+from gemini_live_tui.rooms import ROOMS
+
+Look = Callable[[Driver], Awaitable[None]]
+
+
+def _pressing(*keys: str) -> Look:
+    async def look(driver: Driver) -> None:
+        await driver.press(*keys)
+
+    return look
+
+
+async def _selected(driver: Driver) -> None:
+    transcript = driver.app.console_screen.transcript
+    await driver.pilot.mouse_down(transcript, offset=(2, 1))
+    await driver.pilot.hover(transcript, offset=(30, 4))
+    await driver.pilot.mouse_up(transcript, offset=(30, 4))
+
+
+async def _warned(driver: Driver) -> None:
+    driver.app.console_screen.say("Something is not as it should be.", "warning")
+
+
+async def _failed(driver: Driver) -> None:
+    driver.link.die("The engine process ended (signal 9).")
+
+
+async def _palette(driver: Driver) -> None:
+    await driver.press("f3", *"mu")
+    await driver.app.workers.wait_for_complete()
+
+
+LOOKS: dict[str, Look] = {
+    "voice": _pressing(),
+    "muted": _pressing("space", "v"),
+    "text mode": _pressing("f2", *"hello"),
+    "selected prompt": _pressing("f2", *"hello", "shift+home"),
+    "suggestions": _pressing("/", "down"),
+    "selected transcript": _selected,
+    "help": _pressing("f1"),
+    "jump": _pressing("ctrl+o"),
+    "palette": _palette,
+    "warned": _warned,
+    "failed": _failed,
+    **{f"pane {digit}": _pressing(str(digit), "down") for digit in range(2, 10)},
+}
+
+
+def _room(name: str) -> Look:
+    async def look(driver: Driver) -> None:
+        driver.app.action_open(name)
+        await driver.settle()
+
+    return look
+
+
+LOOKS.update({f"room {name}": _room(name) for name in ROOMS if name not in ("help", "jump", "palette", "themes")})

@@ -1,0 +1,42 @@
+"""The last net of `--ascii`: lines, blocks and arrows that the toolkit draws by itself, in signs every terminal has.
+
+The console's own signs have their twins in `glyphs`; letters are never touched.
+"""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+
+_CORNERS = "┌┐└┘├┤┬┴┼╭╮╯╰╔╗╚╝╠╣╦╩╬┏┓┗┛┣┫┳┻╋"
+_TWINS = str.maketrans(
+    {
+        **dict.fromkeys("─━═╌┄┈▔▁", "-"),
+        **dict.fromkeys("│┃║╎┆┊▏▕", "|"),
+        **dict.fromkeys(_CORNERS, "+"),
+        # Partly filled cells: the ends of scrollbars, the edges of buttons and switches.
+        **dict.fromkeys("▂▃▄▅▆▇▎▍▌▋▊▉▐▀", " "),
+        **dict.fromkeys("█▓▒░■", "#"),
+        **dict.fromkeys("▼▾⌄", "v"),
+        **dict.fromkeys("▲▴⌃", "^"),
+        **dict.fromkeys("▶▸›", ">"),
+        **dict.fromkeys("◀◂‹", "<"),
+        **dict.fromkeys("●•◉○", "*"),
+        **dict.fromkeys("✓✔", "x"),
+        "…": ".",
+        "·": "-",
+    }
+)
+"""One cell for one cell."""
+
+
+class PlainSigns(LineFilter):
+    """Replaces such signs in every painted line."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments in plain signs."""
+        return [
+            part if part.text.isascii() else Segment(part.text.translate(_TWINS), part.style, part.control)
+            for part in segments
+        ]
