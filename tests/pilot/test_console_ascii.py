@@ -14,7 +14,7 @@ from tests.support.set_up_doubles import FakeStarter
 from gemini_live_tui.glyphs import ASCII, UNICODE, Glyphs
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (60, 16)])
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 @pytest.mark.parametrize("name", LOOKS)
 async def test_no_screen_draws_anything_but_ascii(name: str, size: tuple[int, int]) -> None:
     link = ScriptedLink()
