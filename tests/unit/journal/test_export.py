@@ -458,6 +458,13 @@ def test_what_was_played_while_muted_is_silence(tmp_path: Path) -> None:
     folder = recorder.write(tmp_path, tracks=tracks)
     with pytest.raises(JournalError, match=r"Nothing of the model was heard.*model\.wav"):
         export(folder, ["model"], tmp_path / "to", redact=False)
+    done = export(folder, ["stereo"], tmp_path / "to", redact=False)
+    rate, both = wav(done.files[0])
+    assert loud(both[:, 1:], rate, 0, 7) == 0
+    assert loud(both[:, :1], rate, 1.01, 1.99) > 8000
+    (folder / "user.wav").unlink()
+    with pytest.raises(JournalError, match=r"Nothing of the model was heard"):
+        export(folder, ["stereo"], tmp_path / "again", redact=False)
 
 
 @pytest.mark.parametrize("fmt", sorted(SOUND))

@@ -29,12 +29,12 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "export",
-        "",
-        "open('export')",
+        "x",
+        "app.open('export')",
         "Export",
         "Write this session to files: Markdown, text, JSON, sound",
         "Session",
-        scope="app",
+        panes_only=True,
         slash="export",
     ),
     Action(

@@ -40,17 +40,18 @@ def sound(material: Material, fmt: Format) -> Iterator[bytes]:
     user, model = where.user, where.model
     folder = material.journal.folder
     have_user, have_model = ((folder / FILES[side]).is_file() for side in ("user", "model"))
-    if fmt == "microphone" and not (have_user and user.pieces):
+    mine, its = have_user and bool(user.pieces), have_model and bool(model.pieces)
+    if fmt == "microphone" and not mine:
         raise _missing("The microphone was not recorded in this session")
-    if fmt == "model" and have_model and not model.pieces:
+    if not its and have_model and (fmt == "model" or not mine):
         raise JournalError(
             "Nothing of the model was heard in this session",
             remedy=f"What it sent is in {folder / FILES['model']}",
             field="format",
         )
-    if fmt == "model" and not have_model:
+    if fmt == "model" and not its:
         raise _missing("The model was not recorded in this session")
-    if fmt == "stereo" and not ((have_user and user.pieces) or (have_model and model.pieces)):
+    if not (mine or its):
         raise _missing("No sound was recorded in this session")
     stretches = _stretches(material)
     rate = RATES["user"] if fmt == "microphone" else RATES["model"]
