@@ -12,6 +12,7 @@ from tests.unit.session.runner_support import ScriptedServer, Stage, stage
 
 from gemini_live_runtime import Live, LiveHandle, State, TextModel
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
 
@@ -170,7 +171,7 @@ def _text(content: dict[str, Any]) -> str:
 
 
 def talk(
-    of: Live,
+    of: Live | AgentSource,
     scenario: Callable[[Talk], Awaitable[None]],
     *,
     text_model: TextModel | None = None,

@@ -88,14 +88,8 @@ class ExtractionRunner:
         on_ended: Callable[[], None] = lambda: None,
     ) -> None:
         """`on_ended` is told when a run is really over, which may be long after its deadline."""
-        lacking = [name for name, each in schedule.extractors.items() if getattr(each, "needs_model", False)]
-        if lacking and model is None:
-            raise AgentError(
-                f"There is no text model for {', '.join(lacking)}",
-                remedy="Give the session a text model, or each extractor its own",
-                field="model",
-            )
         self._state, self._schedule, self._model, self._clock = state, schedule, model, clock
+        self.check(schedule)
         self._on_result, self._on_failure, self._on_ended = on_result, on_failure, on_ended
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closed = False
@@ -104,6 +98,21 @@ class ExtractionRunner:
     def running(self) -> frozenset[str]:
         """The names of extractors that run."""
         return frozenset(self._tasks)
+
+    def check(self, schedule: ExtractionSchedule) -> None:
+        """Raise `AgentError` when one of these extractors needs a model and there is none."""
+        lacking = [name for name, each in schedule.extractors.items() if getattr(each, "needs_model", False)]
+        if lacking and self._model is None:
+            raise AgentError(
+                f"There is no text model for {', '.join(lacking)}",
+                remedy="Give the session a text model, or each extractor its own",
+                field="model",
+            )
+
+    def replace(self, schedule: ExtractionSchedule) -> None:
+        """Ask these extractors from now on. Runs under way are finished, those that wait are forgotten."""
+        schedule.take_over(self._schedule)
+        self._schedule = schedule
 
     def trigger(
         self,

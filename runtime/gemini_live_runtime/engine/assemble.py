@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import __version__
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.agents.loader import load_agent
+from gemini_live_runtime.agents.loader import BUNDLED, load_agent
+from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.audio.factory import AudioSpec, make_audio
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.text_model import TextModel
@@ -46,13 +47,25 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
         backend.prepare()
     finally:
         scrub_environment()
-    return session_of(load_agent(spec.agent), spec, sink, clock, backend=backend, limits=limits)
+    if spec.agent in BUNDLED:
+        if spec.reload:
+            raise UsageError("A bundled agent has no file to read again", remedy="Leave out --reload", field="reload")
+        return session_of(load_agent(spec.agent), spec, sink, clock, backend=backend, limits=limits)
+    source = AgentSource(spec.agent, watched=spec.reload)
+    return session_of(source.load(), spec, sink, clock, backend=backend, limits=limits, source=source)
 
 
 def session_of(
-    plan: SessionPlan, spec: EngineSpec, sink: EventSink, clock: Clock, *, backend: Backend, limits: Limits
+    plan: SessionPlan,
+    spec: EngineSpec,
+    sink: EventSink,
+    clock: Clock,
+    *,
+    backend: Backend,
+    limits: Limits,
+    source: AgentSource | None = None,
 ) -> LiveSession:
-    """A session of `plan`, not running yet; the backend's credentials have been read."""
+    """A session of `plan`, not running yet; the backend's credentials have been read. `source` can be read again."""
     definition = plan.definition
     parts = _local_parts(spec)
     model = spec.model or (definition.model if parts is None else _local_model(plan, parts))
@@ -95,7 +108,7 @@ def session_of(
 
         async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
             setup = setup_of(
-                plan,
+                session.conductor.plan,
                 model,
                 voice=spec.voice,
                 capabilities=capabilities,
@@ -113,7 +126,7 @@ def session_of(
         ev.Log(source="engine", level="debug", text=f"Ignored: {text}")
         for text in plan.ignored_settings(model, vertex=spec.backend == "vertex")
     ]
-    return LiveSession(
+    session = LiveSession(
         started=started,
         plan=plan,
         core=core,
@@ -125,7 +138,9 @@ def session_of(
         clock=clock,
         notices=tuple(notices),
         text_model=_text_model(plan, script, backend),
+        source=source,
     )
+    return session
 
 
 def _local_parts(spec: EngineSpec) -> DefaultParts | None:

@@ -62,6 +62,8 @@ class EngineSpec:
     """The `[prices]` of the config, laid over the built-in table."""
     server_script: str = ""
     """Dialogue file of the embedded server (backend `local` only)."""
+    reload: bool = False
+    """Read an own agent again when its file has changed."""
     fast: bool = False
     """The embedded server in this process, on the engine's own (virtual) clock."""
 

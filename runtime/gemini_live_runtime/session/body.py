@@ -14,6 +14,7 @@ from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.text_model import TextModel
+    from gemini_live_runtime.session.reloading import Source
 
 
 class Body(Protocol):
@@ -100,3 +101,5 @@ class Means:
     async_tools: bool
     text_model: TextModel | None
     on_notify: Callable[[str, str], None]
+    source: Source | None = None
+    """Where the agent was read from; None for one that cannot be read again."""

@@ -95,13 +95,17 @@ class CallbackRunner:
         around: Callable[[str, str], AbstractContextManager[object]] | None = None,
     ) -> None:
         """`around(callback, listener)` is entered for every call on the control lane, to say who writes state."""
-        self._callbacks = callbacks
         self._now = _stopwatch(clock)
         self._report = report
         self._deadline_s = deadline_s
         self._around = around or (lambda callback, listener: contextlib.nullcontext())
         self._running: dict[asyncio.Task[Any], tuple[str, Listener]] = {}
         self._times: Counter[tuple[Listener, type]] = Counter()
+        self.replace(callbacks)
+
+    def replace(self, callbacks: EventCallbacks) -> None:
+        """Call these listeners from now on, but for what has taken `watched` ones along."""
+        self._callbacks = callbacks
         self._fast = {
             name: self._inline(name, callbacks.of(name))
             for name, spec in CALLBACKS.items()

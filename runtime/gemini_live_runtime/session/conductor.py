@@ -41,6 +41,7 @@ from gemini_live_runtime.session.reactor import (
     StateChanged,
     voice_defaults,
 )
+from gemini_live_runtime.session.reloading import Reloader
 from gemini_live_runtime.session.settler import Settler
 from gemini_live_runtime.session.signals import SessionSignals
 from gemini_live_runtime.session.standing import Standing
@@ -166,8 +167,8 @@ class Conductor:
             self.tools,
             self.callbacks,
             self.state,
-            allowed=lambda name: machine is None or machine.allows(name),
-            phase=lambda: "" if machine is None else machine.current,
+            allowed=lambda name: self.director is None or self.director.machine.allows(name),
+            phase=lambda: "" if self.director is None else self.director.machine.current,
             async_tools=means.async_tools,
             ended=self._tool_ended,
             acknowledge=body.acknowledge,
@@ -186,6 +187,7 @@ class Conductor:
             body.changed,
         )
         self.operator = OperatorDesk(self)
+        self.reloader = Reloader(self, means.source)
         self.keeper = Keeper(plan, self)
         self.subscriptions: list[Subscription] = []
         self.closed = False
@@ -194,14 +196,14 @@ class Conductor:
         self._undecided: dict[str, Outcome] = {}
         """How calls ended whose answer is not given yet, by id."""
         self._started: TransitionResult | None = None
-        self._state_events = StateEvents(
+        self.state_events = StateEvents(
             self.state,
             emit=body.emit,
             observed=self.settler.observed,
             heard=self._state_heard,
             unsettled=self._state_moved,
         )
-        self.publish_state = self._state_events.publish
+        self.publish_state = self.state_events.publish
 
     # -- the life ----------------------------------------------------------------------------------------------------
 
@@ -215,6 +217,7 @@ class Conductor:
         await self.settler.settle()
         await self.steersman.setup_instruction()
         self.fast.begin()
+        self.reloader.begin()
         self.stops.gate.begin()
         self.lane.begin()
 
@@ -287,6 +290,7 @@ class Conductor:
             self.answer(outcome, ToolAnswer(outcome.result))
         await self._part(self.agents.close())
         await self._part(self.operator.close())
+        await self._part(self.reloader.close())
         if not await self._part(self.callbacks.control("on_teardown"), TEARDOWN_S):
             error = f"it took longer than {TEARDOWN_S:g} s; the session ended without it"
             self._emit(ev.CodeFailed(where="on_teardown", name="on_teardown", error=error))
@@ -383,6 +387,7 @@ class Conductor:
                 held = self.stops.gate.held
                 self.lane.put(TURN_ENDS, lambda: self.pipeline.turn_ended(event.turn, payload, held=held))
                 self.operator.turn_ended()
+                self.reloader.turn_ended()
             case ev.TurnInterrupted():
                 self.lane.put("interrupted", lambda: self._tell("on_interrupted"))
             case ev.GenerationCompleted():
@@ -449,7 +454,7 @@ class Conductor:
         self.lane.put("state changed", lambda: self._state_changed(moving))
 
     async def _state_changed(self, may_move: bool) -> None:
-        self._state_events.settling = False
+        self.state_events.settling = False
         await self.pipeline.between(may_move)
 
     # -- phases ------------------------------------------------------------------------------------------------------

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import PydanticUserError
+
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.extraction import TurnExtractor, as_extractor
 from gemini_live_runtime.conversation.phase_machine import first_line
 from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.session.plan import SessionPlan
 from gemini_live_runtime.state.guards import function_name
+from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.tools.declaration import Tool
@@ -41,7 +44,7 @@ def describe(plan: SessionPlan) -> ev.AgentDescribed:
             {"key": item.key, "inputs": item.inputs, "defined_at": item.defined_at} for item in definition.computed
         ),
         keys=tuple(
-            {"key": key.key, "type": key.json_schema(), "description": key.description} for key in definition.state_keys
+            {"key": key.key, "type": _schema(key), "description": key.description} for key in definition.state_keys
         ),
         tools=tuple(map(_tool, plan.declared)),
         extractors=tuple(_extractor(as_extractor(item)) for item in definition.extractors),
@@ -63,6 +66,13 @@ def _phase(phase: Phase) -> dict[str, Any]:
         ),
         "defined_at": phase.defined_at,
     }
+
+
+def _schema(key: StateKey[Any]) -> dict[str, Any]:
+    try:
+        return key.json_schema()
+    except PydanticUserError:  # a type that has values and no schema
+        return {}
 
 
 def _tool(tool: Tool) -> dict[str, Any]:

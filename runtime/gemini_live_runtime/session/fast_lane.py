@@ -98,6 +98,7 @@ class FastLane:
         self._ticks = bool(definition.rules)
         """The agent has rules of its own: they get ticks, and every event."""
         self._patterns = bool(definition.patterns)
+        """So do its patterns."""
         self._timer: asyncio.TimerHandle | None = None
         self._next_report: float | None = None
         self._next_tick: float | None = None
@@ -115,6 +116,13 @@ class FastLane:
         """What the output device says it takes from a consumed sample to the sound."""
         self.handle: LiveHandle | None = None
         """What `on_connected` listeners are given; the session sets it."""
+
+    def redefine(self, definition: Definition) -> None:
+        """The agent's rules and patterns are others from now on."""
+        self._ticks, self._patterns = bool(definition.rules), bool(definition.patterns)
+        self._next_tick = self._mind.clock.now() + TICK_S if self._ticks else None
+        self.patterns_seen()
+        self.schedule()
 
     # -- events ------------------------------------------------------------------------------------------------------
 

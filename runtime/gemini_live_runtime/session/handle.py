@@ -170,6 +170,10 @@ class LiveHandle:
         """Make the edit again that was taken back last. Raises as `undo_edit` does."""
         await self._order(cmd.RedoEdit(force=force))
 
+    async def reload(self) -> None:
+        """Read the agent's file again, between two turns. Raises `GeminiLiveError` for one that has no file."""
+        await self._order(cmd.ReloadAgent())
+
     def explain(self) -> dict[str, Any]:
         """Where the conversation stands and why it goes no further, every guard with the values it read."""
         return self._mind.explain()

@@ -121,6 +121,12 @@ class PhaseDirector:
             wanted = plan()
         return await self._carry_out(wanted)
 
+    def replace(self, machine: PhaseMachine) -> None:
+        """The phases are others from now on; the conversation stands in the one that has the same name."""
+        self.machine = machine
+        if machine.entered:
+            self.publish()
+
     def restored(self, record: PhaseTransition) -> None:
         """Say that an earlier session's phase goes on."""
         self._tell(record)

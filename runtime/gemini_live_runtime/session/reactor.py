@@ -182,6 +182,10 @@ class RuleFault:
     defined_at: str
 
 
+VOICE_RULES = ("release-prompt", "user-speech")
+"""The names of `voice_defaults`."""
+
+
 class LiveReactor:
     """Keeps the voice state and asks every rule, in order, what each event calls for."""
 
@@ -201,6 +205,11 @@ class LiveReactor:
                     value=rule.name,
                 )
             places[rule.name] = rule.defined_at
+
+    def replace(self, other: LiveReactor) -> None:
+        """Ask the rules of another reactor in place of those that are not of `voice_defaults`."""
+        own = tuple(rule for rule in self._rules if rule.name in VOICE_RULES)
+        self._rules = (*own, *(rule for rule in other._rules if rule.name not in VOICE_RULES))
 
     def react(self, event: ReactorEvent, *, now: float, state: State) -> list[Reaction]:
         """What the rules want done about `event` at `now`, in their order."""
@@ -252,4 +261,5 @@ def voice_defaults(activity: Literal["client", "server"] = "server") -> tuple[Re
                 # The model answers what was typed; a prompt as well would make it speak twice.
                 yield CancelDeferredPrompt()
 
-    return (ReactorRule("release-prompt", release_prompt), ReactorRule("user-speech", user_speech))
+    release, speech = VOICE_RULES
+    return (ReactorRule(release, release_prompt), ReactorRule(speech, user_speech))

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.audio.pcm import PcmConverter
     from gemini_live_runtime.conversation.text_model import TextModel
     from gemini_live_runtime.session.input_vad import InputVadSnapshot
+    from gemini_live_runtime.session.reloading import Source
 
 __all__ = ["LiveSession", "Opening"]
 
@@ -88,6 +89,7 @@ class LiveSession:
         clock: Clock,
         notices: tuple[ev.Payload, ...] = (),
         text_model: TextModel | None = None,
+        source: Source | None = None,
     ) -> None:
         self._started = started
         self._core = core
@@ -120,11 +122,13 @@ class LiveSession:
                 async_tools=capabilities.async_tools,
                 text_model=text_model,
                 on_notify=self._tool_notifies,
+                source=source,
             ),
         )
         self.orders = OperatorOrders(self._emit)
         self.conductor.stops.take_orders(self.orders)
         self.conductor.operator.take_orders(self.orders)
+        self.conductor.reloader.take_orders(self.orders)
         self.handle = self.conductor.fast.handle = LiveHandle(self)
         self._model_sound = sound_tap(self.conductor.telemetry, self.conductor.callbacks.watched("on_audio"), clock.now)
         self._wire = WireLife(

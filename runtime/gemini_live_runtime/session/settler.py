@@ -60,6 +60,15 @@ class Settler:
         """A record of changes of `state`, a copy of this one's, that begins with those that have not settled yet."""
         return self._changes.copy(state)
 
+    def replace(self, computed: ComputedRegistry, watchers: WatcherRegistry, temporal: TemporalRegistry) -> None:
+        """Use these from now on. Nothing fires for what holds already; what nothing computes any more is removed."""
+        gone = {item.name for item in self.computed.variables} - {item.name for item in computed.variables}
+        self.computed, self.watchers, self.temporal = computed, watchers, temporal
+        self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
+        for name in gone:
+            self._state.remove_derived(name)
+        self.begin()
+
     def begin(self) -> None:
         """Compute everything, and let watchers begin from how things stand."""
         self._faults(self.computed.recompute(self._state).faults)

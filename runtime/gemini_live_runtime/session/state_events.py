@@ -36,7 +36,8 @@ class StateEvents:
         """
         self._state = state
         self._emit = emit
-        self._observed = observed
+        self.observed = observed
+        """Keys whose change calls for settling."""
         self._heard = heard
         self._unsettled = unsettled
         self._loop = asyncio.get_running_loop()
@@ -63,7 +64,7 @@ class StateEvents:
         self._heard(mutations)
         moving = any(mutation.origin.kind in MOVERS for mutation in mutations)
         observed = any(
-            mutation.key in self._observed for mutation in mutations if mutation.origin.kind not in OWN_MOMENT
+            mutation.key in self.observed for mutation in mutations if mutation.origin.kind not in OWN_MOMENT
         )
         if (moving or observed) and not self.settling:
             self.settling = True

@@ -79,6 +79,10 @@ class Steersman:
         """The agent's own instruction is `text` from now on."""
         self._definition = replace(self._definition, instruction=text)
 
+    def redefine(self, definition: Definition) -> None:
+        """The agent's instruction and what is added to it are others from now on."""
+        self._definition = definition
+
     async def setup_instruction(self) -> str:
         """The instruction that a connection begins with."""
         return self.steering.resolved(await self._input())

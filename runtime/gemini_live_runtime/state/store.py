@@ -351,6 +351,11 @@ class State(Readable):
         self._declared[key.key] = key
         self._checked_names.add(key.key)
 
+    def redeclare(self, keys: Iterable[StateKey[Any]]) -> None:
+        """From now on these keys are declared and no others; values that are there stay."""
+        self._declared = {key.key: key for key in keys}
+        self._checked_names.update(self._declared)
+
     @property
     def declared(self) -> Mapping[str, StateKey[Any]]:
         """Declared keys by name."""

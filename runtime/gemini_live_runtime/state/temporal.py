@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Container, Iterable
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -164,6 +164,16 @@ class TemporalRegistry:
 
     def __len__(self) -> int:
         return len(self._watches)
+
+    def take_over(self, other: TemporalRegistry, names: Container[str]) -> None:
+        """Go on from how far patterns of these names have come in another registry; cooldowns and counts of all."""
+        known = {watch.pattern.name: watch for watch in other._watches}
+        for watch in self._watches:
+            before = known.get(watch.pattern.name)
+            if before is not None:
+                watch.fired, watch.free_at = before.fired, before.free_at
+                if watch.pattern.name in names:
+                    watch.detector, watch.held_back = before.detector, before.held_back
 
     def observe(self, event: TemporalEvent, state: State, now: float) -> TemporalResult:
         """Show what happened to every detector, also to those in cooldown; what is to be done now.

@@ -160,6 +160,12 @@ class WatcherRegistry:
         other._fired, other._suppressed = Counter(self._fired), Counter(self._suppressed)
         return other
 
+    def take_over(self, other: WatcherRegistry) -> None:
+        """Count on from what another counted for watchers of the same names, and mute those that it has muted."""
+        self._muted = {name for name in self._names if name in other._muted}
+        self._fired = Counter({name: other._fired[name] for name in self._names})
+        self._suppressed = Counter({name: other._suppressed[name] for name in self._names})
+
     @property
     def plain(self) -> bool:
         """Whether no function of an author decides anything here."""

@@ -61,6 +61,10 @@ class ToolDispatcher:
                     field="state",
                 )
 
+    def replace(self, tools: Iterable[Tool]) -> None:
+        """Run these from now on; calls under way go on. Raises `AgentError` when two have one name."""
+        self.tools = _by_name(tools)
+
     @property
     def open_calls(self) -> int:
         """Calls that have not ended, background ones too."""

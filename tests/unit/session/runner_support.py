@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.clock import LoopClock, run_virtual
@@ -110,14 +111,15 @@ class Stage:
 
     def __init__(
         self,
-        agent: Agent | Live,
+        agent: Agent | Live | AgentSource,
         audio: AudioIO,
         mode: ev.Mode,
         max_minutes: float | None,
         text_model: TextModel | None = None,
     ) -> None:
         self.sink = Sink()
-        plan = agent.plan()
+        source = agent if isinstance(agent, AgentSource) else None
+        plan = agent.load() if isinstance(agent, AgentSource) else agent.plan()
         definition = plan.definition
         self._ends: list[Transport] = []
         self._opened: asyncio.Queue[ScriptedServer] = asyncio.Queue()
@@ -145,8 +147,9 @@ class Stage:
 
         async def opening() -> Opening:
             async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
+                current = self.session.conductor.plan
                 setup = setup_of(
-                    plan, definition.model, capabilities=capabilities, instruction=instruction, handle=handle
+                    current, definition.model, capabilities=capabilities, instruction=instruction, handle=handle
                 )
                 return await connect(
                     local_endpoint("ws://localhost"),
@@ -183,6 +186,7 @@ class Stage:
             closing=closing,
             clock=clock,
             text_model=text_model,
+            source=source,
         )
         self.mind = self.session.conductor
         self.state = self.mind.state
@@ -204,7 +208,7 @@ class Stage:
 def stage(
     scenario: Callable[[Stage], Awaitable[None]],
     *,
-    agent: Agent | Live | None = None,
+    agent: Agent | Live | AgentSource | None = None,
     audio: Callable[[], AudioIO] = NoAudio,
     mode: ev.Mode = "voice",
     max_minutes: float | None = None,

@@ -88,7 +88,14 @@ class Sound:
 
 
 def spec_of(
-    loaded: Loaded, *, agent: str, backend: str, sound: Sound, script: str = "", fast: bool = False
+    loaded: Loaded,
+    *,
+    agent: str,
+    backend: str,
+    sound: Sound,
+    script: str = "",
+    fast: bool = False,
+    reload: bool = False,
 ) -> EngineSpec:
     """The engine's spec for a loaded config and what the command line adds."""
     config: Config = loaded.config
@@ -121,5 +128,6 @@ def spec_of(
         api_key_file=config.api_key_file,
         prices=config.prices,
         server_script=script,
+        reload=reload,
         fast=fast,
     )

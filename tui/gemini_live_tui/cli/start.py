@@ -99,15 +99,24 @@ def demo(
 @click.command()
 @click.argument("agent", metavar="MODULE:ATTR|FILE.py:ATTR")
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server, with --backend local.")
+@click.option("--reload", is_flag=True, help="Read the agent again between turns when its file was edited.")
 @SINGLE_PROCESS
 @start_options
-def run(agent: str, script: str | None, text: bool, no_sound: bool, single_process: bool, flags: dict[str, Any]) -> int:
+def run(
+    agent: str,
+    script: str | None,
+    reload: bool,
+    text: bool,
+    no_sound: bool,
+    single_process: bool,
+    flags: dict[str, Any],
+) -> int:
     """Talk to your own agent: an Agent, a Live, or a function that makes one, in a module or a file."""
     starts = Starts(flags, _sound(text, no_sound, flags))
     config = starts.load().config
     backend = chosen_backend(config)
     _require_key(backend, config)
-    spec = spec_of(starts.load(), agent=agent, backend=backend, sound=starts.sound, script=script or "")
+    spec = spec_of(starts.load(), agent=agent, backend=backend, sound=starts.sound, script=script or "", reload=reload)
     _remember(agent)
     return open_console(spec, starts, single_process=single_process)
 
