@@ -76,7 +76,7 @@ PIPELINE = _in(
     ("context that waits goes out at the end of a turn", "self._flush()", PHASES),
     (
         "the model is told at the end of a turn",
-        'await mind.steersman.steer("turn", result, nudge=action.text)',
+        'await self._steer("turn", result, nudge=action.text)',
         STEERING,
     ),
     ("on_turn_boundary", 'await mind.callbacks.control("on_turn_boundary", mind.state, mind.user_writer)', CALLBACKS),
@@ -114,7 +114,7 @@ PIPELINE = _in(
     ),
     (
         "the model is told before a tool is answered",
-        'await mind.steersman.steer("between" if silent else "tool", result)',
+        'await self._steer("between" if silent else "tool", result)',
         PHASES,
     ),
     ("a tool is answered", "mind.answer(outcome, answer)", TOOLS),
@@ -167,7 +167,7 @@ PIPELINE = _in(
     ("an escalation is in the state", "mind.state.set(ESCALATION, True)", REPAIR),
     (
         "the model is told of a move that was asked for",
-        'await mind.steersman.steer("tool" if mind.body.awaits_tools else "between", result)',
+        'await self._steer("tool" if mind.body.awaits_tools else "between", result)',
         PHASES,
     ),
 )

@@ -151,8 +151,8 @@ class Reloader:
         self._last, self._parts = plan, parts
         adopt()
         self._tell("", changed)
-        await mind.steersman.steer("between")
-        mind.fast.schedule()
+        # Ways may have opened, and the model has to hear of what it is told otherwise now.
+        await mind.pipeline.between(True)
         if self._wanted and not mind.body.turn_open:
             self._read()
 
