@@ -15,11 +15,13 @@ from tests.support.console_driver import Driver, console
 from tests.support.set_up_doubles import FakeStarter, Helpers, Newcomer, before_a_session, use_doubles
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import SetDevices
+from gemini_live_runtime.commands import SetDevices, SetMicrophone
 from gemini_live_runtime.errors import AgentError, CredentialError
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.wire import key_check
 from gemini_live_tui import config
+from gemini_live_tui.actions import ACTIONS
+from gemini_live_tui.actions.keymap import keys_of
 from gemini_live_tui.screens.key import KeyScreen
 from gemini_live_tui.screens.palette import CommandsScreen
 from gemini_live_tui.screens.welcome import WelcomeScreen
@@ -503,3 +505,56 @@ async def test_a_device_that_the_engine_refuses_is_not_kept_and_the_reason_is_sa
         await _choosing(driver, "down", "down", "enter")
         assert "The devices stay as they were" in " ".join(driver.screen().replace("│", " ").split())
         assert settings().audio_input == ""
+
+
+APP_KEYS = [key for action in ACTIONS if action.scope == "app" for key in keys_of(action, {})]
+
+
+@pytest.mark.parametrize("key", APP_KEYS)
+async def test_no_key_that_holds_everywhere_fails_before_there_is_a_session(key: str) -> None:
+    async with before_a_session() as newcomer:
+        await newcomer.press(key)
+        assert newcomer.app.failure is None
+        if newcomer.app.is_running:
+            await newcomer.press("escape")
+            assert newcomer.app.failure is None
+            assert newcomer.app.is_running
+
+
+async def test_a_key_in_the_keyring_is_kept_there_and_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch, nobodys_home: Path
+) -> None:
+    google(monkeypatch, 200, {"models": []})
+    kept: list[str] = []
+    monkeypatch.setattr(keys, "keyring_problem", lambda: "")
+    monkeypatch.setattr(keys, "keep_in_keyring", lambda credential: kept.append(credential.secret))
+    async with before_a_session("key") as newcomer:
+        await paste(newcomer, KEY)
+        await newcomer.press("enter")
+        await newcomer.press("enter")
+        assert "The key is kept in the keyring." in newcomer.words()
+        shown = newcomer.screen()
+    assert kept == [KEY]
+    assert settings().api_key_source == "keyring"
+    assert leaks(nobodys_home, shown) == []
+
+
+async def test_leaving_a_test_in_a_call_gives_the_microphone_back(helpers: Helpers) -> None:
+    async with console() as driver:
+        driver.app.action_open("microphone-test")
+        await driver.settle()
+        await driver.press("enter")
+        assert driver.link.orders == [SetMicrophone(on=False)]
+        await driver.press("escape")
+        assert driver.link.orders[-1] == SetMicrophone(on=True)
+        assert helpers.last.closed
+
+
+async def test_a_muted_microphone_stays_muted_after_a_test(helpers: Helpers) -> None:
+    async with console() as driver:
+        await driver.press("space")
+        driver.app.action_open("echo-test")
+        await driver.settle()
+        await driver.press("enter")
+        await driver.press("escape")
+        assert driver.link.orders == [SetMicrophone(on=False)]

@@ -82,7 +82,8 @@ class KeyScreen(BoxScreen):
             prompt = Content.assemble((f"{name:<{NAME_WIDTH}}", "bold"), detail)
             self._places.add_option(Option(prompt, id=place, disabled=place == "keyring" and bool(keyring_problem)))
         first = 1 if keyring_problem else 0
-        self._places.highlighted = first if at is None or at < first else at
+        # Nobody can have chosen yet while it is disabled.
+        self._places.highlighted = first if self._places.disabled or at is None or at < first else at
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

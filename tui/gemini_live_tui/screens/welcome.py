@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -70,31 +71,34 @@ class WelcomeScreen(Screen[None]):
         """Where there is not room for all, the choices scroll."""
         self.set_class(event.size.height < LEAST_HEIGHT, "-low")
         if self.choices.option_count:
-            self._fill()
+            self._fill(self.choices.highlighted or 0)
 
     def on_mount(self) -> None:
         """The first choice is the demo."""
-        self._fill()
+        self._fill(0)
         self.choices.focus()
 
     def on_screen_resume(self) -> None:
-        """Something may have been set up meanwhile."""
-        if self.choices.option_count:
-            self._fill()
+        """Something may have been set up meanwhile. Looking for a key takes a moment: not on the way to the paint."""
+        self._look_for_key()
 
-    def _fill(self) -> None:
+    @work(group="key", exclusive=True)
+    async def _look_for_key(self) -> None:
         starter = self._console_app.settings.starter
         assert starter is not None
         was_ready = self._ready
         try:
-            self._ready = starter.key_found()
+            self._ready = await asyncio.to_thread(starter.key_found)
         except GeminiLiveError as error:
             self._ready = False
             self.say(str(error), "error")
-        place = None if self._ready is not was_ready else self.choices.highlighted
+        if self._ready is not was_ready:
+            self._fill(0)
+
+    def _fill(self, place: int) -> None:
         self.choices.clear_options()
         self.choices.add_options(self._options())
-        self.choices.highlighted = place or 0
+        self.choices.highlighted = place
 
     def _options(self) -> Iterator[Option]:
         starter = self._console_app.settings.starter
