@@ -24,11 +24,11 @@ keys of the place one is in, as they are mapped. This page is made from the tabl
 `tui/gemini_live_tui/actions` (`python -m tests.docs.tables`).
 
 Every key can be changed by the name of its action, in the config file or with
-`gemini-live-tui config set keymap.mute "m,f4"`:
+`gemini-live-tui config set keymap.mute "k,f4"`:
 
 ```toml
 [keymap]
-mute = "m,f4"
+mute = "k,f4"
 interrupt = "escape,ctrl+x"
 ```
 

@@ -124,6 +124,14 @@ async def test_a_note_that_cannot_go_out_stays() -> None:
         assert driver.app.screen is driver.app.console_screen
 
 
+async def test_in_the_transcript_the_letters_of_holding_are_written() -> None:
+    async with console() as driver:
+        await held(driver)
+        await one_by_one(driver, *"cnm")
+        assert driver.link.orders == []
+        assert "› cnm" in driver.screen()
+
+
 async def test_in_a_recording_nothing_is_marked_held_or_broken() -> None:
     async with console(replay=True) as driver:
         await driver.press("ctrl+g")

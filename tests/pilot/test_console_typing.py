@@ -88,9 +88,9 @@ async def test_a_mode_changed_by_somebody_else_moves_the_focus() -> None:
 
 
 async def test_a_remapped_key_replaces_the_old_one_everywhere() -> None:
-    async with console(keymap={"mute": "m"}) as driver:
-        assert "m Mute" in driver.rows()[-1]
-        await driver.press("m")
+    async with console(keymap={"mute": "k"}) as driver:
+        assert "k Mute" in driver.rows()[-1]
+        await driver.press("k")
         assert len(driver.link.orders) == 1
         await driver.press("f4")
         assert len(driver.link.orders) == 1

@@ -92,7 +92,7 @@ class Config:
     prices: dict[str, Any] = _option(
         "prices", {}, "Prices in dollars per million tokens: as_of, and a table for each model prefix", _prices
     )
-    keymap: dict[str, str] = _option("keymap", {}, 'Keys by action id, e.g. mute = "m,f4"')
+    keymap: dict[str, str] = _option("keymap", {}, 'Keys by action id, e.g. mute = "k,f4"')
 
 
 OPTIONS: dict[str, Field[Any]] = {f.metadata["key"]: f for f in fields(Config)}

@@ -23,7 +23,7 @@ class ConsoleSettings:
     config_path: Path | None = None
     """The file that keeps what is chosen in the console; None keeps nothing."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Keys by action id, e.g. `{"mute": "m,f4"}`; what cannot work is said and left out."""
+    """Keys by action id, e.g. `{"mute": "k,f4"}`; what cannot work is said and left out."""
     fps: int = 20
     """Most frames a second, 1 to 60."""
     ascii: bool = False

@@ -80,8 +80,8 @@ def test_prices_are_edited_in_the_file() -> None:
 
 
 def test_a_key_of_the_keymap_can_be_set_and_a_wrong_one_is_refused() -> None:
-    assert run("config", "set", "keymap.mute", "m,f4").code == 0
-    assert shown()["keymap"]["value"] == {"mute": "m,f4"}
+    assert run("config", "set", "keymap.mute", "k,f4").code == 0
+    assert shown()["keymap"]["value"] == {"mute": "k,f4"}
     for key, value, words in (
         ("keymap.nope", "m", "there is no action 'nope'"),
         ("keymap.mute", "", "no key is given"),
@@ -91,7 +91,7 @@ def test_a_key_of_the_keymap_can_be_set_and_a_wrong_one_is_refused() -> None:
         ended = run("config", "set", key, value)
         assert ended.code == 2
         assert words in ended.sentence
-    assert shown()["keymap"]["value"] == {"mute": "m,f4"}
+    assert shown()["keymap"]["value"] == {"mute": "k,f4"}
 
 
 def test_a_theme_that_does_not_exist_is_refused_when_it_is_set() -> None:
@@ -165,7 +165,7 @@ def test_doctor_names_variables_that_nothing_reads(monkeypatch: pytest.MonkeyPat
 def test_a_key_can_be_set_beside_others_that_do_not_work_and_doctor_names_those() -> None:
     path = paths.private_dir(paths.config_dir()) / "config.toml"
     path.write_text('[keymap]\nnope = "x"\nhelp = "ctrl+m"\n')
-    assert run("config", "set", "keymap.mute", "m").code == 0
+    assert run("config", "set", "keymap.mute", "k").code == 0
     assert run("config", "set", "keymap.help", "f1").code == 0
     found = [check for check in json.loads(run("doctor", "--json").out)["checks"] if check["name"] == "keymap"]
     assert [check["found"] for check in found] == ["keymap.nope: there is no action 'nope'"]

@@ -92,9 +92,9 @@ def test_a_pane_may_take_the_scroll_keys_and_no_other_key_of_the_console(monkeyp
 
 
 def test_of_a_keymap_everything_that_works_is_kept_and_the_rest_is_named() -> None:
-    wanted = {"mute": "m", "nope": "x", "help": "ctrl+i", "theme": " ctrl+u , g", "mute-speaker": "m"}
+    wanted = {"mute": "k", "nope": "x", "help": "ctrl+i", "theme": " ctrl+u , g", "mute-speaker": "k"}
     usable, faults = usable_keymap(wanted)
-    assert usable == {"mute": "m", "theme": "ctrl+u,g"}
+    assert usable == {"mute": "k", "theme": "ctrl+u,g"}
     assert sorted(fault.field for fault in faults) == ["keymap.help", "keymap.mute-speaker", "keymap.nope"]
     assert "2 more" in keymap_problem(faults)
     check_keymap(usable)
@@ -112,7 +112,7 @@ def test_two_actions_may_swap_their_keys() -> None:
 
 
 def test_a_keymap_that_works_is_accepted() -> None:
-    check_keymap({"mute": "m,f4", "text-mode": "f2"})
+    check_keymap({"mute": "k,f4", "text-mode": "f2"})
 
 
 @pytest.mark.parametrize(

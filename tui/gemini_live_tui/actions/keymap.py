@@ -108,7 +108,7 @@ def _faults(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
             yield ConfigError(f"{field}: there is no action {ident[:60]!r}", remedy=remedy, field=field)
             continue
         if not isinstance(keys, str) or not keys_of(BY_ID[ident], keymap):
-            yield ConfigError(f"{field}: no key is given", remedy='Write e.g. "f4" or "m,f4"', field=field, value=keys)
+            yield ConfigError(f"{field}: no key is given", remedy='Write e.g. "f4" or "k,f4"', field=field, value=keys)
             continue
         for key in keys_of(BY_ID[ident], keymap):
             if not _KEY.fullmatch(key):

@@ -69,7 +69,7 @@ def set_(key: str, value: str) -> int:
         if key.split(".")[0] == "prices":
             raise UsageError("prices are tables", remedy="Edit them in the file, see: config path", field="prices")
         if key == "keymap":
-            raise UsageError("keymap is a table", remedy='Set one key: config set keymap.mute "m,f4"', field="keymap")
+            raise UsageError("keymap is a table", remedy='Set one key: config set keymap.mute "k,f4"', field="keymap")
         parsed = configuration.parse(key, value)
         if key == "ui.theme" and value:
             from gemini_live_tui.theming import load_theme

@@ -56,6 +56,12 @@ class HeldActions:
 
         self.order(HoldAgent() if self._store.view.mind.held is None else ReleaseAgent())
 
+    def action_go_on(self) -> None:
+        """Let a held agent go on."""
+        from gemini_live_runtime.commands import ReleaseAgent
+
+        self.order(ReleaseAgent())
+
     def action_step(self, how: Literal["event", "turn"]) -> None:
         """Let a held agent go on for a while."""
         from gemini_live_runtime.commands import ReleaseAgent
