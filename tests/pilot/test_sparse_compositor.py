@@ -66,8 +66,13 @@ async def _agrees(glass: Glass, driver: Driver) -> None:
     assert glass.rows == glass.truth()
 
 
-async def test_partial_updates_add_up_to_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with console(size=(120, 36)) as driver:
+def _wrote(number: int) -> ev.StateChanged:
+    return ev.StateChanged(key="app:n", old=None, new=number, mutation=number + 1, origin="tool", added=not number)
+
+
+@pytest.mark.parametrize("size", [(160, 45), (120, 36), (80, 24)])
+async def test_partial_updates_add_up_to_the_screen(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(size=size) as driver:
         assert isinstance(driver.app.screen._compositor, sparse_compositor.SparseCompositor)
         glass = Glass(driver.app, monkeypatch)
         driver.app.refresh(layout=True)
@@ -83,6 +88,9 @@ async def test_partial_updates_add_up_to_the_screen(monkeypatch: pytest.MonkeyPa
             driver.link.state("speaking" if number % 2 else "listening")
             await _agrees(glass, driver)
             driver.link.emit(ev.TurnCompleted(outcome="complete", latency_ms=400.0 + number))
+            await _agrees(glass, driver)
+            driver.link.emit(ev.PhaseEntered(phase=f"phase {number}", trigger="guard"), _wrote(number))
+            driver.link.model("More words beside a pane that changes, too")
             await _agrees(glass, driver)
         await driver.press("pageup", "up", "h", "i", "escape", "f1")
         await driver.press("escape", "end")

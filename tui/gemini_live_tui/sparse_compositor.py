@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from textual._compositor import ChopsUpdate, Compositor
@@ -47,12 +48,14 @@ class SparseCompositor(Compositor):
         chops: list[dict[int, Strip | None]] = [dict.fromkeys(line[:-1]) for line in cuts]
         for group in _bands(regions):
             rows = {y for region in group for y in region.line_range}
-            part: Sequence[Any] = self._render_chops(Region.from_union(group), rows.__contains__)
+            hull = Region.from_union(group)
+            part: Sequence[Any] = self._render_chops(hull, rows.__contains__)
             for y in rows:
                 line = chops[y]
-                for cut, strip in part[y].items():
-                    if strip is not None:
-                        line[cut] = strip
+                # Beside the hull stands only what lies behind the widgets there, which were not asked.
+                for cut, end in pairwise(cuts[y]):
+                    if cut < hull.right and end > hull.x:
+                        line[cut] = part[y][cut]
         return ChopsUpdate(chops, spans, [line[1:] for line in cuts])
 
 
