@@ -109,7 +109,7 @@ def watcher_switched(view: SessionView, event: ev.Event, p: ev.WatcherSwitched) 
 
 def held(view: SessionView, event: ev.Event, p: ev.AgentHeld) -> Dirty:
     """Where the agent stands still."""
-    return _block(view, event, "held", f"held at {p.at}")
+    return _block(view, event, "held", f"at {p.at}")
 
 
 def released(view: SessionView, event: ev.Event, p: ev.AgentReleased) -> Dirty:
