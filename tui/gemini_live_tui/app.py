@@ -129,6 +129,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     def _after_first_paint(self) -> None:
         if self._source is not None:
             self._reach(self._source)
+        elif self.settings.recording is not None:
+            self._link_task = asyncio.create_task(self.console_screen.read_recording(self.settings.recording))
         self._load_themes()
         if self.settled is not None:
             self.settled()
@@ -162,7 +164,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     @property
     def waiting(self) -> bool:
         """Whether no session was begun yet."""
-        return self.link is None and self._source is None
+        return self.link is None and self._source is None and not self.settings.replay
 
     def begin(self, choice: Choice) -> None:
         """Talk to `choice`: here when no session was begun, else in a console of its own after this one hung up.

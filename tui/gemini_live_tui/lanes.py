@@ -198,10 +198,12 @@ def _voices(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     for mine, its in zip(user, model, strict=True):
         if its[1] == "cut":
             cells.append(its)
+        elif mine[0] == THINGS["typed"]:
+            cells.append(mine)
         elif mine[1] == "lane-user" and its[1] == "lane-model":
             cells.append((both, "strong"))
         elif mine[1] == "lane-user":
-            cells.append((upper if mine[0] == glyphs.fill else mine[0], "lane-user"))
+            cells.append((upper, "lane-user"))
         else:
             cells.append((lower if its[0] == glyphs.fill else its[0], its[1]))
     return cells

@@ -46,6 +46,7 @@ ROOMS: Mapping[str, str] = {
     "echo-test": "trial:EchoTest",
     "export": "export:ExportScreen",
     "gallery": "gallery:GalleryScreen",
+    "go-to": "go_to:GoToScreen",
     "help": "help:HelpScreen",
     "jump": "jump:JumpScreen",
     "key": "key:KeyScreen",

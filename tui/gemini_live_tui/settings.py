@@ -38,6 +38,8 @@ class ConsoleSettings:
     """Show how ctrl+b gets past tmux, whose prefix it is."""
     recording: Path | None = None
     """The folder or file that is replayed; None for a live session."""
+    replay_speed: float | None = None
+    """Play the recording from its beginning, so many times as fast; None shows its end."""
     memory: Path | None = None
     """The file in which the console's arrangement is remembered; None remembers nothing."""
     starter: Starter | None = None

@@ -12,11 +12,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_tui.cursor import Cursor
 
 if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
     from gemini_live_runtime.engine.link import Bye, Hello, LinkMessage
     from gemini_live_runtime.events import Event, Payload, StateWord
+    from gemini_live_runtime.journal.history import History
+    from gemini_live_runtime.journal.recorded import RecordedHistory
     from gemini_live_runtime.samples import MeterSample
 
 MAX_QUEUED = 4096
@@ -35,12 +38,16 @@ class NotSent(Exception):  # noqa: N818 - reported to the operator, not an error
 class Store:
     """The view of one session and its dirty marks.
 
-    The link's reader puts messages in; the frame clock folds them. `epoch` grows when the whole view was replaced, so
-    that panes know to forget what they cached.
+    The link's reader puts messages in; the frame clock folds them. `view` is the present, kept by `history` with the
+    way back; `cursor` is where the reader stands. `epoch` grows when the whole view was replaced, so that panes know to
+    forget what they cached.
     """
 
     def __init__(self, clock: Clock, wake: Callable[[], None]) -> None:
-        self.view = SessionView()
+        self.history: History | None = None
+        """What can be gone back to; None before the first message."""
+        self.cursor = Cursor(clock, lambda: self.history)
+        self._before = SessionView()
         self.dirty = ALL
         self.epoch = 0
         self.hello: Hello | None = None
@@ -117,7 +124,7 @@ class Store:
     def _fold(self, message: LinkMessage) -> None:
         from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
         from gemini_live_runtime.events import Event
-        from gemini_live_runtime.journal.fold import apply
+        from gemini_live_runtime.journal.history import History
 
         if isinstance(message, Event):
             expected = self.view.seq + 1
@@ -126,11 +133,11 @@ class Store:
             self.missed += message.seq - expected
             for listener in self._listeners.get(type(message.payload), ()):
                 listener(message)
-            self.dirty |= apply(self.view, message)
+            if self.history is None:
+                self.history = History(self._before)
+            self.dirty |= self.history.append(message)
         elif isinstance(message, Snapshot):
-            self.view = message.view
-            self.epoch += 1
-            self.dirty |= ALL
+            self.take(History(message.view))
         elif isinstance(message, Hello):
             self.hello = message
             self.dirty |= Dirty.HEADER
@@ -138,12 +145,51 @@ class Store:
             self.bye = message
             self.dirty |= ALL
 
+    def take(self, history: History) -> None:
+        """Show another session, or the same one anew."""
+        if self.history is not None:
+            self.history.close()
+        self.history = history
+        self.cursor.renew()
+        self.epoch += 1
+        self.dirty |= ALL
+
+    def open_recording(self, history: RecordedHistory) -> None:
+        """Show what a file tells, from now on as much as was read of it."""
+        from gemini_live_runtime.engine.link import Hello
+
+        self.take(history)
+        self.hello = Hello(history.journal.session_id, 0, "", str(history.folder))
+        self.wake()
+
+    def grown(self) -> None:
+        """More of a recording was read."""
+        self.dirty |= ALL
+        self.wake()
+
+    def end_recording(self) -> None:
+        """All of it was read."""
+        from gemini_live_runtime.engine.link import Bye
+
+        self.bye = Bye("The recording ends here.", 0)
+        self.grown()
+
     def take_dirty(self) -> Dirty:
         """The marks since the last call, which clears them."""
         dirty, self.dirty = self.dirty, Dirty.NONE
         return dirty
 
     # -- questions ---------------------------------------------------------------------------------------------------
+
+    @property
+    def view(self) -> SessionView:
+        """The present."""
+        return self._before if self.history is None else self.history.live
+
+    @property
+    def shown(self) -> SessionView:
+        """What the reader looks at: the present, or the moment at the cursor."""
+        return self.view if self.cursor.seq is None else self.cursor.view
 
     @property
     def word(self) -> StateWord:

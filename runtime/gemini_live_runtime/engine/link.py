@@ -32,6 +32,8 @@ class Hello:
     session_id: str
     pid: int
     program: str
+    folder: str = ""
+    """Where the session is recorded on this machine; "" when it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def decode(line: str | bytes) -> LinkMessage:
             raise LinkClosed(str(value["closed"]["reason"]))
         hello = value["hello"]
         vocabulary.check_header(hello, where="The engine's link")
-        return Hello(str(hello["session_id"]), int(hello["pid"]), str(hello["program"]))
+        return Hello(str(hello["session_id"]), int(hello["pid"]), str(hello["program"]), str(hello.get("folder", "")))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ProtocolError(f"The engine sent a line that is not understood: {str(error)[:100]}") from None
 

@@ -95,6 +95,9 @@ def test_of_a_keymap_everything_that_works_is_kept_and_the_rest_is_named() -> No
     wanted = {"mute": "k", "nope": "x", "help": "ctrl+i", "theme": " ctrl+u , g", "mute-speaker": "k"}
     usable, faults = usable_keymap(wanted)
     assert usable == {"mute": "k", "theme": "ctrl+u,g"}
+    wanted = {"mute": "m", "nope": "x", "help": "ctrl+i", "theme": " ctrl+u , Q", "mute-speaker": "m"}
+    usable, faults = usable_keymap(wanted)
+    assert usable == {"mute": "m", "theme": "ctrl+u,Q"}
     assert sorted(fault.field for fault in faults) == ["keymap.help", "keymap.mute-speaker", "keymap.nope"]
     assert "2 more" in keymap_problem(faults)
     check_keymap(usable)

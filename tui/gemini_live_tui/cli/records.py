@@ -74,18 +74,13 @@ def replay(
 
 def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None = None) -> int:
     """Show a recorded session in a console; the exit code. Raises `JournalError` for what is none."""
-    from gemini_live_runtime.engine.replay import ReplayLink
     from gemini_live_runtime.journal.reader import read_journal
     from gemini_live_tui.cli.start import after, show
 
     journal = read_journal(path)
-
-    async def source() -> Any:
-        return ReplayLink(journal, speed=speed)
-
     settings = replace(settings, detach_on_quit=False, hint="", first_room="", starter=None)
-    settings = replace(settings, replay=True, recording=journal.path)
-    return after(show(source, settings), settings)
+    settings = replace(settings, replay=True, recording=journal.path, replay_speed=speed)
+    return after(show(None, settings), settings)
 
 
 def _problems(journal: Journal) -> int:

@@ -15,6 +15,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Static
 
+from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.view import Dirty
 from gemini_live_tui import sparse_compositor
 from gemini_live_tui.actions import BY_ID, PANES, PLACES, Scope, bindings, slash
@@ -27,6 +28,7 @@ from gemini_live_tui.panes import bodies
 from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.rooms import Ordering
 from gemini_live_tui.screens.held_actions import HeldActions
+from gemini_live_tui.screens.time_actions import TimeActions
 from gemini_live_tui.settings import ConsoleSettings
 from gemini_live_tui.store import ALL, NotSent, Store
 from gemini_live_tui.telling import Level
@@ -39,10 +41,12 @@ from gemini_live_tui.widgets.key_bar import KeyBar
 from gemini_live_tui.widgets.latency import Latency
 from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.meter_strip import MeterStrip
+from gemini_live_tui.widgets.moment_row import MomentRow
 from gemini_live_tui.widgets.pane import Frame, Pane
 from gemini_live_tui.widgets.prompt import Prompt
 from gemini_live_tui.widgets.row_list import RowList
 from gemini_live_tui.widgets.tab_bar import TabBar
+from gemini_live_tui.widgets.timeline import Timeline
 from gemini_live_tui.widgets.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
 from gemini_live_tui.widgets.transcript_body import TranscriptBody
 
@@ -59,7 +63,7 @@ Send = Callable[["Order"], str]
 """Sends a command and returns its id; raises `NotSent` with a sentence."""
 
 
-class ConsoleScreen(HeldActions, Screen[None]):
+class ConsoleScreen(HeldActions, TimeActions, Screen[None]):
     """Everything one sees of a session. It reads the store and sends orders; it decides nothing about the session.
 
     Its looks are in `console.tcss`, which the application loads (Textual loads no style sheet of a default screen).
@@ -100,6 +104,14 @@ class ConsoleScreen(HeldActions, Screen[None]):
         self.prompt = Prompt(self.completions, id="prompt", keymap=settings.keymap)
         self.prompt.suggest = self._suggest
         self.held_row = HeldRow(id="held", keymap=settings.keymap, glyphs=signs, ascii_only=settings.ascii)
+        self.moment_row = MomentRow(
+            id="moment-row",
+            keymap=settings.keymap,
+            glyphs=signs,
+            ascii_only=settings.ascii,
+            recording=settings.replay,
+        )
+        self._epoch = 0
         self.key_bar = KeyBar(
             id="key-bar",
             keymap=settings.keymap,
@@ -117,6 +129,7 @@ class ConsoleScreen(HeldActions, Screen[None]):
         yield self.tabs
         yield self.desk
         yield self.held_row
+        yield self.moment_row
         if not self._settings.replay:
             with Container(id="prompt-pane"):
                 yield Static(self._signs.prompt, id="prompt-sign", markup=False)
@@ -159,12 +172,10 @@ class ConsoleScreen(HeldActions, Screen[None]):
             self.too_small.show(store.word)
         else:
             elapsed = store.elapsed(running=live)
-            self.header.show(view, store.word, elapsed, live=live)
+            waits.append(self._show_session(dirty, now, elapsed, live))
             waits.append(self.held_row.show(view.mind.held, elapsed, operable=live))
             if live:
                 waits.append(1.0 - elapsed % 1.0 + 0.005)
-            frame = Frame(store.epoch, now, elapsed, live, dirty, going=live)
-            waits.append(self.desk.show(view, frame))
             if self.desk.arrangement.tabs:
                 shown = self.desk.arrangement.slots[0].shown
                 self.tabs.show(shown, self.desk.news, self.desk.panes[shown].noted)
@@ -173,7 +184,36 @@ class ConsoleScreen(HeldActions, Screen[None]):
         # Before sound was opened there is nothing to measure, which is not the same as a device that is missing.
         opened = bool(view.input_device or view.output_device) or view.word not in ("offline", "connecting")
         sounding = live or (self._settings.replay and store.hello is not None)
-        waits.append(self.meters.show(view, now, live=sounding and opened))
+        waits.append(self.meters.show(store.shown, now, live=sounding and opened))
+        pending = [wait for wait in waits if wait is not None]
+        return min(pending) if pending else None
+
+    def _show_session(self, dirty: Dirty, now: float, elapsed: float, live: bool) -> float | None:
+        """Show the moment at which the reader stands; seconds until it looks different, or None."""
+        store, cursor = self._store, self._store.cursor
+        waits: list[float | None] = []
+        try:
+            waits.append(cursor.advance())
+        except JournalError as error:
+            cursor.pause()
+            self.say(str(error), "warning")
+        moved, self._epoch = cursor.epoch != self._epoch, cursor.epoch
+        behind, shown = cursor.seq is not None, store.shown
+        epoch = store.epoch + cursor.epoch
+        if behind:
+            at = cursor.place(elapsed).t
+            marks = ALL if moved else Dirty.NONE
+            frame = Frame(epoch, now, at, False, marks, store.view, elapsed, dirty, live)
+            self.header.show(shown, shown.word, at, live=live, behind=True)
+        else:
+            frame = Frame(epoch, now, elapsed, live, ALL if moved else dirty, going=live)
+            self.header.show(shown, store.word, elapsed, live=live)
+        place = cursor.place(elapsed) if behind or (self._settings.replay and store.hello is not None) else None
+        self.moment_row.show(place, reading=self.reading)
+        self.set_class(behind, "-behind")
+        waits.append(self.desk.show(shown, frame))
+        if behind and live:
+            waits.append(0.5)
         pending = [wait for wait in waits if wait is not None]
         return min(pending) if pending else None
 
@@ -388,7 +428,9 @@ class ConsoleScreen(HeldActions, Screen[None]):
         self.desk.change(replace(self.desk.state, talk=not self.desk.state.talk, zoom=""))
 
     def action_scroll(self, step: str) -> None:
-        """Scroll the pane that has the focus, else the transcript."""
+        """Scroll the pane that has the focus, else the transcript. The end is the present, for one who went back."""
+        if step == "end":
+            self.action_live()
         focused = self.focused
         if isinstance(focused, RowList | Latency):
             focused.move(step)
@@ -448,6 +490,10 @@ class ConsoleScreen(HeldActions, Screen[None]):
     @on(TabBar.Chosen)
     def _tab_chosen(self, message: Pane.TabChosen | TabBar.Chosen) -> None:
         self.desk.go_to(message.pane)
+
+    @on(Timeline.Sought)
+    def _sought(self, message: Timeline.Sought) -> None:
+        self.seek_time(message.t)
 
     @on(Said)
     def _said(self, message: Said) -> None:

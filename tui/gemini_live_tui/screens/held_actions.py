@@ -79,7 +79,7 @@ class HeldActions:
         """Mark the moment that it is now with a note, or without one."""
         from gemini_live_runtime.commands import SetMark
 
-        self.order(SetMark(text=text, of=self._store.view.seq))
+        self.order(SetMark(text=text, of=self._store.shown.seq))
 
     def action_set_break(self, kind: str, target: str) -> None:
         """Hold the agent at something of a kind."""

@@ -31,8 +31,9 @@ class MarkScreen(ModalScreen[None]):
     def __init__(self, app: ConsoleApp) -> None:
         super().__init__()
         self._console_app = app
-        self._of = app.store.view.seq
-        self._t = app.store.elapsed(running=True)
+        behind = app.store.cursor.seq is not None
+        self._of = app.store.shown.seq
+        self._t = app.store.shown.t if behind else app.store.elapsed(running=True)
         self.note = LineInput(placeholder="A note, or nothing", max_length=MAX_NOTE, id="note")
 
     @classmethod

@@ -33,10 +33,14 @@ class Header(Row):
         self._word: StateWord = "offline"
         self._elapsed = 0.0
         self._live = False
+        self._behind = False
 
-    def show(self, view: SessionView, word: StateWord, elapsed: float, *, live: bool) -> None:
-        """Show `view` under the state word `word`, `elapsed` seconds into the session; `live`: it goes on."""
-        self._view, self._word, self._elapsed, self._live = view, word, elapsed, live
+    def show(self, view: SessionView, word: StateWord, elapsed: float, *, live: bool, behind: bool = False) -> None:
+        """Show `view` under the state word `word`, `elapsed` seconds into the session; `live`: it goes on.
+
+        `behind`: it is a moment of the past.
+        """
+        self._view, self._word, self._elapsed, self._live, self._behind = view, word, elapsed, live, behind
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
@@ -73,8 +77,8 @@ class Header(Row):
             runs.append((fit(where, 44, self._glyphs.ellipsis), "quiet"))
         if view.cost_usd:
             runs.append((cost_text(view.cost_usd), "quiet"))
-        if self._replay:
-            runs.append(("REPLAY", "replay"))
+        if self._replay or self._behind:
+            runs.append((" REPLAY ", "replay"))
         elif self._live and view.record != "off":
             word = "REC" if view.record == "audio" else "REC text"
             runs.append((f"{self._glyphs.record} {word}", "record"))

@@ -25,6 +25,9 @@ from gemini_live_tui.widgets.paint import Paint
 MAX_KEPT = 1024
 """Items whose lines are kept; others are laid out again when they show."""
 
+MAX_KNOWN = 20_000
+"""Items whose heights are kept for other moments, about."""
+
 TAIL = 32
 """A settled item may still change while it is among the last `TAIL`; an open one may change anywhere."""
 
@@ -70,6 +73,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self._revs: list[int] = []
         self._starts: list[int] = [0]
         self._open: set[int] = set()
+        self._heights: dict[int, tuple[int, int]] = {}
+        """Revision and rows of items at this width, for going to and fro between moments."""
         self._lines: LRUCache[int, list[Line]] = LRUCache(MAX_KEPT)
         self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(4 * MAX_KEPT)
         self._paint = Paint(self)
@@ -115,12 +120,54 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         for rows in changed:
             self.refresh(rows.translate((0, -top)).intersection(Region(0, 0, self.size.width, self.size.height)))
 
+    def rebase(self, *, forgotten: int = 0) -> None:
+        """The items are those of another moment: lay out only those that are new, or differ from what was known.
+
+        An item is the same when its place from the very first one, and its revision, are.
+        """
+        width = self.scrollable_content_region.width
+        if width <= 0 or width != self._width:
+            self.sync(forgotten=forgotten)
+            return
+        starts = self._starts
+        for index, rev in enumerate(self._revs):
+            self._heights[self._forgotten + index] = (rev, starts[index + 1] - starts[index])
+        before, self._forgotten = self._forgotten, forgotten
+        old = dict(enumerate(self._revs, before))
+        self._open.clear()
+        self._revs, self._starts = [], [0]
+        for index in range(self.item_count()):
+            key, rev = forgotten + index, self.item_rev(index)
+            known = self._heights.get(key)
+            if old.get(key, rev) != rev or (key not in old and self._lines.get(key) is not None):
+                self._drop(key)
+            if known is not None and known[0] == rev:
+                self._revs.append(rev)
+                self._starts.append(self._starts[-1] + known[1])
+                if self.item_open(index):
+                    self._open.add(index)
+            else:
+                self._append(index)
+        if len(self._heights) > 4 * MAX_KNOWN:
+            self._heights.clear()
+        self._resize(self._starts[-1])
+        if self.following:
+            self._to_end()
+        self.refresh()
+
+    def _drop(self, key: int) -> None:
+        lines = self._lines.get(key)
+        self._lines.discard(key)
+        for row in range(max(len(lines or ()), self._heights.get(key, (0, 0))[1])):
+            self._strips.discard((key, row))
+
     def _lay_out_all(self, width: int, forgotten: int) -> None:
         anchor = self._anchor() if not self.following and width != self._width else None
         self._width, self._forgotten = width, forgotten
         self._lines.clear()
         self._strips.clear()
         self._open.clear()
+        self._heights.clear()
         self._revs, self._starts = [], [0]
         for index in range(self.item_count()):
             self._append(index)

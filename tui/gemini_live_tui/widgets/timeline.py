@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.binding import BindingType
+from textual.message import Message
 
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui import lanes
@@ -31,12 +33,21 @@ class Timeline(Sheet):
     dirty = Dirty.TIMELINE | Dirty.TOOLS | Dirty.LATENCY
     whole = True
 
+    class Sought(Message):
+        """The reader pointed at a moment, in session seconds."""
+
+        def __init__(self, t: float) -> None:
+            super().__init__()
+            self.t = t
+
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
         self._zoom = 2
         self._held: float | None = None
         """Where the window begins when it does not follow the reader's place."""
+        self._dragged: int | None = None
+        """The column that was pointed at last, while the button is down."""
         self._lanes = Lanes(SessionView(), Window(0.0, LEAST_S), 0.0, True, 0.0)
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
@@ -102,6 +113,33 @@ class Timeline(Sheet):
         self._lanes = Lanes(now.view, self._window(now.view, now.at, now.now, now.live), now.at, now.live, now.now)
         self.update_rows()
         self.post_message(PaneChanged("timeline"))
+
+    # -- pointing ----------------------------------------------------------------------------------------------------
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Seek where one clicks, and go on while the button is down."""
+        self.capture_mouse()
+        self._dragged = None
+        self._point(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Scrub."""
+        if self.app.mouse_captured is self:
+            self._point(event.x)
+
+    def on_mouse_up(self) -> None:
+        """Let go."""
+        self.release_mouse()
+
+    def _point(self, x: int) -> None:
+        width = self.size.width - GUTTER - 1
+        column = max(0, min(width - 1, x - GUTTER))
+        if width > 0 and column != self._dragged and self._lanes.view.seq:
+            self._dragged = column
+            t = self._lanes.window.time(column, width)
+            # Right of what has happened, and in the cell where it ends, is the present.
+            now = self._lanes.now
+            self.post_message(self.Sought(now if column >= self._lanes.window.column(now, width) else t))
 
     def action_timeline_zoom(self, step: int) -> None:
         """A narrower or a wider window."""

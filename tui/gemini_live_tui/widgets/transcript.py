@@ -45,15 +45,20 @@ class Transcript(LineList):
         self._glyphs = glyphs
         self._view = SessionView()
         self._epoch = -1
+        self._session = ""
         self._spacious = True
 
     def show(self, view: SessionView, epoch: int) -> None:
         """Bring the list up to date with `view`; a new `epoch` means that it is another view."""
-        self._view = view
+        other, same = epoch != self._epoch, view.session_id == self._session and self._epoch >= 0
+        self._view, self._session = view, view.session_id
         spacious = self.size.height >= SPACIOUS
-        reset = epoch != self._epoch or spacious != self._spacious
+        reset = (other and not same) or spacious != self._spacious
         self._epoch, self._spacious = epoch, spacious
-        self.sync(forgotten=view.blocks_forgotten, reset=reset)
+        if other and not reset:
+            self.rebase(forgotten=view.blocks_forgotten)
+        else:
+            self.sync(forgotten=view.blocks_forgotten, reset=reset)
 
     def on_resize(self, event: events.Resize) -> None:
         """Whether turns are set apart depends on the height."""

@@ -1,0 +1,192 @@
+"""Going back and forth in the session while it goes on."""
+
+from __future__ import annotations
+
+from tests.support.action_checks import check
+from tests.support.console_driver import Driver
+
+from gemini_live_runtime import events as ev
+from gemini_live_tui.screens.go_to import GoToScreen
+
+
+async def talked(driver: Driver) -> None:
+    """Four turns, two phases, a mark; the focus is in a pane where letters are keys."""
+    link = driver.link
+    link.emit(ev.PhaseEntered(phase="greet", trigger="start"))
+    for number in range(1, 5):
+        link.exchange(f"Question {number}", f"Answer {number}")
+        if number == 2:
+            link.emit(ev.PhaseEntered(phase="verify", trigger="guard"), ev.MarkSet(text="odd"))
+        link.t += 2
+    await driver.pilot.resize_terminal(120, 40)
+    await driver.press("5")
+    await driver.settle()
+
+
+def row(driver: Driver) -> str:
+    """The row that tells of the moment."""
+    return next((row for row in driver.rows()[3:] if " REPLAY " in row), "")
+
+
+def at(driver: Driver) -> int:
+    """The event that the reader stands at."""
+    seq = driver.app.store.cursor.seq
+    assert seq is not None
+    return seq
+
+
+def payload(driver: Driver) -> ev.Payload:
+    """What happened last there."""
+    assert driver.app.store.history is not None
+    return driver.app.store.history.event(at(driver)).payload
+
+
+def heard(driver: Driver) -> str:
+    """What the transcript shows."""
+    return "\n".join(line for line in driver.rows() if "Question" in line or "Answer" in line)
+
+
+@check("event-back")
+async def _event_back(driver: Driver, way: str) -> None:
+    await talked(driver)
+    last = driver.app.store.view.seq
+    await driver.press(way, way)
+    assert at(driver) == last - 2
+    assert f"event {last - 2} of {last}" in row(driver)
+    assert "behind live" in row(driver)
+    assert " REPLAY " in driver.rows()[0]
+
+
+@check("event-on")
+async def _event_on(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press("comma", "comma", "comma")
+    before = at(driver)
+    await driver.press(way)
+    assert at(driver) == before + 1
+    await driver.press(way, way)
+    assert driver.app.store.cursor.seq is None
+    assert not row(driver)
+
+
+@check("turn-back")
+async def _turn_back(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press(way, way)
+    assert isinstance(payload(driver), ev.TurnStarted)
+    assert "turn 3" in row(driver)
+    assert "Answer 2" in heard(driver)
+    assert "Question 3" not in heard(driver)
+
+
+@check("turn-on")
+async def _turn_on(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press("[", "[", "[")
+    await driver.press(way)
+    assert isinstance(payload(driver), ev.TurnStarted)
+    assert "turn 3" in row(driver)
+
+
+@check("transition-back")
+async def _transition_back(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press(way)
+    assert payload(driver) == ev.PhaseEntered(phase="verify", trigger="guard")
+    await driver.press(way)
+    assert payload(driver) == ev.PhaseEntered(phase="greet", trigger="start")
+
+
+@check("transition-on")
+async def _transition_on(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press("{", "{")
+    await driver.press(way)
+    assert payload(driver) == ev.PhaseEntered(phase="verify", trigger="guard")
+
+
+@check("mark-back")
+async def _mark_back(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press(way)
+    assert at(driver) == driver.app.store.view.mind.marks[0].of
+
+
+@check("mark-on")
+async def _mark_on(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press("[", "[", "[")
+    await driver.press(way)
+    assert at(driver) == driver.app.store.view.mind.marks[0].of
+    await driver.press(way)
+    assert driver.app.store.cursor.seq is None
+
+
+@check("go-to")
+async def _go_to(driver: Driver, way: str) -> None:
+    await talked(driver)
+    if way.startswith("/"):
+        await driver.press(f"{way.strip()} turn 2")
+        assert "turn 2" in row(driver)
+        return
+    await driver.press(way)
+    assert isinstance(driver.app.screen, GoToScreen)
+    await driver.press(*"turn 99", "enter")
+    assert "There is no turn 99; the last one is 4." in driver.screen()
+    await driver.press("backspace", "backspace", "2")
+    await driver.press("enter")
+    assert driver.app.screen is driver.app.console_screen
+    assert "turn 2" in row(driver)
+    assert "Question 2" not in heard(driver)
+
+
+@check("live")
+async def _live(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press("[", "[")
+    driver.link.exchange("Question 5", "Answer 5")
+    await driver.settle()
+    assert "Question 5" not in heard(driver)
+    await driver.press(way)
+    assert "Answer 5" in heard(driver)
+    assert not row(driver)
+    await driver.press("[", "end")
+    assert driver.app.store.cursor.seq is None
+
+
+@check("play")
+async def _play(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press("[", "[")
+    if way.startswith("/"):
+        driver.app.console_screen.desk.go_to("timeline")
+    before = at(driver)
+    await driver.press(way)
+    assert "playing 1x" in row(driver)
+    driver.clock.advance(3.0)
+    await driver.settle()
+    assert at(driver) > before
+    await driver.press(way)
+    assert "playing" not in row(driver)
+    stood = at(driver)
+    driver.clock.advance(3.0)
+    await driver.settle()
+    assert at(driver) == stood
+
+
+@check("play-slower")
+async def _slower(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press("7")
+    await driver.press("[", "[", "P")
+    await driver.press(way)
+    assert "playing 0.5x" in row(driver)
+
+
+@check("play-faster")
+async def _faster(driver: Driver, way: str) -> None:
+    await talked(driver)
+    await driver.press("7")
+    await driver.press("[", "[", "P")
+    await driver.press(way)
+    assert "playing 2x" in row(driver)

@@ -1,0 +1,185 @@
+"""Time travel while the call goes on, and recordings opened the same way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.pilot.actions.time import at, heard, row, talked
+from tests.support.console_driver import Driver, console, make_app, screen_text
+from tests.support.scripted_link import ScriptedLink
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import ManualClock
+from gemini_live_runtime.commands import SendText, SetMicrophone
+from gemini_live_runtime.engine.link import Hello, Snapshot
+from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.vocabulary import header
+from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.settings import ConsoleSettings
+from gemini_live_tui.widgets.timeline import Timeline
+
+
+async def test_typing_and_muting_reach_the_call_from_the_past_which_stands_still() -> None:
+    async with console() as driver:
+        await talked(driver)
+        await driver.press("[", "[")
+        before = heard(driver)
+        await driver.press("f2", *"hello", "enter")
+        assert SendText(text="hello") in driver.link.orders
+        await driver.press("f2")
+        await driver.press("space")
+        assert driver.link.orders[-1] == SetMicrophone(on=False)
+        driver.link.exchange("Question 9", "Answer 9")
+        await driver.settle()
+        assert heard(driver) == before
+        assert "hello" not in before
+        await driver.press("5")
+        await driver.press("L")
+        assert "Answer 9" in heard(driver)
+
+
+async def test_a_click_on_the_timeline_seeks_and_a_drag_scrubs() -> None:
+    async with console() as driver:
+        await talked(driver)
+        timeline = driver.app.console_screen.query_one(Timeline)
+        await driver.pilot.mouse_down(timeline, offset=(12, 1))
+        await driver.settle()
+        first = at(driver)
+        await driver.pilot.hover(timeline, offset=(18, 1))
+        await driver.settle()
+        assert at(driver) > first
+        await driver.pilot.mouse_up(timeline, offset=(18, 1))
+        assert "here" in timeline.plain
+        await driver.pilot.click(timeline, offset=(timeline.size.width - 3, 1))
+        await driver.settle()
+        assert driver.app.store.cursor.seq is None
+
+
+async def test_what_was_before_an_unrecorded_console_came_is_said_to_be_out_of_reach() -> None:
+    link = ScriptedLink()
+    async with console(link=link, started=False) as driver:
+        link.hello(fold(_events(3)))
+        link.emit(ev.Notice(level="info", code="x", text="Later.", remedy=""))
+        await driver.settle()
+        await driver.press(",", ",", ",")
+        assert "Nothing from before event 15 is in memory" in driver.screen()
+        assert "the session is not recorded" in driver.screen()
+
+
+async def test_what_was_before_a_console_came_is_read_from_the_recording(tmp_path: Path) -> None:
+    link = ScriptedLink()
+    events = _events(6)
+    _write(tmp_path, events)
+    async with console(link=link, started=False) as driver:
+        link.put(Hello("s", 1, "test", str(tmp_path)))
+        link.put(Snapshot(fold(events)))
+        link._seq = len(events)
+        link.emit(ev.Notice(level="info", code="x", text="Later.", remedy=""))
+        await driver.settle()
+        await driver.press("/at turn 2")
+        for _ in range(200):
+            await driver.pilot.pause(0.01)
+            if driver.app.store.cursor.seq is not None:
+                break
+        await driver.settle()
+        assert "turn 2" in row(driver)
+        assert "Question 1" in driver.screen()
+        assert "Question 3" not in driver.screen()
+
+
+def _events(turns: int) -> list[ev.Event]:
+    """A short session."""
+    payloads: list[tuple[int, ev.Payload]] = [
+        (0, ev.SessionStarted(session_id="s", agent="a", model="m", backend="local", wall=1.0, record="text",
+                              mode="voice", program="test")),
+        (0, ev.SessionState(word="listening")),
+    ]  # fmt: skip
+    for turn in range(1, turns + 1):
+        payloads.append((turn, ev.TurnStarted(by="voice")))
+        payloads.append((turn, ev.TranscriptDelta(side="user", text=f"Question {turn}")))
+        payloads.append((turn, ev.TranscriptDelta(side="model", text=f"Answer {turn}")))
+        payloads.append((turn, ev.TurnCompleted(outcome="complete", latency_ms=500.0)))
+    return [ev.Event(n, float(n), turn, turn, payload) for n, (turn, payload) in enumerate(payloads, 1)]
+
+
+def _write(folder: Path, events: list[ev.Event], rest: str = "") -> Path:
+    path = folder / "events.jsonl"
+    lines = [json.dumps({**header(), "session_id": "s"}), *(event.to_line() for event in events)]
+    path.write_text("\n".join(lines) + "\n" + rest)
+    return path
+
+
+async def _replayed(path: Path, *keys: str, size: tuple[int, int] = (100, 30), speed: float | None = None) -> str:
+    clock = ManualClock()
+    settings = ConsoleSettings(theme="ember", tmux=False, replay=True, recording=path, replay_speed=speed)
+    app = ConsoleApp(None, settings=settings, clock=clock)
+    async with app.run_test(size=size) as pilot:
+        driver = Driver(app, pilot, ScriptedLink(), clock)
+        for _ in range(500):
+            await pilot.pause(0.01)
+            if app._link_task is not None and app._link_task.done():
+                break
+        await app.workers.wait_for_complete()
+        for _ in range(4):
+            app.frames.flush()
+            await pilot.pause(0)
+        for key in keys:
+            driver.tap(key)
+            await pilot.pause(0.05)
+            app.frames.flush()
+            await pilot.pause(0)
+        return screen_text(app)
+
+
+async def test_a_recording_opens_at_its_end_and_is_scrubbed_like_a_call(tmp_path: Path) -> None:
+    path = _write(tmp_path, _events(5))
+    screen = await _replayed(path)
+    assert "Answer 5" in screen
+    assert "00:22 of 00:22 · event 22 of 22 · turn 5" in screen
+    screen = await _replayed(path, "[", "[")
+    assert "Answer 3" in screen
+    assert "Question 4" not in screen
+
+
+async def test_a_recording_with_a_speed_plays_from_its_beginning(tmp_path: Path) -> None:
+    screen = await _replayed(_write(tmp_path, _events(5)), speed=2.0)
+    assert "playing 2x" in screen
+    assert "event 0 of 22" in screen
+
+
+async def test_a_torn_recording_shows_what_there_is_and_says_so(tmp_path: Path) -> None:
+    screen = await _replayed(_write(tmp_path, _events(5), '{"seq": 23, "t'))
+    assert "Answer 5" in screen
+    assert "The last line is incomplete: the recording was cut off there." in screen
+
+
+async def test_lines_that_are_no_events_are_counted_and_the_rest_is_shown(tmp_path: Path) -> None:
+    screen = await _replayed(_write(tmp_path, _events(5), "nonsense\n[1]\n"), size=(160, 40))
+    assert "Answer 5" in screen
+    assert "is not an event" in screen
+    assert "2 lines had problems in all; the rest is shown." in screen
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"format": "gemini-live-tui", "version": 99, "session_id": "s"}\n', "event format version 99, this program reads up to"),
+        ("a shopping list\n", "is not a gemini-live-tui session"),
+        ("", "is empty"),
+    ],
+)
+async def test_a_file_that_is_no_session_of_ours_gets_a_sentence(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "events.jsonl"
+    head = header()
+    if "99" in text:
+        text = json.dumps({**head, **{key: 99 for key, value in head.items() if isinstance(value, int)}}) + "\n"
+    path.write_text(text)
+    screen = await _replayed(path, size=(160, 40))
+    assert said in screen
+    assert "Traceback" not in screen
+
+
+def test_a_console_with_a_link_needs_no_recording() -> None:
+    assert make_app(ScriptedLink()).settings.recording is None

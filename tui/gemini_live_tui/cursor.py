@@ -1,0 +1,215 @@
+"""Where the reader stands in a session: in its present, or at an event of its past while the call goes on.
+
+The past is read from a `History`; nothing here touches the session. Moving never disturbs the view of the present.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.journal.view import SessionView
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.clock import Clock
+    from gemini_live_runtime.journal.history import History
+
+Kind = Literal["event", "turn", "transition", "mark"]
+"""What one may step by."""
+
+SPEEDS = (0.5, 1.0, 2.0, 4.0)
+
+
+class OutOfReachError(JournalError):
+    """There is something before what is in memory, at the number in `value`, which must be read first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the cursor stands, in numbers: event `seq` of `last`, `t` seconds in, `behind` seconds ago."""
+
+    seq: int
+    last: int
+    t: float
+    turn: int
+    behind: float
+    playing: bool
+    speed: float
+
+
+class Cursor:
+    """The reader's place. `seq` is the event that was the last there, None in the present.
+
+    `epoch` grows with every move. Methods that move raise `JournalError` with a sentence when that cannot be.
+    """
+
+    def __init__(self, clock: Clock, history: Callable[[], History | None]) -> None:
+        self.seq: int | None = None
+        self.epoch = 0
+        self.speed = 1.0
+        self._clock = clock
+        self._history = history
+        self._view = SessionView()
+        self._began: tuple[float, float] | None = None
+        """The clock and the session time when playing began."""
+
+    @property
+    def view(self) -> SessionView:
+        """What was known there; in the present the live view."""
+        history = self._history()
+        if self.seq is None:
+            return history.live if history is not None else self._view
+        return self._view
+
+    @property
+    def playing(self) -> bool:
+        """Whether the cursor moves by itself."""
+        return self._began is not None
+
+    def place(self, elapsed: float) -> Place:
+        """The place as numbers; `elapsed` is session time in the present."""
+        history = self._history()
+        view = self.view
+        last = history.last_seq if history is not None else view.seq
+        t = self._playhead() if self.playing else view.t if self.seq is not None else elapsed
+        return Place(view.seq, last, t, view.turn, max(0.0, elapsed - t), self.playing, self.speed)
+
+    # -- moving ------------------------------------------------------------------------------------------------------
+
+    def seek(self, seq: int) -> None:
+        """Stand after event `seq`; from the last event on that is the present."""
+        history = self._reach()
+        if seq >= history.last_seq:
+            self.live()
+            return
+        self._stand(history, seq)
+        if self.playing:
+            self._began = (self._clock.now(), self._view.t)
+
+    def seek_time(self, t: float) -> None:
+        """Stand at `t` seconds of session time."""
+        history = self._reach()
+        if t >= history.live.t:
+            self.live()
+            return
+        seq = history.seq_at_time(max(0.0, t))
+        self.seek(max(seq, history.first_seq - 1))
+
+    def step(self, kind: Kind, direction: int) -> None:
+        """Go to the next (1) or the previous (-1) event, turn, transition or mark; past the last one is the present."""
+        found = self.find(kind, direction)
+        if found is None and direction > 0:
+            self.live()
+        elif found is None:
+            self.seek(self._least(self._reach()))
+        else:
+            self.seek(found)
+
+    def find(self, kind: Kind, direction: int) -> int | None:
+        """Where a step would lead; None when there is nothing more in that direction."""
+        history = self._reach()
+        at = history.last_seq if self.seq is None else self.seq
+        if kind == "event":
+            if direction > 0:
+                return None if at >= history.last_seq else at + 1
+            before = min(at, history.last_seq) - 1
+            if before < history.first_seq - 1:
+                raise self._before(history)
+            return before
+        if kind == "mark":
+            marks = sorted(mark.of for mark in history.live.mind.marks)
+            index = bisect_right(marks, at) if direction > 0 else bisect_left(marks, at) - 1
+            return marks[index] if 0 <= index < len(marks) else None
+        from gemini_live_runtime.journal.history import TRANSITIONS, TURNS
+
+        types = TURNS if kind == "turn" else TRANSITIONS
+        found = history.following(at, types) if direction > 0 else history.preceding(at, types)
+        if found is None and direction < 0 and history.first_seq > 1:
+            raise self._before(history)
+        return found
+
+    def live(self) -> None:
+        """Back to the present."""
+        if self.seq is not None or self.playing:
+            self.seq, self._began, self._view = None, None, SessionView()
+            self.epoch += 1
+
+    def renew(self) -> None:
+        """The history is another one: nothing that was known of the past holds."""
+        self.seq, self._began, self._view = None, None, SessionView()
+        self.epoch += 1
+
+    def _stand(self, history: History, seq: int) -> None:
+        if seq < history.first_seq - 1:
+            raise self._before(history, seq)
+        self._view = history.view_at(seq)
+        self.seq = seq
+        self.epoch += 1
+
+    def _least(self, history: History) -> int:
+        return history.first_seq - 1
+
+    def _reach(self) -> History:
+        history = self._history()
+        if history is None or history.count == 0:
+            raise JournalError("Nothing has happened yet", field="seq", value=0)
+        return history
+
+    def _before(self, history: History, seq: int = 0) -> JournalError:
+        first = history.first_seq
+        if first <= 1:
+            return JournalError("This is the beginning", field="seq", value=seq)
+        return OutOfReachError(
+            f"Nothing from before event {first:,} is in memory", field="seq", value=seq or max(0, first - 2)
+        )
+
+    # -- playing back ------------------------------------------------------------------------------------------------
+
+    def play(self) -> None:
+        """Let the cursor move in session time from where it stands; from the end of a session it begins anew."""
+        history = self._reach()
+        if self.seq is None:
+            self._stand(history, self._least(history))
+        self._began = (self._clock.now(), self._view.t)
+
+    def pause(self) -> None:
+        """Stand still."""
+        self._began = None
+
+    def set_speed(self, speed: float) -> None:
+        """Play so many times as fast from now on."""
+        if self.playing:
+            self._began = (self._clock.now(), self._playhead())
+        self.speed = speed
+
+    def advance(self) -> float | None:
+        """Follow the playhead; seconds until there is something new to show, None while nothing is played."""
+        if self._began is None or self.seq is None:
+            return None
+        history = self._reach()
+        t = self._playhead()
+        seq = history.seq_at_time(t)
+        if seq >= history.last_seq:
+            self.live()
+            return None
+        if seq > self.seq:
+            self._stand(history, seq)
+        upcoming = next(history.events(seq + 1, history.last_seq), None)
+        if upcoming is None:
+            return 0.25
+        return max(0.0, min(0.25, (upcoming.t - t) / self.speed))
+
+    def _playhead(self) -> float:
+        if self._began is None:
+            return self.view.t
+        since, t = self._began
+        return t + (self._clock.now() - since) * self.speed
+
+
+def slower_or_faster(speed: float, step: int) -> float:
+    """The next speed in a direction; the last one stays."""
+    index = min(range(len(SPEEDS)), key=lambda at: abs(SPEEDS[at] - speed))
+    return SPEEDS[max(0, min(len(SPEEDS) - 1, index + step))]

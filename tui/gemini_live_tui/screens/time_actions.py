@@ -1,0 +1,179 @@
+"""What the console's keys for going back and forth in the session do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from gemini_live_runtime.errors import GeminiLiveError, JournalError
+from gemini_live_tui.cursor import OutOfReachError, slower_or_faster
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.history import History
+    from gemini_live_tui.settings import ConsoleSettings
+    from gemini_live_tui.store import Store
+    from gemini_live_tui.telling import Level
+
+
+class TimeActions:
+    """A part of the console screen."""
+
+    reading: float | None = None
+    """The share of a recording that was read so far, None while nothing is read."""
+
+    _reader: asyncio.Task[None] | None = None
+
+    if TYPE_CHECKING:
+        _store: Store
+        _settings: ConsoleSettings
+
+        def open_room(self, name: str) -> None:
+            """Open a room."""
+            ...
+
+        def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
+            """Show a message."""
+            ...
+
+    def travel(self, move: Callable[[], None]) -> str:
+        """Move the cursor; a sentence when that cannot be. What must be read first is read, then the move is made."""
+        try:
+            move()
+        except OutOfReachError as error:
+            return self._read_earlier(move, str(error))
+        except JournalError as error:
+            return str(error)
+        self._store.wake()
+        return ""
+
+    def _travel(self, move: Callable[[], None]) -> None:
+        refused = self.travel(move)
+        if refused:
+            self.say(refused.rstrip(".") + ".", passing=True)
+
+    def _read_earlier(self, move: Callable[[], None], reason: str) -> str:
+        """Read what was before this console came from the session's recording."""
+        store = self._store
+        folder = store.hello.folder if store.hello is not None else ""
+        if not folder or store.history is None:
+            return f"{reason}, and the session is not recorded"
+        if self._reader is None or self._reader.done():
+            self._reader = asyncio.create_task(self._load_earlier(store.history, Path(folder), move))
+        return ""
+
+    async def _load_earlier(self, history: History, folder: Path, move: Callable[[], None]) -> None:
+        def told(share: float) -> None:
+            self.reading = share
+            self._store.wake()
+
+        try:
+            await history.load_earlier(folder, told)
+        except GeminiLiveError as error:
+            self.say(f"What was before this console came cannot be read: {error}", "warning")
+            return
+        finally:
+            self.reading = None
+            self._store.wake()
+        if history is self._store.history:
+            self._travel(move)
+
+    async def read_recording(self, path: Path) -> None:
+        """Show a recording, from its end, while it is being read; every way to fail is told in a sentence."""
+        from gemini_live_runtime.journal.recorded import RecordedHistory
+
+        store = self._store
+        try:
+            history = await asyncio.to_thread(RecordedHistory, path)
+            store.open_recording(history)
+            await history.load_all(self._told)
+            if self._settings.replay_speed is not None:
+                store.cursor.set_speed(self._settings.replay_speed)
+                self._travel(store.cursor.play)
+        except GeminiLiveError as error:
+            store.lose(str(error))
+            return
+        finally:
+            self.reading = None
+        store.end_recording()
+        problems = [problem.text for problem in history.problems[:1]]
+        count = history.journal.problem_count
+        if history.torn:
+            problems.insert(0, "The last line is incomplete: the recording was cut off there.")
+        if count > 1:
+            problems.append(f"{count} lines had problems in all; the rest is shown.")
+        if problems:
+            self.say(" ".join(problems), "warning")
+
+    def _told(self, share: float) -> None:
+        self.reading = share
+        self._store.grown()
+
+    def action_time_step(self, kind: Literal["event", "turn", "transition", "mark"], direction: int) -> None:
+        """Go to the next or the previous thing of a kind."""
+        cursor = self._store.cursor
+        if kind == "mark" and not self._store.view.mind.marks:
+            self.say("No moment was marked so far.", passing=True)
+        elif self._store.cursor.seq is None and direction > 0:
+            self.say("This is the end of the recording." if self._settings.replay else "This is live.", passing=True)
+        else:
+            self._travel(lambda: cursor.step(kind, direction))
+
+    def action_go_to(self) -> None:
+        """Ask for a moment."""
+        self.open_room("go-to")
+
+    def action_go_to_moment(self, text: str) -> None:
+        """Go to a moment that was written behind a command."""
+        refused = self.go_to_moment(text)
+        if refused:
+            self.say(refused, "warning", passing=True)
+
+    def go_to_moment(self, text: str) -> str:
+        """Go to a written moment; a sentence when there is none."""
+        from gemini_live_tui.moments import NoSuchMomentError, find
+
+        history = self._store.history
+        if history is None or not history.count:
+            return "Nothing has happened yet."
+        try:
+            seq = find(text, history)
+        except NoSuchMomentError as error:
+            return str(error)
+        except JournalError as error:
+            return str(error)
+        cursor = self._store.cursor
+        return self.travel(cursor.live if seq is None else lambda: cursor.seek(seq))
+
+    def seek_time(self, t: float) -> None:
+        """Go to a time of the session."""
+        self._travel(lambda: self._store.cursor.seek_time(t))
+
+    def seek_event(self, seq: int) -> None:
+        """Go to an event."""
+        self._travel(lambda: self._store.cursor.seek(seq))
+
+    def action_live(self) -> None:
+        """Back to the present."""
+        self._store.cursor.live()
+        self._store.wake()
+
+    def action_play(self) -> None:
+        """Play from the cursor, or pause."""
+        cursor = self._store.cursor
+        if cursor.playing:
+            cursor.pause()
+            self._store.wake()
+        elif cursor.seq is None and not self._settings.replay:
+            self.say("This is live. Go back first, then play from there.", passing=True)
+        else:
+            self._travel(cursor.play)
+
+    def action_play_speed(self, step: int) -> None:
+        """Play slower or faster."""
+        cursor = self._store.cursor
+        cursor.set_speed(slower_or_faster(cursor.speed, step))
+        if not cursor.playing:
+            self.say(f"Playing back will be {cursor.speed:g}x as fast.", passing=True)
+        self._store.wake()
