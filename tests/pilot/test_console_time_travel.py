@@ -165,7 +165,10 @@ async def test_lines_that_are_no_events_are_counted_and_the_rest_is_shown(tmp_pa
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"format": "gemini-live-tui", "version": 99, "session_id": "s"}\n', "event format version 99, this program reads up to"),
+        (
+            '{"format": "gemini-live-tui", "version": 99, "session_id": "s"}\n',
+            "event format version 99, this program reads up to",
+        ),
         ("a shopping list\n", "is not a gemini-live-tui session"),
         ("", "is empty"),
     ],

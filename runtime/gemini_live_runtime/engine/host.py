@@ -81,13 +81,14 @@ class Host:
             return
         root = Path(spec.data_dir) / "sessions" if spec.data_dir else paths.sessions_dir()
         try:
-            self.hub.journal = JournalWriter(
+            journal = JournalWriter(
                 root,
                 spec.session_id,
                 audio=spec.record == "audio",
                 report=self.hub.report,
                 cap_bytes=spec.record_cap_bytes,
             )
+            self.hub.journal, self.hub.folder = journal, str(journal.folder.absolute())
         except GeminiLiveError as error:
             # The session must not say that it is recorded.
             self.spec = replace(spec, record="off")

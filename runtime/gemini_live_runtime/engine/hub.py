@@ -107,6 +107,8 @@ class Hub:
         self.journal = journal
         self.sample_source: Callable[[], MeterSample] | None = None
         """Where samples come from while a console is attached; the host sets it once there is a session."""
+        self.folder = ""
+        """Where the session is recorded; consoles that come later read there what was before."""
         self._identity = (session_id, pid, program)
         self._clock = clock
         self._origin = clock.now()
@@ -184,8 +186,7 @@ class Hub:
     def attach(self) -> Outlet:
         """A new outbox that begins with hello and the fold so far; events continue from there without a gap."""
         outlet = Outlet()
-        folder = str(self.journal.folder) if self.journal is not None else ""
-        outlet.push(encode(Hello(*self._identity, folder)))
+        outlet.push(encode(Hello(*self._identity, self.folder)))
         outlet.push(encode(Snapshot(self.view)))
         self._outlets.append(outlet)
         self._shown = None
