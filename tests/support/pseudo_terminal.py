@@ -21,14 +21,24 @@ PATIENCE_S = 30
 class PseudoTerminal:
     """A program in a terminal of its own; everything it writes is kept in `seen`."""
 
-    def __init__(self, program: str, *, size: tuple[int, int] = (120, 36), **environment: str) -> None:
+    def __init__(
+        self, program: str, *, size: tuple[int, int] = (120, 36), python: Path | None = None, **environment: str
+    ) -> None:
+        """Run `program` with this checkout, or with what is installed for another `python`."""
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         path = os.pathsep.join(str(ROOT / part) for part in (".", "tui", "runtime"))
         kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TMUX", "COLORTERM")}
         values = {**kept, "TERM": "xterm-256color", "PYTHONPATH": path, **environment}
+        if python is not None and "PYTHONPATH" not in environment:
+            del values["PYTHONPATH"]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program], stdin=slave, stdout=slave, stderr=slave, env=values, cwd=ROOT
+            [str(python or sys.executable), "-c", program],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=values,
+            cwd=ROOT if python is None else python.parent,
         )
         os.close(slave)
         self.seen = b""
