@@ -114,6 +114,8 @@ async def _trash(driver: Driver, key: str) -> None:
     await driver.press(key)
     await done(driver)
     assert "Trash" in driver.rows()[0]
+    assert "enter Restore" in driver.screen()
+    assert "Delete" not in driver.rows()[-1]
     assert chosen(screen) == NEWEST
     await driver.press("enter")
     await done(driver)

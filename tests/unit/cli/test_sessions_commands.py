@@ -109,3 +109,16 @@ def test_hostile_titles_and_agents_are_listed_harmlessly() -> None:
         ended = run(*command)
         assert (ended.code, ended.control) == (0, [])
     assert len(run("sessions").out.splitlines()) == 2
+
+
+def test_the_shell_completes_the_names_of_sessions() -> None:
+    from click.shell_completion import ShellComplete
+
+    from gemini_live_tui.cli import cli
+
+    for name in ("20261120-1", "20261121-1", "x"):
+        record(name)
+    completer = ShellComplete(cli, {}, "gemini-live-tui", "_COMPLETE")
+    for command in (["replay"], ["export"], ["sessions", "rename"], ["sessions", "delete"], ["sessions", "preview"]):
+        found = [item.value for item in completer.get_completions(command, "2026")]
+        assert found == ["20261121-1", "20261120-1"], command

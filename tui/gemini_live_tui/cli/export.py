@@ -12,11 +12,11 @@ from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.export import MARKS_S, SOUND, Format, Material, Range, check_formats, pieces
 from gemini_live_runtime.journal.export import export as export_files
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.cli.records import locate
+from gemini_live_tui.cli.records import complete_session, locate
 
 
 @click.command()
-@click.argument("session", metavar="SESSION|FILE")
+@click.argument("session", metavar="SESSION|FILE", shell_complete=complete_session)
 @click.option(
     "--as",
     "formats",

@@ -19,8 +19,16 @@ if TYPE_CHECKING:
     from gemini_live_tui.settings import ConsoleSettings
 
 
+def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The recorded sessions whose names begin so, newest first, for the shell."""
+    from gemini_live_runtime.journal.retention import session_folders
+
+    names = [folder.name for folder in session_folders(paths.sessions_dir())]
+    return [name for name in reversed(names) if name.startswith(incomplete)]
+
+
 @click.command()
-@click.argument("session", metavar="SESSION|FILE")
+@click.argument("session", metavar="SESSION|FILE", shell_complete=complete_session)
 @click.option("--plain", is_flag=True, help="Print the session as lines of text.")
 @click.option("--json", "as_json", is_flag=True, help="Print the session's events as JSON lines.")
 @click.option("--times", is_flag=True, help="With --plain: begin each line with its time.")

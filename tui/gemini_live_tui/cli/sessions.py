@@ -16,7 +16,7 @@ import click
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.cli.records import locate
+from gemini_live_tui.cli.records import complete_session, locate
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.catalog import Entry
@@ -84,7 +84,7 @@ def started(when: float) -> str:
 
 
 @sessions.command()
-@click.argument("session")
+@click.argument("session", shell_complete=complete_session)
 @click.option(
     "--lines", "-n", "count", type=click.IntRange(1, 1000), default=20, metavar="N", help="How many, 20 if not given."
 )
@@ -98,7 +98,7 @@ def preview(session: str, count: int) -> int:
 
 
 @sessions.command()
-@click.argument("session")
+@click.argument("session", shell_complete=complete_session)
 @click.argument("title")
 def rename(session: str, title: str) -> int:
     """Give a session a title; "" takes it away. What was recorded stays as it is."""
@@ -111,7 +111,7 @@ def rename(session: str, title: str) -> int:
 
 
 @sessions.command()
-@click.argument("names", nargs=-1, required=True, metavar="SESSION...")
+@click.argument("names", nargs=-1, required=True, metavar="SESSION...", shell_complete=complete_session)
 def delete(names: tuple[str, ...]) -> int:
     """Move sessions to the trash, from where `sessions restore` takes them back. Running ones stay."""
     from gemini_live_runtime.journal import trash

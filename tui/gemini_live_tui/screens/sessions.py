@@ -35,6 +35,9 @@ WIDE = 150
 PREVIEW_LINES = 60
 
 _ON_BAR = ("replay", "rename", "export", "delete", "undo", "trash", "filter", "close")
+_ON_TRASH_BAR = ("replay", "export", "trash", "filter", "close")
+_IN_TRASH = {"replay": "Restore", "trash": "Sessions"}
+"""What keys of the list do in the trash."""
 
 
 class SessionsScreen(Screen[None]):
@@ -66,6 +69,7 @@ class SessionsScreen(Screen[None]):
         self._nothing = Static("", id="sessions-nothing", markup=False)
         self._preview = Static("", id="sessions-preview", markup=False)
         self._message = Static("", id="sessions-message", markup=False)
+        self._bar = Static(self._keys(), id="sessions-keys", markup=False)
 
     @classmethod
     def of(cls, app: ConsoleApp) -> SessionsScreen:
@@ -87,7 +91,7 @@ class SessionsScreen(Screen[None]):
             with Container(id="sessions-preview-pane"):
                 yield self._preview
         yield self._message
-        yield Static(self._keys(), id="sessions-keys", markup=False)
+        yield self._bar
 
     def on_mount(self) -> None:
         """Look for sessions."""
@@ -301,7 +305,8 @@ class SessionsScreen(Screen[None]):
         """What was deleted, and back."""
         self._in_trash = not self._in_trash
         self._all, self._previewed = None, ""
-        self.say("enter restores, t goes back." if self._in_trash else "")
+        self.say("")
+        self._bar.update(self._keys())
         self._show()
         self._load()
 
@@ -370,11 +375,12 @@ class SessionsScreen(Screen[None]):
         keymap, ascii_only = self._own_app.settings.keymap, self._own_app.settings.ascii
         by_id = {action.id: action for action in in_scope("sessions")}
         parts: list[tuple[str, str]] = []
-        for name in _ON_BAR:
+        for name in _ON_TRASH_BAR if self._in_trash else _ON_BAR:
             action = by_id[f"sessions-{name}"]
             keys = keys_of(action, keymap)
+            title = _IN_TRASH.get(name, action.title) if self._in_trash else action.title
             if keys:
-                parts += [(key_label(keys[0], ascii_only=ascii_only), "bold $key"), (f" {action.title}  ", "$quiet")]
+                parts += [(key_label(keys[0], ascii_only=ascii_only), "bold $key"), (f" {title}  ", "$quiet")]
         return Content.assemble(" ", *parts)
 
 
