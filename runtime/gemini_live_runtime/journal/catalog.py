@@ -178,7 +178,7 @@ def _entry(folder: Path, facts: Facts, modified: float) -> Entry:
         title=title_of(folder),
         audio_bytes=sum(size for _, size in track_files(folder)),
         total_bytes=total,
-        deleted_at=None if deleted is None else number(deleted),
+        deleted_at=number(deleted) or None,
     )
 
 

@@ -6,7 +6,6 @@ Only lines that matter are read as JSON; the others are known by how they begin.
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 from collections.abc import Callable
@@ -25,6 +24,9 @@ MAX_SCAN = 256 * 1024 * 1024
 _TAIL_BYTES = 256 * 1024
 _LINE_BYTES = 4 * 1024 * 1024
 _HEAD_LINES = 40
+_LARGEST = 1e15
+"""No number that means something is as large."""
+
 _STAMP = re.compile(
     rb'\s*\{\s*"seq"\s*:\s*\d+\s*,\s*"t"\s*:\s*([0-9.eE+-]+)\s*,\s*"turn"\s*:\s*(\d{1,9})\s*,\s*"gen"\s*:\s*\d+\s*,'
     rb'\s*"type"\s*:\s*"([^"\\]*)"'
@@ -210,8 +212,9 @@ def _short(value: object) -> str:
 
 def number(value: object) -> float:
     """A finite number of a sensible size, 0 in the place of anything else."""
-    number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
-    return number if math.isfinite(number) and abs(number) < 1e15 else 0.0
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < _LARGEST:
+        return 0.0
+    return float(value)
 
 
 def _float(digits: bytes) -> float:

@@ -6,18 +6,22 @@ import json
 import os
 import stat
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.support.canaries import HOSTILE
 from tests.support.command_line import CONTROL
 from tests.support.recordings import WALL, Recorder, debt_call
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.errors import GeminiLiveError, UsageError
 from gemini_live_runtime.journal import catalog, session_facts
 from gemini_live_runtime.journal.catalog import CACHE_FILE, entry_of, list_entries, matches, preview, rename
+from gemini_live_runtime.journal.export import export
 from gemini_live_runtime.vocabulary import header
 
 
@@ -295,3 +299,60 @@ def test_two_thousand_sessions_list_within_a_second_or_two(root: Path) -> None:
     entries = list_entries(root)
     assert time.perf_counter() - began < 2.0
     assert len(entries) == 2000
+
+
+# -- whatever is in a file -------------------------------------------------------------------------------------------
+
+_odd = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.just(10**400),
+    st.floats(),
+    st.text(max_size=20),
+    st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.sampled_from(["phase", "wall", "agent", "cost_usd", "reason", "exit_code", "level"]), st.none()),
+)
+_event = st.fixed_dictionaries(
+    {},
+    optional={
+        "seq": _odd,
+        "t": _odd,
+        "turn": _odd,
+        "gen": _odd,
+        "type": st.one_of(_odd, st.sampled_from(sorted(ev.PAYLOADS))),
+        "data": st.one_of(
+            _odd,
+            st.dictionaries(
+                st.sampled_from(
+                    ["phase", "wall", "agent", "model", "cost_usd", "reason", "exit_code", "level", "text"]
+                ),
+                _odd,
+            ),
+        ),
+    },
+)
+
+
+@given(st.lists(st.one_of(_event.map(lambda value: json.dumps(value).encode()), st.binary(max_size=80)), max_size=12))
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_file_whatever_is_in_it_keeps_others_from_being_listed(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
+) -> None:
+    root = paths.private_dir(tmp_path_factory.mktemp("root") / "sessions")
+    made = Recorder()
+    made.start("good")
+    events = [event.to_line().encode() for event in made.events]
+    for name, content in (("good", events), ("odd", lines), ("mixed", [*events, *lines])):
+        start = json.dumps(header()).encode()
+        (paths.private_dir(root / name) / "events.jsonl").write_bytes(b"\n".join([start, *content]) + b"\n")
+    entries = {entry.id: entry for entry in list_entries(root)}
+    assert set(entries) == {"good", "odd", "mixed"}
+    assert entries["mixed"].problem == ""
+    json.dumps([asdict(entry) for entry in entries.values()], allow_nan=False)
+    for name in entries:
+        assert CONTROL.findall("".join(preview(root / name))) == []
+        try:
+            export(root / name, ["markdown", "text", "json"], root.parent / f"to-{name}")
+        except GeminiLiveError:
+            assert name == "odd"

@@ -139,3 +139,14 @@ def test_a_disk_that_refuses_is_told(root: Path) -> None:
 def test_without_a_trash_there_is_nothing_to_do(root: Path) -> None:
     assert (list_trash(root), expire(root, 2e9).session_ids, empty(root).session_ids) == ([], (), ())
     assert not trash_dir(root).exists()
+
+
+@pytest.mark.parametrize(
+    "stamp", ["", "noise", "[]", '{"when": "x"}', '{"when": null}', '{"id": 3}', '{"when": 1e999}']
+)
+def test_a_stamp_that_cannot_be_read_lets_nothing_go_early(root: Path, stamp: str) -> None:
+    debt_call().write(root)
+    delete(root, "s1")
+    (trash_dir(root) / "s1" / DELETED_FILE).write_text(stamp)
+    assert expire(root, time.time() + 60).session_ids == ()
+    assert restore(root, "s1") == "s1"
