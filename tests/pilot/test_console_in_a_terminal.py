@@ -73,7 +73,7 @@ def _restored(seen: bytes) -> bool:
 
 
 def test_no_control_sequence_of_what_is_said_reaches_the_terminal() -> None:
-    with PseudoTerminal(HOSTILE, COLORTERM="truecolor") as terminal:
+    with PseudoTerminal(HOSTILE, size=(160, 60), COLORTERM="truecolor") as terminal:
         terminal.read_until(b"THE END")
         terminal.type(b"\x11")
         terminal.read_until(b"OUTCOME 0")
