@@ -89,6 +89,7 @@ class Call:
 
     def write(self, key: str, value: Any, *, old: Any = None, origin: str = "tool", by: str = "", **more: Any) -> None:
         self._mutation += 1
+        self.link.values[key] = value
         values = {"added": old is None, **more}
         self.link.emit(
             ev.StateChanged(key=key, old=old, new=value, mutation=self._mutation, origin=origin, by=by, **values)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import (
     Command,
+    EditState,
     HangUp,
     HoldAgent,
     Order,
+    RedoEdit,
     ReleaseAgent,
     RemoveBreakpoint,
     SendText,
@@ -20,6 +22,8 @@ from gemini_live_runtime.commands import (
     SetMicrophone,
     SetMode,
     SetSpeaker,
+    SwitchWatcher,
+    UndoEdit,
 )
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.journal.view import SessionView
@@ -61,6 +65,10 @@ class ScriptedLink:
         self.speaker = True
         self.held_since = 0.0
         self.breakpoints: list[dict[str, Any]] = []
+        self.values: dict[str, Any] = {}
+        """The state, as far as edits need it."""
+        self._undo: list[list[dict[str, Any]]] = []
+        self._redo: list[list[dict[str, Any]]] = []
 
     # -- the Link protocol -------------------------------------------------------------------------------------------
 
@@ -205,9 +213,45 @@ class ScriptedLink:
             self.emit(ev.MarkSet(text=order.text, of=order.of))
         elif isinstance(order, SetBreakpoint | RemoveBreakpoint):
             self._breaks(order)
+        elif isinstance(order, EditState | UndoEdit | RedoEdit):
+            self._edit(command)
+        elif isinstance(order, SwitchWatcher):
+            self.emit(ev.WatcherSwitched(watcher=order.watcher, muted=order.muted))
         elif isinstance(order, HangUp):
             self.emit(ev.SessionEnded(reason=order.reason))
             self.bye(order.reason)
+
+    def _edit(self, command: Command) -> None:
+        """Write what is asked for, whatever stands there; taking back turns the last edit round."""
+        order = command.order
+        if isinstance(order, EditState):
+            edits = [dict(edit) for edit in order.edits]
+            how: Literal["edit", "undo", "redo"] = "edit"
+            undo, redo = len(self._undo) + 1, 0
+        else:
+            undoing = isinstance(order, UndoEdit)
+            taken, how = (self._undo, "undo") if undoing else (self._redo, "redo")
+            if not taken:
+                reason = f"There is nothing to {how}."
+                self.emit(ev.CommandRefused(command_id=command.id, command=order.command, reason=reason))
+                return
+            edits = taken.pop()
+            undo, redo = len(self._undo) + (how == "redo"), len(self._redo) + (how == "undo")
+        before, values = [], []
+        for edit in edits:
+            key, removed = edit["key"], bool(edit.get("remove"))
+            old, added = self.values.get(key), key not in self.values
+            before.append({"key": key, "remove": True} if added else {"key": key, "value": old})
+            new = None if removed else edit["value"]
+            values.append({"key": key, "old": old, "new": new, "added": added, "removed": removed})
+            if removed:
+                self.values.pop(key, None)
+            else:
+                self.values[key] = new
+        (self._redo if how == "undo" else self._undo).append(before)
+        for value in values:
+            self.emit(ev.StateChanged(**value, mutation=self._seq, origin="operator", by=""))
+        self.emit(ev.EditsApplied(command_id=command.id, how=how, values=tuple(values), undo=undo, redo=redo))
 
     def _breaks(self, order: SetBreakpoint | RemoveBreakpoint) -> None:
         if isinstance(order, RemoveBreakpoint):

@@ -21,6 +21,8 @@ class PaneName(NamedTuple):
 PANES: tuple[PaneName, ...] = (
     PaneName("transcript", 1, "Transcript", "Talk"),
     PaneName("phase", 2, "Phase", "Phase"),
+    PaneName("watchers", 3, "Watchers", "Watch"),
+    PaneName("state", 4, "State", "State"),
     PaneName("timeline", 5, "Timeline", "Time"),
     PaneName("latency", 6, "Latency", "Lat"),
     PaneName("tools", 7, "Tools", "Tools"),

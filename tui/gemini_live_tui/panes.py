@@ -15,12 +15,16 @@ def bodies(settings: ConsoleSettings) -> Mapping[str, Callable[[], Widget]]:
     from gemini_live_tui.widgets.latency import Latency
     from gemini_live_tui.widgets.logs import Logs
     from gemini_live_tui.widgets.phase_pane import PhasePane
+    from gemini_live_tui.widgets.state_pane import StatePane
     from gemini_live_tui.widgets.timeline import Timeline
     from gemini_live_tui.widgets.tools import Tools
+    from gemini_live_tui.widgets.watchers_pane import WatchersPane
 
     signs = glyphs(settings.ascii)
     return {
         "phase": lambda: PhasePane(glyphs=signs),
+        "watchers": lambda: WatchersPane(glyphs=signs),
+        "state": lambda: StatePane(glyphs=signs),
         "timeline": lambda: Timeline(id="timeline", glyphs=signs),
         "latency": lambda: Latency(id="latency", glyphs=signs),
         "tools": lambda: Tools(id="tools", glyphs=signs),

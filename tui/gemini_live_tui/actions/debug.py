@@ -158,4 +158,23 @@ ACTIONS: tuple[Action, ...] = (
         scope="phase",
         bar="pane",
     ),
+    Action(
+        "watcher-break",
+        "b",
+        "break",
+        "Break",
+        "Hold the agent when this fires, or no longer",
+        "Debug",
+        scope="watchers",
+        bar="pane",
+    ),
+    Action(
+        "state-break",
+        "b",
+        "break",
+        "Break",
+        "Hold the agent when the key changes, or no longer",
+        "Debug",
+        scope="state",
+    ),
 )

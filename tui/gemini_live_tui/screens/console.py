@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.dom import DOMNode
 from textual.screen import Screen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.view import Dirty
@@ -35,6 +35,7 @@ from gemini_live_tui.telling import Level
 from gemini_live_tui.widgets.banner import Banner
 from gemini_live_tui.widgets.completions import Completions
 from gemini_live_tui.widgets.desk import Desk
+from gemini_live_tui.widgets.filter_line import FilterLine
 from gemini_live_tui.widgets.header import Header
 from gemini_live_tui.widgets.held_row import HeldRow
 from gemini_live_tui.widgets.key_bar import KeyBar
@@ -398,6 +399,8 @@ class ConsoleScreen(HeldActions, TimeActions, Screen[None]):
         store = self._store
         if self.completions.close():
             pass
+        elif isinstance(self.focused, FilterLine):
+            self.focused.leave(clear=True)
         elif self._answering():
             self.order(Interrupt())
         elif self.selections:
@@ -573,7 +576,7 @@ class ConsoleScreen(HeldActions, TimeActions, Screen[None]):
 
         Asked before the key is queued for the focused widget: of letters that arrive together none gets past.
         """
-        if self._settings.replay or self.has_class("-tiny") or self.focused is self.prompt:
+        if self._settings.replay or self.has_class("-tiny") or isinstance(self.focused, Prompt | Input):
             return False
         if not event.is_printable or not event.character or self._obeyed(event.key):
             return False
@@ -591,7 +594,7 @@ class ConsoleScreen(HeldActions, TimeActions, Screen[None]):
 
     async def on_paste(self, event: events.Paste) -> None:
         """A paste outside the prompt goes there, too."""
-        if not self._settings.replay and not self.has_class("-tiny") and self.focused is not self.prompt:
+        if not self._settings.replay and not self.has_class("-tiny") and not isinstance(self.focused, Prompt | Input):
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.post_message(events.Paste(event.text))

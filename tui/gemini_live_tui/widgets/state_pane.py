@@ -1,0 +1,263 @@
+"""The state pane: what the agent knows, by scope, and the keys with which it is changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widgets import Input
+
+from gemini_live_runtime.journal.mind_view import MindView, real_key, unpack
+from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.breakpoint_orders import breaks_on, shown_key, toggle_breakpoint
+from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.messages import Ordered, Said
+from gemini_live_tui.rows import state as rows
+from gemini_live_tui.rows.runs import Run
+from gemini_live_tui.widgets.filter_line import FilterLine
+from gemini_live_tui.widgets.pane import Frame
+from gemini_live_tui.widgets.row_list import RowList
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.mind_view import KeyCell
+
+
+class StateRows(RowList):
+    """The list in the pane; it asks the pane what stands on a row."""
+
+    def __init__(self, pane: StatePane) -> None:
+        super().__init__()
+        self._pane = pane
+
+    def row_runs(self, row: str, width: int) -> Sequence[Run]:
+        """One row."""
+        return self._pane.row_runs(row, width)
+
+    def selectable(self, row: str) -> bool:
+        """Keys and headings."""
+        return row[:1] in "=-^"
+
+
+class StatePane(Container):
+    """A filter and the list. Only rows in sight are made, so it does not matter how many keys there are."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("state")]
+    dirty = Dirty.STATE
+    DEFAULT_CSS = """
+    StatePane { background: $background; }
+    """
+
+    def __init__(self, *, id: str | None = "state", glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._mind = MindView()
+        self._elapsed = 0.0
+        self._live = False
+        self._declared = rows.Declared()
+        self._shape = ""
+        self._counts: dict[str, int] = {}
+        self._breaks: frozenset[str] = frozenset()
+        self._again: float | None = None
+        self.folded: set[str] = {"session"}
+        """Scopes of which only the heading is listed: at first the engine's own, which changes all the time."""
+        self.pinned: list[str] = []
+        self.changed_first = False
+        self.filter = FilterLine(placeholder="a word, or a glob such as app:*")
+        self.list = StateRows(self)
+
+    def compose(self) -> ComposeResult:
+        """The filter above the list."""
+        yield self.filter
+        yield self.list
+
+    def focus(self, scroll_visible: bool = True) -> StatePane:
+        """The list is what has the focus."""
+        self.list.focus(scroll_visible)
+        return self
+
+    # -- showing -----------------------------------------------------------------------------------------------------
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """The state of `view`; what changed a moment ago is marked for a while."""
+        self._mind, self._elapsed, self._live = view.mind, frame.elapsed, frame.live
+        if view.mind.shape != self._shape:
+            self._shape = view.mind.shape
+            self._declared = rows.Declared.of(self._shape)
+        self._breaks = breaks_on(view.mind, "key")
+        self._again = None
+        self._list()
+        return self._again if frame.live else None
+
+    def _list(self) -> None:
+        listed, self._counts = rows.rows_of(
+            self._mind.keys,
+            text=self.filter.value.strip(),
+            folded=self.folded,
+            pinned=self.pinned,
+            changed_first=self.changed_first,
+        )
+        self.list.set_rows(listed)
+
+    def note(self) -> str:
+        """How many keys, in what order, and what can be taken back."""
+        mind, dot = self._mind, f" {self._glyphs.separator} "
+        count = len(mind.keys)
+        parts = [f"{count:,} keys" if count != 1 else "1 key"]
+        if mind.keys_beyond:
+            parts.append(f"{mind.keys_beyond:,} more not shown")
+        if self.changed_first:
+            parts.append("changed first")
+        if mind.undo:
+            parts.append(f"{mind.undo} to undo")
+        if mind.redo:
+            parts.append(f"{mind.redo} to redo")
+        return dot.join(parts)
+
+    def row_runs(self, row: str, width: int) -> Sequence[Run]:
+        """One row of the list."""
+        glyphs = self._glyphs
+        if row.startswith("="):
+            scope = row[1:]
+            return rows.heading_row(scope, self._counts.get(scope, 0), width, glyphs, folded=scope in self.folded)
+        key = row[1:]
+        cell = self._mind.keys.get(key) if row[:1] in "-^" else None
+        if cell is None:
+            return rows.plain_row(row, width, glyphs)
+        age = self._elapsed - cell.t
+        if 0 <= age < rows.FLASH_S:
+            left = rows.FLASH_S - age + 0.01
+            self._again = left if self._again is None else min(self._again, left)
+        return rows.key_row(
+            key,
+            cell,
+            width,
+            glyphs,
+            declared=self._declared,
+            elapsed=self._elapsed,
+            whole=row.startswith("^"),
+            broken=bool(self._breaks) and shown_key(key) in self._breaks,
+        )
+
+    # -- the cursor --------------------------------------------------------------------------------------------------
+
+    @property
+    def key_at_cursor(self) -> str:
+        """The key that the cursor is on, as views spell it; "" for none."""
+        row = self.list.row_at_cursor
+        return row[1:] if row[:1] in ("-", "^") and row[1:] in self._mind.keys else ""
+
+    @property
+    def _scope_at_cursor(self) -> str:
+        row = self.list.row_at_cursor
+        return row[1:] if row.startswith("=") else rows.scope_of(row[1:]) if row[:1] in ("-", "^") else ""
+
+    def _cell(self) -> tuple[str, KeyCell] | None:
+        key = self.key_at_cursor
+        if not key:
+            self.post_message(Said("Put the cursor on a key first."))
+            return None
+        return key, self._mind.keys[key]
+
+    @on(RowList.Opened)
+    def _opened(self, message: RowList.Opened) -> None:
+        message.stop()
+        if message.row.startswith("="):
+            self._fold(message.row[1:], message.row[1:] not in self.folded)
+
+    # -- what is listed ----------------------------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        """Write what is to be listed."""
+        self.filter.begin()
+
+    @on(FilterLine.Left)
+    def _filtered(self, message: FilterLine.Left) -> None:
+        message.stop()
+        self.list.focus()
+
+    @on(Input.Changed)
+    def _filtering(self, message: Input.Changed) -> None:
+        message.stop()
+        self._list()
+
+    def action_fold(self, fold: bool) -> None:
+        """Fold the scope of the cursor, or unfold it."""
+        scope = self._scope_at_cursor
+        if scope:
+            self._fold(rows.PINNED if self.list.row_at_cursor.startswith("^") else scope, fold)
+
+    def _fold(self, scope: str, fold: bool) -> None:
+        (self.folded.add if fold else self.folded.discard)(scope)
+        self._list()
+        self.list.go_to(f"={scope}")
+
+    def action_order(self) -> None:
+        """What changed last comes first, or all by name again."""
+        self.changed_first = not self.changed_first
+        self._list()
+        self.post_message(Said("What changed last comes first." if self.changed_first else "Sorted by name."))
+
+    def action_pin(self) -> None:
+        """Keep the key at the top, or no longer."""
+        if found := self._cell():
+            key = found[0]
+            (self.pinned.remove if key in self.pinned else self.pinned.append)(key)
+            self._list()
+
+    # -- copying -----------------------------------------------------------------------------------------------------
+
+    def action_copy(self) -> None:
+        """Copy the value as JSON."""
+        if found := self._cell():
+            self._copy(json.dumps(unpack(found[1].value), ensure_ascii=False), f"the value of {found[0]}")
+
+    def action_copy_scope(self) -> None:
+        """Copy all keys of the scope as one JSON object."""
+        scope = self._scope_at_cursor
+        if scope == rows.PINNED:
+            scope = ""
+        if scope:
+            text = json.dumps(rows.scope_json(self._mind.keys, scope), indent=2, ensure_ascii=False)
+            self._copy(text, f"the scope {scope}")
+        else:
+            self.post_message(Said("Put the cursor on a key of the scope first."))
+
+    def _copy(self, text: str, what: str) -> None:
+        # What a terminal is given to copy is ASCII: a lone surrogate in it could not be written.
+        self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        self.post_message(Said(f"Copied {what}, {len(text):,} characters."))
+
+    # -- changing ----------------------------------------------------------------------------------------------------
+
+    def action_delete(self) -> None:
+        """Remove the key; nobody is asked, it can be taken back."""
+        from gemini_live_runtime.commands import EditState
+
+        if found := self._cell():
+            key, cell = found
+            edit = {"key": real_key(key), "remove": True, "expect": unpack(cell.value)}
+            self.post_message(Ordered(EditState(edits=(edit,))))
+            self.post_message(Said(f"Removing {key}; u brings it back."))
+
+    def action_undo(self) -> None:
+        """Take back the last edit."""
+        from gemini_live_runtime.commands import UndoEdit
+
+        self.post_message(Ordered(UndoEdit()))
+
+    def action_redo(self) -> None:
+        """Make the edit again that was taken back last."""
+        from gemini_live_runtime.commands import RedoEdit
+
+        self.post_message(Ordered(RedoEdit()))
+
+    def action_break(self) -> None:
+        """Hold the agent when the key changes, or no longer."""
+        if found := self._cell():
+            self.post_message(Ordered(toggle_breakpoint(self._mind, "key", found[0])))
