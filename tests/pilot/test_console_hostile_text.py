@@ -38,6 +38,30 @@ def _hostile() -> Iterator[ev.Payload]:
     yield ev.TurnInterrupted(
         by="server", cut_below=1, heard_samples=1, unheard_samples=1, heard_text=EVIL[:9], unheard_text=EVIL
     )
+    tree = {"text": EVIL, "value": False, "reads": [{"key": EVIL, "value": EVIL, "present": True, "by": EVIL}]}
+    yield ev.AgentDescribed(
+        agent=EVIL,
+        phases=({"name": EVIL, "goal": EVIL, "needs": [EVIL], "ways": [{"to": EVIL, "when": EVIL, "because": EVIL}]},),
+        watchers=({"name": EVIL, "when": EVIL, "keys": [EVIL], "blocking": True, "defined_at": EVIL},),
+        patterns=({"name": EVIL, "when": EVIL, "defined_at": EVIL},),
+        computed=({"key": f"derived:{EVIL}", "inputs": [EVIL], "defined_at": EVIL},),
+        keys=({"key": EVIL, "type": {"type": EVIL}, "description": EVIL},),
+    )
+    yield ev.StateChanged(key=EVIL, old=None, new=EVIL, mutation=1, origin=EVIL, by=EVIL, reason=EVIL, added=True)
+    yield ev.StateChanged(key=f"derived:{EVIL}", old=EVIL, new={EVIL: [EVIL]}, mutation=2, origin=EVIL, by=EVIL)
+    yield ev.PhaseEntered(
+        phase=EVIL, trigger="initial", because=EVIL, explanation=tree, needs=(EVIL,), tools=(EVIL,), terminal=True
+    )
+    yield ev.GuardsRead(
+        phase=EVIL,
+        ways=({"index": 0, "to": EVIL, "outcome": EVIL, "because": EVIL, "guard": tree, "missing": [EVIL]},),
+        needs=({"key": EVIL, "label": EVIL, "met": True, "by": EVIL},),
+    )
+    yield ev.PhaseBlocked(phase=EVIL, target=EVIL, missing=(EVIL,), preparing=(EVIL,))
+    yield ev.WatcherFired(watcher=EVIL, key=EVIL, old=EVIL, new=EVIL, explanation=tree)
+    miss = {"watcher": f"2{EVIL}", "key": EVIL, "old": EVIL, "new": EVIL, "missing": EVIL, "share": 0.4}
+    yield ev.WatchersMissed(misses=(miss,))
+    yield ev.PatternsRead(patterns=({"name": EVIL, "progress": EVIL, "cooldown_left_s": 0.0},))
     yield ev.Notice(level="warning", code=EVIL, text=EVIL, remedy=EVIL)
     yield ev.Notice(level="error", code=EVIL, text=EVIL, remedy=EVIL)
     yield ev.AudioLost(direction="input", reason=EVIL)

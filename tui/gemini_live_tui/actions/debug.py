@@ -84,6 +84,7 @@ ACTIONS: tuple[Action, ...] = (
         "Mark",
         "Mark this moment, from any pane but the transcript",
         "Debug",
+        yields=True,
         panes_only=True,
         palette=False,
     ),
