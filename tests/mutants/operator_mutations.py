@@ -7,6 +7,7 @@ from tests.mutants.mutation import Mutation, rows
 INSPECTION = "inspection_in_a_session"
 OPERATOR = "operator_in_a_session"
 PREVIEWS = "previews_in_a_session"
+RELOADING = "reloading_in_a_session"
 
 OPERATOR_SIDE: tuple[Mutation, ...] = (
     *rows(
@@ -96,6 +97,46 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
         ("presented keys are foreseen", "isinstance(step, NotePresented)", PREVIEWS, "False"),
         ("what a phase tells of itself is foreseen", "publish_phase(self.state, plan.to_phase)", PREVIEWS),
         ("what fails is named", "self._failures(machine, evaluation)", OPERATOR),
+    ),
+    *rows(
+        "reloading.py",
+        (
+            "files are looked at while nobody talks",
+            "call_later(LOOK_S, self._look)",
+            RELOADING,
+            "call_later(1e9, self._look)",
+        ),
+        (
+            "nobody looks while a turn goes on",
+            "if not self._mind.body.turn_open:\n            self._if",
+            RELOADING,
+            "if True:\n            self._if",
+        ),
+        ("an order in a turn waits", "if self._mind.body.turn_open or self._reading:", RELOADING, "if False:"),
+        ("an order that waits is carried out", "elif self._wanted:", RELOADING, "elif False:"),
+        ("what cannot be used is taken back", "self._source.take_back()", RELOADING),
+        ("what a reading opens is gone through", "await mind.pipeline.between(True)", RELOADING),
+    ),
+    *rows(
+        "replacing.py",
+        ("counts and mutes are kept", "watchers.take_over(mind.settler.watchers)", RELOADING),
+        ("patterns go on", "patterns.take_over(mind.settler.temporal, _unchanged(last, read))", RELOADING),
+        ("the phase is kept", "machine.restore(director.machine.to_json(now), now)", RELOADING),
+        ("new first values are set", "mind.state.set(name, value)", RELOADING),
+        ("tools are replaced", "mind.tools.replace(plan.declared)", RELOADING),
+        ("callbacks are replaced", "mind.callbacks.replace(definition.callbacks)", RELOADING),
+        ("rules are replaced", "mind.reactor.replace(rules)", RELOADING),
+        ("extractors are replaced", "mind.extraction.replace(schedule)", RELOADING),
+        ("phases are replaced", "director.replace(machine)", RELOADING),
+        ("the ways out are read anew", "mind.standing.replace(machine)", RELOADING),
+        ("the instruction is replaced", "mind.steersman.redefine(definition)", RELOADING),
+        ("watchers and computed values are replaced", "mind.settler.replace(computed, watchers, patterns)", RELOADING),
+        ("other keys call for settling", "mind.state_events.observed = mind.settler.observed", RELOADING),
+        ("rules that are new are asked", "mind.fast.redefine(definition)", RELOADING),
+        ("declared keys are others", "mind.state.redeclare(definition.state_keys)", RELOADING),
+        ("the agent is described anew", "mind.body.emit(describe(plan))", RELOADING),
+        ("tools are declared anew", "mind.body.reconnect()", RELOADING),
+        ("the operator's instruction stays", 'kept["instruction"] = running.instruction', RELOADING),
     ),
 )
 """Every mutation of that side."""
