@@ -14,6 +14,7 @@ from tests.session.talking import Talk, agent, talk
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
+from gemini_live_runtime.errors import StateError
 from gemini_live_runtime.session.reloading import LOOK_S
 
 HEAD = """
@@ -137,6 +138,7 @@ def test_guards_watchers_computed_values_and_tools_are_those_of_the_edited_file(
             "app:new": True,
             "derived:double": 3,
         }
+        assert t.all(ev.GuardsRead)[-1].ways[0]["guard"]["text"] == "app:n > 50"
         await t.writes(n=7)
         assert t.phases == ["first"]
         assert [event.watcher for event in t.all(ev.WatcherFired)] == ["many"]
@@ -231,6 +233,42 @@ def test_extractors_rules_callbacks_and_patterns_are_those_of_the_edited_file(wr
     talk(source(write(OTHERS)), scenario)
 
 
+def test_what_the_edited_file_is_the_first_to_have_works_at_once(write: Callable[..., Path]) -> None:
+    more = """
+def rule(event, voice, state):
+    if type(event).__name__ == "TimerTick":
+        seen.append("tick")
+    return None
+agent = (
+    agent.rule(ReactorRule("watchful", rule))
+    .watch(Watcher(key("session:is_user_speaking").became_true(), note))
+    .state(StateKey("app:n", int))
+    .pattern(TemporalPattern("long", SustainedDetector(key("app:x").is_missing(), 3), lambda: seen.append("long")))
+)
+"""
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        write(PLAIN + more)
+        assert await reload(t) == ""
+        seen = sys.modules["gemini_live_agent_mine"].seen
+        await t.voice(True)
+        assert seen == [True]
+        await t.passes(1)
+        assert "tick" in seen
+        with pytest.raises(StateError, match="app:n cannot be 'x'"):
+            t.state.set("app:n", "x")
+        # It has been shown the state when that changed last.
+        await t.writes(y=1)
+        await t.passes(4)
+        assert "long" in seen
+        write(PLAIN)
+        assert await reload(t) == ""
+        t.state.set("app:n", "x")
+
+    talk(source(write(PLAIN)), scenario)
+
+
 def test_a_module_beside_the_agent_is_read_again_with_it(write: Callable[..., Path]) -> None:
     write("WORDS = 'One.'\n", "words_beside.py")
     main = write(HEAD + "from words_beside import WORDS\nagent = Live.builder('mine').instruction(WORDS)\n")
@@ -308,6 +346,18 @@ def test_the_operators_instruction_stays_unless_the_files_was_edited(write: Call
         (PHASED.replace('"first"', '"begin"'), "is in phase first, which this agent does not have"),
         (PLAIN, "has no phases any more"),
     ],
+    ids=[
+        "syntax",
+        "raises",
+        "exits",
+        "no-agent",
+        "not-an-agent",
+        "no-module",
+        "unusable",
+        "no-such-phase",
+        "phase-gone",
+        "no-phases",
+    ],
 )
 def test_a_broken_file_is_told_and_the_agent_goes_on_as_it_was(
     write: Callable[..., Path], text: str, said: str
@@ -367,8 +417,11 @@ def test_an_order_in_a_turn_waits_for_its_end(write: Callable[..., Path]) -> Non
         await t.begins()
         write(PLAIN.replace("Be brief.", "Be long."))
         await t.hears("hello")
+        module = sys.modules["gemini_live_agent_mine"]
         assert await reload(t) == ""
         assert t.all(ev.AgentReloaded) == []
+        # Importing takes the time of those who speak.
+        assert sys.modules["gemini_live_agent_mine"] is module
         await t.says("fine")
         await t.ends()
         await t.passes(0.1)
@@ -384,8 +437,10 @@ def test_a_watched_file_is_looked_at_when_a_turn_ends_and_while_nobody_talks(wri
         assert t.all(ev.AgentReloaded) == []
         await t.hears("hello")
         write(PLAIN.replace("Be brief.", "Be long."))
+        module = sys.modules["gemini_live_agent_mine"]
         await t.passes(5 * LOOK_S)
         assert t.all(ev.AgentReloaded) == []
+        assert sys.modules["gemini_live_agent_mine"] is module
         await t.says("fine")
         await t.ends()
         await t.passes(0.1)
