@@ -204,8 +204,8 @@ CONDUCTOR = _in(
     ("on_resumed", '"on_resumed" if resumed', CALLBACKS, '"on_teardown" if resumed'),
     ("on_teardown", 'self.callbacks.control("on_teardown")', CALLBACKS, "asyncio.sleep(0)"),
     ("a session is kept at its end", "self.keeper.close()", KEPT, "asyncio.sleep(0)"),
-    ("subscribers get events", "subscription.push(event)", HANDLE),
-    ("drops are told when a reader wants no more", "self.fast.delivery(subscription)", HANDLE),
+    ("subscribers get events", "self.subscribers.push(event)", HANDLE),
+    ("drops are told when a reader wants no more", "self.fast.delivery(reader)", HANDLE, "None"),
     ("drops of notes are told", "self.fast.notes_dropped(notes)", FIGURES, "None"),
     ("the fast lane hears events", "self.fast.hear(event)", TRANSCRIPT),
     ("signals follow events", "self.signals.observe(payload)", FIGURES),
@@ -237,16 +237,10 @@ CONDUCTOR = _in(
     ),
     ("the program answers for a tool", "outcome = self.desk.given(outcome)", TOOLS),
     (
-        "the program moves the conversation",
-        'if not self.lane.put("transition", move):',
-        PHASES,
-        "if True:",
-    ),
-    (
         "rules move the conversation",
-        'return self.transition_to(target, source="reactor", reason=reason)',
+        'self.moves.to(target, source="reactor", reason=reason)',
         REACTOR,
-        "return self._loop.create_future()",
+        "None",
     ),
     (
         "an instruction of the program's is told",
@@ -505,16 +499,11 @@ KEEPING = _in(
 
 BODY = (
     *_in(
-        "runner.py",
-        ("what was written is told before what happens", "self.conductor.publish_state()", HANDLE),
-        ("the mind observes events", "self.conductor.observe(event)", STEERING),
-        ("a connection is left when the server says so", "self._wire.leave(payload.time_left_s)", RECONNECTING),
-        (
-            "context goes out ahead of typed text",
-            "if effect.text and self.conductor.pending.has_context:",
-            STEERING,
-            "if False:",
-        ),
+        "moves.py",
+        ("the program moves the conversation", 'if not mind.lane.put("transition", move):', PHASES, "if True:"),
+    ),
+    *_in(
+        "ears.py",
         (
             "context goes out ahead of audio",
             "if self.conductor.pending.has_context:\n                self.conductor",
@@ -530,6 +519,18 @@ BODY = (
         ),
         ("commits are the beginning of a latency", "self.conductor.telemetry.committed(self._now())", CLIENT),
         ("commits are told to the rules", "self.conductor.fast.user_speech(begins)", CLIENT),
+    ),
+    *_in(
+        "runner.py",
+        ("what was written is told before what happens", "self.conductor.publish_state()", HANDLE),
+        ("the mind observes events", "self.conductor.observe(event)", STEERING),
+        ("a connection is left when the server says so", "self._wire.leave(payload.time_left_s)", RECONNECTING),
+        (
+            "context goes out ahead of typed text",
+            "if effect.text and self.conductor.pending.has_context:",
+            STEERING,
+            "if False:",
+        ),
         ("the model's sound is counted and heard of", "self._model_sound(pcm)", CALLBACKS),
         (
             "tools are run",
@@ -549,7 +550,7 @@ BODY = (
             KEPT,
             "(self._wire.hang_up, ENDING_S)",
         ),
-        ("subscribers hear of the end", "self.conductor.end_subscriptions()", HANDLE),
+        ("subscribers hear of the end", "self.conductor.subscribers.end()", HANDLE),
         ("losses are told before the end", "self.conductor.fast.tell_losses()", HANDLE),
     ),
     *_in(

@@ -59,7 +59,7 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
         "operator_desk.py",
         ("computed keys are not edited", "if edit.key in inputs:", OPERATOR, "if False:"),
         ("the session's own keys are not edited", "if edit.key in OWN_KEYS:", OPERATOR, "if False:"),
-        ("edits are told", "self._emit(\n            ev.EditsApplied(", OPERATOR, "str(\n            ev.EditsApplied("),
+        ("edits by hand are told", "self._emit(\n            ev.EditsApplied(", OPERATOR, "str(\n            ev.EditsApplied("),
         (
             "a phase is asked for once",
             "self._refuse(ident, earlier.command,",
@@ -129,7 +129,7 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
         ("extractors are replaced", "mind.extraction.replace(schedule)", RELOADING),
         ("phases are replaced", "director.replace(machine)", RELOADING),
         ("the ways out are read anew", "mind.standing.replace(machine)", RELOADING),
-        ("the instruction is replaced", "mind.steersman.redefine(definition)", RELOADING),
+        ("the instruction that was read is taken", "mind.steersman.redefine(definition)", RELOADING),
         ("watchers and computed values are replaced", "mind.settler.replace(computed, watchers, patterns)", RELOADING),
         ("other keys call for settling", "mind.state_events.observed = mind.settler.observed", RELOADING),
         ("rules that are new are asked", "mind.fast.redefine(definition)", RELOADING),

@@ -88,7 +88,7 @@ def test_a_prompt_waits_until_the_program_says_that_all_was_played(told: str) ->
     async def scenario(t: Talk) -> None:
         await t.begins()
         # The speaker is the program's: its beginning was told, its end is known to nobody else.
-        t.stage.session.playback_started(1)
+        t.stage.session.ears.playback_started(1)
         t.handle.prompt()
         await t.passes(5)
         assert t.handle.voice_state().playback_active
@@ -145,7 +145,7 @@ def test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told() -> None:
             await t.says(word)
         await t.ends()
         assert len(t.all(ev.DeliveryDropped)) == 1
-        t.stage.mind.unsubscribe(slow)
+        t.stage.mind.subscribers.leave(slow)
         words = [event.payload.text async for event in slow if isinstance(event.payload, ev.TranscriptDelta)]
         assert words == ["c", "d"]
 

@@ -159,6 +159,39 @@ def test_ways_that_stand_as_before_are_not_told_again() -> None:
     talk(phased(), scenario)
 
 
+def test_a_change_that_is_taken_back_at_once_is_not_told() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.passes(1)
+        await t.writes(anger=0.3)
+        await t.passes(1)
+        before = len(t.all(ev.GuardsRead))
+        t.state.set("app:anger", 0.4)
+        t.state.set("app:anger", 0.3)
+        await t.passes(1)
+        assert len(t.all(ev.GuardsRead)) == before
+
+    talk(phased(), scenario)
+
+
+def test_another_phase_is_read_when_the_keys_of_its_own_ways_change() -> None:
+    of = agent().phase(
+        Phase("first", "One.", transitions=Transition("second", key("app:a").is_true())),
+        Phase("second", "Two.", transitions=Transition("first", key("app:b") > 5)),
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.passes(1)
+        await t.writes(a=True)
+        await t.passes(1)
+        await t.writes(b=3)
+        told = t.all(ev.GuardsRead)[-1]
+        assert (told.phase, told.ways[0]["guard"]["reads"][0]["value"]) == ("second", 3)
+
+    talk(of, scenario)
+
+
 def test_an_agent_without_phases_has_no_ways_to_tell_of() -> None:
     async def scenario(t: Talk) -> None:
         await t.begins()

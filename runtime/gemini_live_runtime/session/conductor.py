@@ -17,7 +17,6 @@ from gemini_live_runtime.conversation.extraction_runner import ExtractionRunner
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.conversation.transcript import TranscriptBuffer
 from gemini_live_runtime.conversation.transitions import TransitionResult
-from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.body import Body, Means
 from gemini_live_runtime.session.breakpoint_desk import BreakpointDesk
@@ -29,6 +28,7 @@ from gemini_live_runtime.session.fast_lane import FastLane
 from gemini_live_runtime.session.fault_reports import FaultReports
 from gemini_live_runtime.session.holding import TURN_ENDS
 from gemini_live_runtime.session.keeping import Keeper
+from gemini_live_runtime.session.moves import Moves
 from gemini_live_runtime.session.operator_desk import OperatorDesk
 from gemini_live_runtime.session.pending import DeferredWriter, PendingContext
 from gemini_live_runtime.session.phase_director import PhaseDirector
@@ -47,11 +47,10 @@ from gemini_live_runtime.session.signals import SessionSignals
 from gemini_live_runtime.session.standing import Standing
 from gemini_live_runtime.session.state_events import StateEvents
 from gemini_live_runtime.session.steersman import Steersman
-from gemini_live_runtime.session.subscription import Subscription
+from gemini_live_runtime.session.subscription import Subscribers
 from gemini_live_runtime.session.telemetry import SessionTelemetry
 from gemini_live_runtime.session.tool_desk import ToolDesk
 from gemini_live_runtime.session.user_code import UserCode
-from gemini_live_runtime.session.why import why_blocked
 from gemini_live_runtime.session.writing import ContextNote
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.store import Mutation, Origin, State, writing_as
@@ -99,7 +98,7 @@ class Conductor:
             means.writer,
             self.pending,
             emit=body.emit,
-            transition=self._transition_wanted,
+            transition=lambda target, reason: self.moves.to(target, source="reactor", reason=reason),
             report=reports.effect,
             # What is not sent by itself cannot come between a call and its answer.
             hold=lambda: body.awaits_tools and means.writer.held is None,
@@ -177,6 +176,7 @@ class Conductor:
             about_to_run=self.stops.telling,
         )
         self.pipeline = Pipeline(self)
+        self.moves = Moves(self)
         self.extraction = ExtractionRunner(
             self.state,
             ExtractionSchedule(definition.extractors),
@@ -189,9 +189,8 @@ class Conductor:
         self.operator = OperatorDesk(self)
         self.reloader = Reloader(self, means.source)
         self.keeper = Keeper(plan, self)
-        self.subscriptions: list[Subscription] = []
+        self.subscribers = Subscribers(definition.delivery, lambda reader: self.fast.delivery(reader))
         self.closed = False
-        self.over = False
         self._baffled = False
         self._undecided: dict[str, Outcome] = {}
         """How calls ended whose answer is not given yet, by id."""
@@ -311,13 +310,6 @@ class Conductor:
             self.code.failed("end of the session", "", error)
         return True
 
-    def end_subscriptions(self) -> None:
-        """No more events will come."""
-        self.over = True
-        for subscription in self.subscriptions:
-            subscription.end()
-        self.subscriptions.clear()
-
     @property
     def activity_is_ours(self) -> bool:
         """Whether our own voice activity detector decides when the user speaks."""
@@ -338,22 +330,6 @@ class Conductor:
 
     # -- what is heard -----------------------------------------------------------------------------------------------
 
-    def subscribe(self, name: str = "subscriber") -> Subscription:
-        """Every event from now on, for a reader that may be slow."""
-        subscription = Subscription(name, self.plan.definition.delivery, self.unsubscribe)
-        if self.over:
-            subscription.end()
-        else:
-            self.subscriptions.append(subscription)
-        return subscription
-
-    def unsubscribe(self, subscription: Subscription) -> None:
-        """No more events for this reader."""
-        if subscription in self.subscriptions:
-            self.subscriptions = [other for other in self.subscriptions if other is not subscription]
-            subscription.end()
-            self.fast.delivery(subscription)
-
     def observe(self, event: ev.Event) -> None:
         """Something happened: take note, and put what it calls for on the control lane. Never raises."""
         try:
@@ -369,8 +345,7 @@ class Conductor:
 
     def _observe(self, event: ev.Event) -> None:
         payload = event.payload
-        for subscription in self.subscriptions:
-            subscription.push(event)
+        self.subscribers.push(event)
         self.stops.observe(event)
         if isinstance(payload, ev.StateChanged):
             return
@@ -456,46 +431,6 @@ class Conductor:
     async def _state_changed(self, may_move: bool) -> None:
         self.state_events.settling = False
         await self.pipeline.between(may_move)
-
-    # -- phases ------------------------------------------------------------------------------------------------------
-
-    def transition_to(
-        self, name: str, *, source: str, reason: str = "", by_operator: bool = False
-    ) -> asyncio.Future[None]:
-        """Take the conversation to a phase, as soon as what is being decided is done; done when it is there.
-
-        Raises `AgentError` at once when there is no such phase; what cannot be then becomes an event.
-        """
-        if self.director is None:
-            raise AgentError(f"Agent {self.plan.name} has no phases", field="phase", value=name)
-        if name not in self.director.machine.phases:
-            known = ", ".join(self.director.machine.phases)
-            raise AgentError(f"There is no phase {name}", remedy=f"Use one of {known}", field="phase", value=name)
-        moved: asyncio.Future[None] = self._loop.create_future()
-
-        async def move() -> None:
-            try:
-                await self.pipeline.move(name, source, reason, by_operator)
-            finally:
-                if not moved.done():
-                    moved.set_result(None)
-
-        if not self.lane.put("transition", move):
-            moved.cancel()
-        return moved
-
-    def _transition_wanted(self, target: str, reason: str) -> asyncio.Future[None]:
-        return self.transition_to(target, source="reactor", reason=reason)
-
-    def explain(self) -> dict[str, Any]:
-        """Where the conversation stands and why it goes no further, as JSON; empty for an agent without phases."""
-        return {} if self.director is None else self.director.machine.explain(self.state, self.clock.now())
-
-    def why_blocked(self, phase: str) -> list[str]:
-        """What keeps the conversation from going to `phase`, a sentence each; none when nothing does."""
-        if self.director is None:
-            return [f"Agent {self.plan.name} has no phases"]
-        return why_blocked(self.director.machine, self.state, phase, self.clock.now())
 
     def replace_instruction(self, text: str) -> None:
         """The agent's own instruction is `text` from now on."""

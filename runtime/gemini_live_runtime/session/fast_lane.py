@@ -291,7 +291,7 @@ class FastLane:
         self._deliveries()
 
     def _deliveries(self) -> None:
-        for subscription in self._mind.subscriptions:
+        for subscription in self._mind.subscribers:
             self.delivery(subscription)
 
     def delivery(self, subscription: Subscription) -> None:
@@ -345,7 +345,7 @@ class FastLane:
         figures["control_lane_depth"] = mind.lane.depth
         figures["context_dropped"] = mind.pending.dropped
         figures["transcript_left_out"] = mind.transcript.left_out
-        figures["dropped"] = {item.name: dict(item.dropped) for item in mind.subscriptions if item.dropped}
+        figures["dropped"] = {item.name: dict(item.dropped) for item in mind.subscribers if item.dropped}
         return figures
 
     # -- time --------------------------------------------------------------------------------------------------------

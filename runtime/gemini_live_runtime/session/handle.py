@@ -44,7 +44,7 @@ class LiveHandle:
                 remedy='Connect with audio="program" and mode="voice"',
                 field="audio",
             )
-        self._session.take_audio(pcm)
+        self._session.ears.take_audio(pcm)
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
         """Send one picture; the session's time budget is that of video from now on. Raises `GeminiLiveError`."""
@@ -107,7 +107,7 @@ class LiveHandle:
 
     def input_vad_state(self) -> InputVadSnapshot | None:
         """Our own voice activity detector; None while the server decides when the user speaks."""
-        return self._session.input_vad_state()
+        return self._session.ears.input_vad_state()
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class LiveHandle:
 
         It ends with the session. To stop earlier, `close` it or use it in an `async with` block.
         """
-        return self._mind.subscribe(name)
+        return self._mind.subscribers.add(name)
 
     stream = events
 
@@ -148,7 +148,7 @@ class LiveHandle:
 
     def transition_to(self, phase: str, reason: str = "") -> None:
         """Take the conversation to a phase without asking guards; raises `AgentError` for one that does not exist."""
-        self._mind.transition_to(phase, source="program", reason=reason)
+        self._mind.moves.to(phase, source="program", reason=reason)
 
     async def preview_phase(self, phase: str) -> ev.PhasePreviewed:
         """What going to a phase without asking guards would do, found out on a copy."""
@@ -176,11 +176,11 @@ class LiveHandle:
 
     def explain(self) -> dict[str, Any]:
         """Where the conversation stands and why it goes no further, every guard with the values it read."""
-        return self._mind.explain()
+        return self._mind.moves.explain()
 
     def why_blocked(self, phase: str) -> list[str]:
         """What keeps the conversation from going to `phase`, a sentence each; none when nothing does."""
-        return self._mind.why_blocked(phase)
+        return self._mind.moves.why_blocked(phase)
 
     def mute_watcher(self, name: str, muted: bool = True) -> None:
         """Let a watcher only count what would have set it off, or hear it again. Raises `AgentError` for no such."""

@@ -12,8 +12,6 @@ from gemini_live_runtime.audio.interface import (
     AudioIO,
     AudioOpened,
     ChangesDevices,
-    Direction,
-    MicChunk,
 )
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.commands import Command, Order, SetDevices
@@ -25,8 +23,8 @@ from gemini_live_runtime.session.capabilities import Capabilities
 from gemini_live_runtime.session.conductor import Conductor
 from gemini_live_runtime.session.connecting import Opening, WireLife
 from gemini_live_runtime.session.core import SessionCore
-from gemini_live_runtime.session.definition import DEFAULT_PRESET
 from gemini_live_runtime.session.description import describe
+from gemini_live_runtime.session.ears import Ears
 from gemini_live_runtime.session.effects import (
     CancelTool,
     Cut,
@@ -41,7 +39,6 @@ from gemini_live_runtime.session.effects import (
     Speaker,
 )
 from gemini_live_runtime.session.handle import LiveHandle
-from gemini_live_runtime.session.input_activity import InputActivity
 from gemini_live_runtime.session.interface import EventSink
 from gemini_live_runtime.session.operator_orders import OperatorOrders
 from gemini_live_runtime.session.plan import SessionPlan
@@ -53,7 +50,6 @@ from gemini_live_runtime.text import redactor
 if TYPE_CHECKING:
     from gemini_live_runtime.audio.pcm import PcmConverter
     from gemini_live_runtime.conversation.text_model import TextModel
-    from gemini_live_runtime.session.input_vad import InputVadSnapshot
     from gemini_live_runtime.session.reloading import Source
 
 __all__ = ["LiveSession", "Opening"]
@@ -142,14 +138,9 @@ class LiveSession:
             emit=self._emit,
             pause=self.until_quiet,
         )
-        self._activity: InputActivity | None = None
-        if plan.definition.turn_taking == "client":
-            self._activity = InputActivity(
-                plan.definition.turn_preset or DEFAULT_PRESET,
-                begins=lambda: self._speech_committed(True),
-                ends=lambda: self._speech_committed(False),
-            )
-        self._microphone_finished = False
+        self.ears = Ears(
+            core, audio, self._writer, self.conductor, clock, perform=self._perform, changed=self._changed.set
+        )
         self._end: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self.done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         """The exit code, once the session has ended."""
@@ -188,7 +179,7 @@ class LiveSession:
             raise
 
     def _over(self, exit_code: int) -> int:
-        self.conductor.end_subscriptions()
+        self.conductor.subscribers.end()
         if not self.done.done():
             self.done.set_result(exit_code)
         return exit_code
@@ -239,6 +230,12 @@ class LiveSession:
         """Nothing is going on and nothing is owed: on the wire, in the speaker and in the mind."""
         return self._core.quiet and not self._audio.playing and self.conductor.quiet
 
+    @property
+    def takes_audio(self) -> bool:
+        """Whether microphone audio goes anywhere: voice mode, an input, not muted, a connection or one to come."""
+        core = self._core
+        return core.mode == "voice" and core.microphone_on and core.input_open and not self._end.done()
+
     async def until_quiet(self, seconds: float, *, microphone_too: bool = False) -> None:
         """Return once the session has been quiet for `seconds`; with `microphone_too`, after its file was read."""
         while True:
@@ -286,7 +283,7 @@ class LiveSession:
     # -- life --------------------------------------------------------------------------------------------------------
 
     async def _open_audio(self) -> None:
-        self._sound_is_open(await self._audio.open(self))
+        self._sound_is_open(await self._audio.open(self.ears))
 
     def _sound_is_open(self, opened: AudioOpened) -> None:
         if opened.output is not None:
@@ -363,8 +360,7 @@ class LiveSession:
                     self._perform(self._core.cut_performed(self._now(), effect, heard))
                 case Microphone():
                     self._audio.set_microphone(effect.on)
-                    if self._activity is not None and not effect.on:
-                        self._activity.finish()
+                    self.ears.microphone(effect.on)
                 case Speaker():
                     self._audio.set_speaker(effect.on)
                 case RunTool():
@@ -446,68 +442,6 @@ class LiveSession:
 
     def _tool_notifies(self, tool: str, text: str) -> None:
         self._emit(ev.Notice(level="info", code=f"tool.{tool}", text=redactor.text(text)))
-
-    def input_vad_state(self) -> InputVadSnapshot | None:
-        """Our own voice activity detector; None while it decides nothing."""
-        return None if self._activity is None else self._activity.snapshot()
-
-    def _speech_committed(self, begins: bool) -> None:
-        self.conductor.fast.user_speech(begins)
-        if not begins:
-            self.conductor.telemetry.committed(self._now())
-
-    # -- sound (AudioListener) ---------------------------------------------------------------------------------------
-
-    def mic_chunk(self, chunk: MicChunk) -> None:
-        """20 ms of microphone: straight to the socket."""
-        if self._audio.finished is not self._microphone_finished:
-            self._microphone_finished = self._audio.finished
-            self._changed.set()
-        self.take_audio(chunk.pcm)
-
-    @property
-    def takes_audio(self) -> bool:
-        """Whether microphone audio goes anywhere: voice mode, an input, not muted, a connection or one to come."""
-        core = self._core
-        return core.mode == "voice" and core.microphone_on and core.input_open and not self._end.done()
-
-    def take_audio(self, pcm: bytes) -> None:
-        """Microphone audio (s16le mono at 16 kHz): straight to the socket."""
-        connection = self._writer.connection
-        if connection is None or not self._core.taking_audio:
-            return
-        pieces = (pcm,) if self._activity is None else self._activity.heard(pcm, model_speaking=self._audio.playing)
-        for piece in pieces:
-            before = self._core.audio_flows()
-            if before:
-                self._perform(before)
-            if self.conductor.pending.has_context:
-                self.conductor.user_writer.flush()
-            connection.send_audio(piece)
-
-    def playback_started(self, gen: int) -> None:
-        """The first sample of `gen` was played."""
-        self._perform(self._core.playback_started(self._now(), gen))
-
-    def playback_heard(self, gen: int, first: int, count: int) -> None:
-        """Samples of `gen` were played."""
-        self._perform(self._core.playback_heard(self._now(), gen, first, count))
-
-    def playback_drained(self, gen: int) -> None:
-        """All of `gen` was played."""
-        self._perform(self._core.playback_drained(self._now(), gen))
-
-    def voice(self, speaking: bool) -> None:
-        """The local voice mark changed."""
-        self._perform(self._core.voice(self._now(), speaking))
-
-    def echo_warning(self, leaking: bool) -> None:
-        """Echo is reduced too little, or again enough."""
-        self._perform(self._core.echo_warning(self._now(), leaking))
-
-    def device_lost(self, direction: Direction, reason: str) -> None:
-        """A device vanished."""
-        self._perform(self._core.device_lost(self._now(), direction, reason))
 
 
 def _refused(command_id: str, order: Order, reason: str) -> ev.CommandRefused:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 from typing import Literal, TypeAlias
 
@@ -109,3 +109,45 @@ class Subscription:
                 raise StopAsyncIteration
             self._waiting.clear()
             await self._waiting.wait()
+
+
+class Subscribers:
+    """The readers of one session's events."""
+
+    def __init__(self, config: DeliveryConfig, on_left: Callable[[Subscription], None]) -> None:
+        """`on_left` gets a reader that wants no more."""
+        self._config = config
+        self._on_left = on_left
+        self._readers: tuple[Subscription, ...] = ()
+        self._over = False
+
+    def __iter__(self) -> Iterator[Subscription]:
+        return iter(self._readers)
+
+    def add(self, name: str) -> Subscription:
+        """A new reader of every event from now on, which may be slow."""
+        subscription = Subscription(name, self._config, self.leave)
+        if self._over:
+            subscription.end()
+        else:
+            self._readers = (*self._readers, subscription)
+        return subscription
+
+    def leave(self, subscription: Subscription) -> None:
+        """No more events for this reader; it may still read what waits."""
+        if subscription in self._readers:
+            self._readers = tuple(other for other in self._readers if other is not subscription)
+            subscription.end()
+            self._on_left(subscription)
+
+    def push(self, event: Event) -> None:
+        """Offer an event to each."""
+        for subscription in self._readers:
+            subscription.push(event)
+
+    def end(self) -> None:
+        """No more events will come."""
+        self._over = True
+        for subscription in self._readers:
+            subscription.end()
+        self._readers = ()

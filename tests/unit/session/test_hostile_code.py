@@ -185,12 +185,12 @@ def test_a_device_that_is_lost_frees_the_floor_for_a_prompt(lost: str) -> None:
     async def scenario(s: Stage) -> None:
         await begins(s)
         if lost == "input":
-            s.session.voice(True)
+            s.session.ears.voice(True)
         else:
-            s.session.playback_started(1)
+            s.session.ears.playback_started(1)
         s.session.handle.prompt()
         waits = [s.mind.pending.has_prompt]
-        s.session.device_lost("input" if lost == "input" else "output", "unplugged")
+        s.session.ears.device_lost("input" if lost == "input" else "output", "unplugged")
         waits.append(s.mind.pending.has_prompt)
         assert waits == [True, False]
 
