@@ -59,7 +59,12 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
         "operator_desk.py",
         ("computed keys are not edited", "if edit.key in inputs:", OPERATOR, "if False:"),
         ("the session's own keys are not edited", "if edit.key in OWN_KEYS:", OPERATOR, "if False:"),
-        ("edits by hand are told", "self._emit(\n            ev.EditsApplied(", OPERATOR, "str(\n            ev.EditsApplied("),
+        (
+            "edits by hand are told",
+            "self._emit(\n            ev.EditsApplied(",
+            OPERATOR,
+            "str(\n            ev.EditsApplied(",
+        ),
         (
             "a phase is asked for once",
             "self._refuse(ident, earlier.command,",
@@ -121,7 +126,7 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
         "replacing.py",
         ("counts and mutes are kept", "watchers.take_over(mind.settler.watchers)", RELOADING),
         ("patterns go on", "patterns.take_over(mind.settler.temporal, _unchanged(last, read))", RELOADING),
-        ("the phase is kept", "machine.restore(director.machine.to_json(now), now)", RELOADING),
+        ("the phase goes on in the edited agent", "machine.restore(director.machine.to_json(now), now)", RELOADING),
         ("new first values are set", "mind.state.set(name, value)", RELOADING),
         ("tools are replaced", "mind.tools.replace(plan.declared)", RELOADING),
         ("callbacks are replaced", "mind.callbacks.replace(definition.callbacks)", RELOADING),
