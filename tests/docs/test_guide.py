@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.support.pseudo_terminal import PseudoTerminal
 from tests.support.synthetic_speech import RATE, say
+from tests.support.tmux import Tmux, needs_tmux
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "guide.md"
@@ -100,21 +100,21 @@ def test_the_guide_works_step_by_step(newcomer: Path) -> None:
     assert commands >= 6
 
 
-def test_the_guides_command_for_a_terminal_opens_the_console(newcomer: Path) -> None:
+@needs_tmux
+def test_the_guides_command_for_a_terminal_opens_the_console(newcomer: Path, tmp_path: Path) -> None:
     for block in blocks(GUIDE):
         if block.language in ("python", "toml"):
             write(block, newcomer)
     command = next(block.text for block in blocks(GUIDE) if block.kind == "terminal").split()
-    program = f"import os; os.chdir({str(newcomer)!r}); from gemini_live_tui.cli import main; "
-    program += f"main({[*command[1:], '--no-sound']})"
-    with PseudoTerminal(program) as terminal:
-        terminal.read_until(b"TEXT")
-        terminal.type(b"the chain is broken\r")
-        terminal.read_until(b"I see.")
-        terminal.type(b"\x11")
-        # What nobody reads would keep the program from ending.
-        terminal.read_until(b"The session is over")
-        terminal.process.wait(20)
+    path = os.pathsep.join(str(ROOT / part) for part in ("tui", "runtime"))
+    program = shlex.join([sys.executable, "-m", "gemini_live_tui", *command[1:], "--no-sound"])
+    with Tmux(f"cd {shlex.quote(str(newcomer))} && {program}", tmp_path, environment={"PYTHONPATH": path}) as tmux:
+        tmux.until("TEXT", "Try writing")
+        tmux.write("the chain is broken")
+        tmux.press("Enter")
+        tmux.until("I see.")
+        tmux.press("C-q")
+        tmux.until("The session is over")
 
 
 def test_the_guides_agent_can_be_spoken_to(newcomer: Path) -> None:
