@@ -236,3 +236,17 @@ async def test_an_idle_console_draws_nothing_but_the_time() -> None:
         driver.clock.advance(1)
         driver.app.frames.flush()
         assert painted == [screen.header]
+
+
+async def test_at_the_transcripts_top_it_is_said_how_much_came_earlier() -> None:
+    view = SessionView(seq=1, session_id="20261120-120000-abcd", agent="concierge", blocks_forgotten=1234)
+    text = "A paragraph that is long enough to be wrapped over two rows of a narrow terminal at least once, surely."
+    view.blocks = [Block(id=1235 + at, kind="model", t=1.0, turn=1, gen=1, text=text, done=True) for at in range(60)]
+    view.next_block = 1295
+    async with console(started=False) as driver:
+        driver.link.hello(view)
+        await driver.settle()
+        await driver.press("home")
+        assert "1,234 earlier paragraphs" in driver.screen()
+        await driver.press("down")
+        assert "1,234 earlier paragraphs" not in driver.screen()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BlockKind = Literal["user", "model", "thought", "tool", "notice"]
 
-MAX_BLOCKS = 20_000
+MAX_BLOCKS = 10_000
 """Transcript blocks kept in memory; older ones are counted in `blocks_forgotten` and stay in the journal."""
 
 MAX_BLOCK_CHARS = 50_000

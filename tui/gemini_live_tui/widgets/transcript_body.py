@@ -41,6 +41,7 @@ class TranscriptBody(Container):
         self._settings = settings
         self._standing = standing
         self._any = False
+        self._forgotten = 0
 
     def compose(self) -> ComposeResult:
         """One below the other."""
@@ -56,6 +57,7 @@ class TranscriptBody(Container):
         """Bring both up to date."""
         blocks = view.blocks
         self._any = bool(blocks)
+        self._forgotten = view.blocks_forgotten
         opening = _is_opening(blocks, replay=self._settings.replay)
         self.welcome.set_class(opening, "-shown")
         self.transcript.set_class(self._any, "-shown")
@@ -71,6 +73,9 @@ class TranscriptBody(Container):
         signs, transcript = self._glyphs, self.transcript
         if transcript.following:
             return f"{signs.down} following" if self._any else ""
+        if self._forgotten and not transcript.scroll_offset.y:
+            # What is no longer at hand is not gone: the time cursor reaches it.
+            return f"{signs.up} {self._forgotten:,} earlier paragraphs, seen by going back in time"
         rows = transcript.rows_below
         end = key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0])
         return f"{signs.down} {rows} line{'s' if rows != 1 else ''} below {signs.separator} {end} follows"
