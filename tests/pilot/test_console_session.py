@@ -243,7 +243,7 @@ async def test_at_the_transcripts_top_it_is_said_how_much_came_earlier() -> None
     text = "A paragraph that is long enough to be wrapped over two rows of a narrow terminal at least once, surely."
     view.blocks = [Block(id=1235 + at, kind="model", t=1.0, turn=1, gen=1, text=text, done=True) for at in range(60)]
     view.next_block = 1295
-    async with console(started=False) as driver:
+    async with console(started=False, size=(120, 36)) as driver:
         driver.link.hello(view)
         await driver.settle()
         await driver.press("home")
