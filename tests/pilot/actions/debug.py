@@ -141,7 +141,7 @@ async def _break(driver: Driver, key: str) -> None:
 @check("breakpoints")
 async def _breakpoints(driver: Driver, key: str) -> None:
     await driver.press(key)
-    assert "The agent is held nowhere. a adds a breakpoint" in driver.screen()
+    assert "The agent is held nowhere. a adds one" in driver.screen()
     await driver.press("escape")
     await broken(driver)
     assert "■  watcher    no_consent" in driver.screen()
@@ -209,3 +209,15 @@ async def _phase_break(driver: Driver, key: str) -> None:
     await driver.press(key)
     assert driver.link.orders[-1] == RemoveBreakpoint(id="b2")
     assert "paid     ■ break" not in driver.screen()
+
+
+@check("tool-break")
+async def _tool_break(driver: Driver, key: str) -> None:
+    driver.link.call_tool("lookup", {"name": "Ada"}, {"found": True})
+    await in_a_pane(driver)
+    await driver.press(key)
+    assert driver.link.orders == [SetBreakpoint(kind="tool", target="lookup")]
+    assert 'lookup ■ break (name="Ada")' in driver.screen()
+    await driver.press(key)
+    assert driver.link.orders[-1] == RemoveBreakpoint(id="b1")
+    assert "■ break" not in driver.screen()

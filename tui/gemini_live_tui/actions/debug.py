@@ -178,4 +178,14 @@ ACTIONS: tuple[Action, ...] = (
         "Debug",
         scope="state",
     ),
+    Action(
+        "tool-break",
+        "b",
+        "break",
+        "Break",
+        "Hold the agent whenever this tool is called or answers; or no longer",
+        "Debug",
+        scope="tools",
+        bar="pane",
+    ),
 )

@@ -129,7 +129,7 @@ class BreakpointsScreen(ModalScreen[None]):
         self.list.display = bool(count)
         self.empty.display = not count and not self._form_open
         replay = self._settings.replay
-        add = "" if replay else " a adds a breakpoint."
+        add = "" if replay else " a adds one; b on a phase, watcher, key or tool in its pane does, too."
         self.empty.update(Content(f"The agent is held nowhere.{add}"))
         self._name_keys()
         if not self._form_open and count and self.focused is not self.list:

@@ -68,7 +68,7 @@ class HeldRow(Row):
         ways = ((1, full), (2, full), (2, brief), (2, shortest), (2, ""), (0, ""))
         tails = [self._tail(words, waits) for words, waits in ways]
         rooms = [width - len("  HELD  at ") - sum(cell_len(text) for text, _ in tail) for tail in tails]
-        whole = next((at for at in range(4) if rooms[at] >= cell_len(place)), None)
+        whole = next((at for at in range(5) if rooms[at] >= cell_len(place)), None)
         chosen = next((at for at in range(3, 6) if rooms[at] >= LEAST_PLACE), 5) if whole is None else whole
         place = fit(place, max(1, rooms[chosen]), self._ellipsis)
         return [(" ", ""), (" HELD ", "held"), (" at ", "quiet"), (place, "strong"), *tails[chosen]]

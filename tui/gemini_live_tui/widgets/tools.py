@@ -13,8 +13,10 @@ from gemini_live_runtime.journal.mind_view import ToolRun, unpack
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
+from gemini_live_tui.breakpoint_orders import breaks_on, toggle_breakpoint
 from gemini_live_tui.formatting import clock_text, duration_text
 from gemini_live_tui.glyphs import ASCII, UNICODE, Glyphs
+from gemini_live_tui.messages import Ordered
 from gemini_live_tui.screens.details import DetailsScreen
 from gemini_live_tui.widgets.pane import Frame
 from gemini_live_tui.widgets.row_list import RowList, Run
@@ -32,7 +34,7 @@ class Tools(RowList):
     """One call a row, newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tools")]
-    dirty = Dirty.TOOLS
+    dirty = Dirty.TOOLS | Dirty.HELD
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
@@ -72,15 +74,23 @@ class Tools(RowList):
         name = fit(run.name, max(8, room // 2), self._glyphs.ellipsis)
         call = f"({plain_json(run.args, brackets=False)})"
         result = f" {self._glyphs.arrow} {plain_json(run.result)}" if run.result not in ("", "null", "{}") else ""
-        rest = fit(call + result, room - cell_len(name), self._glyphs.ellipsis)
-        used = cell_len(name) + cell_len(rest)
+        broken = f" {self._glyphs.stop} break " if run.name in breaks_on(self._view.mind, "tool") else ""
+        rest = fit(call + result, room - cell_len(name) - cell_len(broken), self._glyphs.ellipsis)
+        used = cell_len(name) + cell_len(broken) + cell_len(rest)
         return [
             (left, "quiet"),
             (name, "strong"),
+            (broken, "break"),
             (rest, "quiet"),
             (" " * max(1, width - len(left) - used - len(state) - 1), ""),
             (state, STYLES.get(run.status, "error")),
         ]
+
+    def action_break(self) -> None:
+        """Hold the agent whenever this tool is called or answers; or no longer."""
+        run = self._view.mind.tools.get(self.row_at_cursor)
+        if run is not None:
+            self.post_message(Ordered(toggle_breakpoint(self._view.mind, "tool", run.name)))
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """All about one call."""
