@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import typing
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -67,7 +68,7 @@ _DIGITS_AT_LEAST = 7
 _DIGIT_RUN = 6
 _PART_OF_NUMBER = 4
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 _STATE_KEY = re.compile(r"(?:app|user|session|turn|bg|temp|derived):")
 _SPOKEN = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple|[0-9])"
@@ -278,7 +279,7 @@ class Redaction:
         value = sanitise(value)
         if _UNSPACED.search(value):
             self._unspaced.add(value.strip())
-        words = tuple(word.casefold() for word in _WORD.findall(value))
+        words = tuple(map(_folded, _WORD.findall(value)))
         digits = "".join(char for char in value if char.isdecimal())
         if len(digits) >= _DIGIT_RUN:
             self._numbers.add("".join(str(int(char)) for char in digits))
@@ -299,7 +300,7 @@ class Redaction:
         found = [match.span() for match in _SHAPES.finditer(text)]
         found += [match.span() for match in _NUMBER.finditer(text) if self._is_private_number(match[0])]
         if self._phrases:
-            words = [(match.start(), match.end(), match[0].casefold()) for match in _WORD.finditer(text)]
+            words = [(match.start(), match.end(), _folded(match[0])) for match in _WORD.finditer(text)]
             for at, (start, _, word) in enumerate(words):
                 phrases = self._phrases.get(word)
                 if phrases is None:
@@ -320,6 +321,13 @@ class Redaction:
         if len(digits) >= _DIGITS_AT_LEAST or (len(digits) >= _DIGIT_RUN and text.strip("+(").isdecimal()):
             return True
         return len(digits) >= _PART_OF_NUMBER and digits in self._number_text
+
+
+def _folded(word: str) -> str:
+    """A word without accents, upper and lower case as one: who hears a name may write it either way."""
+    if not word.isascii():
+        word = "".join(sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))
+    return word.casefold()
 
 
 def _replaced(text: str, spans: Spans) -> str:

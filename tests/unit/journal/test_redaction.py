@@ -199,6 +199,12 @@ def test_names_in_scripts_without_spaces_are_found() -> None:
     assert said("我叫张伟明。", also=[changed]) == "我叫[redacted]。"
 
 
+@pytest.mark.parametrize("heard", ["José Müller", "Jose\u0301 Mu\u0308ller", "jose muller", "JOSÉ, Müller", "Müller"])
+def test_a_name_is_found_with_and_without_its_accents(heard: str) -> None:
+    changed = ev.StateChanged(key="app:full_name", old=None, new="José Müller", mutation=1, origin="tool")
+    assert said(f"I am {heard}.", also=[changed]) == "I am [redacted]."
+
+
 def test_endless_words_take_no_time() -> None:
     for text in ("a" * 50_000, "a." * 25_000, "1 " * 25_000, "a dot " * 9000, "@" * 50_000, "AB12" * 12_000):
         said(text)
