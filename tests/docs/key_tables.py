@@ -63,7 +63,7 @@ def keys_page() -> str:
         if place.kind not in _GENERAL:
             title = f"{place.title} pane" if place.kind == "pane" else place.title
             parts.append(_section(title, place.about, in_scope(place.name)))
-    rows = [f"| `{form_of(one).usage}` | {_cell(one.description)} |" for one in COMMANDS.values()]
+    rows = [f"| `{form_of(one).usage}` | {_cell(one.description)} |" for one in dict.fromkeys(COMMANDS.values())]
     about = "Written in the prompt, where `tab` completes them. `/say`, or `//` in front, sends a line that begins so."
     parts.append("\n".join(["## Commands", "", about, "", "| command | what it does |", "|---|---|", *rows, ""]))
     return "\n".join(part for part in parts if part)

@@ -26,8 +26,8 @@ async def test_a_slash_opens_a_list_above_the_prompt_that_narrows_as_one_writes(
         screen = driver.app.console_screen
         assert len(suggestions(driver)) == 6
         assert screen.completions.region.bottom == screen.query_one("#prompt-pane").region.y
-        await driver.press(*"mu")
-        assert suggestions(driver) == ["/mute  Mute the microphone, or open it again"]
+        await driver.press(*"spe")
+        assert suggestions(driver) == ["/speaker  Mute the speaker, or open it again"]
         await driver.press(*"x")
         assert suggestions(driver) == []
 
@@ -130,3 +130,14 @@ async def test_help_lists_the_commands() -> None:
     async with console(size=(80, 200)) as driver:
         await driver.press("f1")
         assert "/theme [THEME]" in driver.screen()
+
+
+async def test_a_value_that_is_no_json_says_where_and_loses_nothing() -> None:
+    async with console() as driver:
+        await driver.press("/set app:plan = gold")
+        assert driver.link.orders == []
+        assert driver.app.console_screen.prompt.text == "/set app:plan = gold"
+        assert "The value is no JSON at line 1, column 1" in driver.screen()
+        await driver.press(*["backspace"] * 4)
+        await driver.press(*'"gold"', "enter")
+        assert len(driver.link.orders) == 1

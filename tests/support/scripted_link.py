@@ -10,6 +10,9 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import (
     Command,
     EditState,
+    FireWatcher,
+    GiveContext,
+    GoToPhase,
     HangUp,
     HoldAgent,
     Order,
@@ -215,8 +218,14 @@ class ScriptedLink:
             self._breaks(order)
         elif isinstance(order, EditState | UndoEdit | RedoEdit):
             self._edit(command)
+        elif isinstance(order, GoToPhase):
+            self.emit(ev.PhaseEntered(phase=order.phase, previous="greet", trigger="operator"))
         elif isinstance(order, SwitchWatcher):
             self.emit(ev.WatcherSwitched(watcher=order.watcher, muted=order.muted))
+        elif isinstance(order, FireWatcher):
+            self.emit(ev.WatcherFired(watcher=order.watcher, key="", old=None, new=None, explanation={"kind": "fired"}))
+        elif isinstance(order, GiveContext):
+            self.emit(ev.ContextSent(texts=(order.text,), reasons=("the operator",)))
         elif isinstance(order, HangUp):
             self.emit(ev.SessionEnded(reason=order.reason))
             self.bye(order.reason)

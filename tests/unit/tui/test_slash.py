@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.actions import ACTIONS, PANES, arguments, slash
 from gemini_live_tui.actions.action import Action
 from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.screens.change_actions import NoValue, value_of
 from gemini_live_tui.screens.console import ConsoleScreen
 
 TABLE = {
@@ -21,7 +23,7 @@ TABLE = {
     "set": "set KEY = JSON",
     "break": "break KIND NAME",
     "step": "step [COUNT]",
-    "mute": "mute",
+    "mute": "mute|quiet",
 }
 NAMES = {"PHASE": ["greet", "verify", "close"], "KIND": ["phase", "key"], "NAME": ["verify"], "KEY": ["app:plan"]}
 
@@ -29,11 +31,17 @@ NAMES = {"PHASE": ["greet", "verify", "close"], "KIND": ["phase", "key"], "NAME"
 @pytest.fixture(autouse=True)
 def table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        slash, "COMMANDS", {name: Action(name, "", "", name, name, "Talk", slash=form) for name, form in TABLE.items()}
+        slash,
+        "COMMANDS",
+        {
+            name: Action(ident, "", "", ident, ident, "Talk", slash=form)
+            for ident, form in TABLE.items()
+            for name in form.split()[0].split("|")
+        },
     )
 
 
-def choices(kind: str) -> list[str]:
+def choices(kind: str, written: Sequence[str]) -> list[str]:
     return NAMES.get(kind, [])
 
 
@@ -42,6 +50,7 @@ def choices(kind: str) -> list[str]:
     [
         ("/mute", "mute", ()),
         ("/mute ", "mute", ()),
+        ("/quiet", "mute", ()),
         ("/goto verify", "goto", ("verify",)),
         ("/goto  two words ", "goto", ("two words",)),
         ('/set app:plan="gold"', "set", ("app:plan", '"gold"')),
@@ -92,9 +101,10 @@ def suggested(text: str) -> list[str]:
 
 
 def test_names_are_suggested_then_what_belongs_behind_them() -> None:
-    assert suggested("/") == ["/break ", "/goto ", "/mute", "/set ", "/step "]
+    assert suggested("/") == ["/break ", "/goto ", "/mute", "/quiet", "/set ", "/step "]
     assert suggested("/s") == ["/set ", "/step "]
     assert suggested("/te") == ["/mute", "/step "]
+    assert suggested("/q") == ["/quiet"]
     assert suggested("/goto ") == ["/goto greet", "/goto verify", "/goto close"]
     assert suggested("/goto ve") == ["/goto verify"]
     assert suggested("/break ") == ["/break phase ", "/break key "]
@@ -120,7 +130,8 @@ def test_every_suggestion_that_is_whole_can_be_read(text: str) -> None:
 
 def test_every_command_of_the_table_is_carried_out_by_something() -> None:
     owners = {"app": ConsoleApp, "console": ConsoleScreen}
-    names = [slash.form_of(action).name for action in ACTIONS if action.slash]
+    forms = [slash.form_of(action) for action in ACTIONS if action.slash]
+    names = [name for form in forms for name in (form.name, *form.others)]
     assert len(names) == len(set(names))
     for action in ACTIONS:
         form = slash.form_of(action) if action.slash else None
@@ -132,12 +143,12 @@ def test_every_command_of_the_table_is_carried_out_by_something() -> None:
 
 def test_arguments_are_named_from_the_view() -> None:
     view = SessionView(tools=["verify_identity"])
-    assert arguments.choices("PHASE", view) == []
-    view.mind.shape = json.dumps({"phases": [{"name": "greet"}, {"name": "close"}]})
+    assert arguments.choices("PHASE", [], view) == []
+    phases = [{"name": "greet", "ways": [{"to": "close"}]}, {"name": "close"}, {"name": "x\x1b[2J"}]
+    view.mind.shape = json.dumps({"phases": phases})
     view.mind.watchers["angry"] = WatcherCard("angry")
-    view.mind.shape_seq = 1
     found = {
-        kind: list(arguments.choices(kind, view, ["ember"])) for kind in ("PHASE", "WATCHER", "TOOL", "THEME", "X")
+        kind: list(arguments.choices(kind, [], view, ["ember"])) for kind in ("PHASE", "WATCHER", "TOOL", "THEME", "X")
     }
     assert found == {
         "PHASE": ["greet", "close"],
@@ -146,3 +157,27 @@ def test_arguments_are_named_from_the_view() -> None:
         "THEME": ["ember"],
         "X": [],
     }
+    assert arguments.choices("TARGET", ["transition"], view) == ["greet>close"]
+    assert arguments.choices("TARGET", ["watcher"], view) == ["angry"]
+    assert not arguments.choices("TARGET", ["expression"], view)
+
+
+@pytest.mark.parametrize(("text", "value"), [("3", 3), ('"gold"', "gold"), ('{"a": [1, null]}', {"a": [1, None]})])
+def test_a_value_is_json(text: str, value: object) -> None:
+    assert value_of(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("gold", "line 1, column 1"),
+        ('{"a": 1,\n"b" 2}', "line 2, column 5"),
+        ("NaN", "NaN is no number that JSON knows"),
+        ("[" * 100_000, "no JSON"),
+        ("9" * 5000, "no JSON"),
+    ],
+)
+def test_what_is_no_json_is_a_sentence_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(NoValue) as caught:
+        value_of(text)
+    assert said in str(caught.value)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.journal.mind_view import unpack
+from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.breakpoint_orders import KINDS as KINDS_OF_BREAKPOINTS
 
 if TYPE_CHECKING:
@@ -15,13 +16,22 @@ MAX_CHOICES = 500
 """Choices offered; of more one sees no end anyway."""
 
 
+def _described(view: SessionView) -> list[Mapping[str, Any]]:
+    shape = unpack(view.mind.shape)
+    return list(shape.get("phases", ())) if isinstance(shape, dict) else []
+
+
 def _phases(view: SessionView) -> Sequence[str]:
-    shape = unpack(view.mind.shape) or {}
-    return [str(phase["name"]) for phase in shape.get("phases", ())] if isinstance(shape, dict) else []
+    return [str(phase["name"]) for phase in _described(view)]
+
+
+def _transitions(view: SessionView) -> Sequence[str]:
+    return [f"{phase['name']}>{way['to']}" for phase in _described(view) for way in phase.get("ways", ())]
 
 
 KINDS: Mapping[str, Callable[[SessionView], Sequence[str]]] = {
     "PHASE": _phases,
+    "TRANSITION": _transitions,
     "KEY": lambda view: list(view.mind.keys),
     "WATCHER": lambda view: list(view.mind.watchers),
     "TOOL": lambda view: view.tools,
@@ -29,9 +39,15 @@ KINDS: Mapping[str, Callable[[SessionView], Sequence[str]]] = {
 }
 
 
-def choices(kind: str, view: SessionView, themes: Sequence[str] = ()) -> Sequence[str]:
-    """The names that an argument of this kind can have now."""
+def choices(kind: str, written: Sequence[str], view: SessionView, themes: Sequence[str] = ()) -> Sequence[str]:
+    """The names that an argument of this kind can have now, after the arguments `written` before it.
+
+    What a `TARGET` is, the argument before it says: `phase`, `tool` and so on.
+    """
     if kind == "THEME":
         return themes
+    if kind == "TARGET" and written:
+        kind = written[-1].upper()
     names = KINDS.get(kind)
-    return names(view)[:MAX_CHOICES] if names is not None else ()
+    # A name that cannot be shown as it is cannot be written either.
+    return [name for name in names(view)[:MAX_CHOICES] if sanitise_line(name) == name] if names is not None else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gemini_live_tui.actions import ACTIONS
 from gemini_live_tui.actions.action import Action
@@ -20,6 +20,7 @@ class NoCommand(Exception):  # noqa: N818 - reported to the operator, not an err
 class Form:
     """A command's shape. `arguments` are kinds such as `PHASE`; the last one takes all that is left of the message.
 
+    `others` are further names of the same command.
     From argument `needed` on they may be left out; with `equals` the first ends at an equals sign, not at a space.
     """
 
@@ -27,6 +28,7 @@ class Form:
     arguments: tuple[str, ...]
     needed: int
     equals: bool
+    others: tuple[str, ...] = ()
 
     @property
     def usage(self) -> str:
@@ -37,14 +39,17 @@ class Form:
 
 def form_of(action: Action) -> Form:
     """How an action is written in the prompt."""
-    name, *words = action.slash.split()
+    names, *words = action.slash.split()
+    name, *others = names.split("|")
     kinds = [word for word in words if word != "="]
     needed = sum(not word.startswith("[") for word in kinds)
-    return Form(name, tuple(word.strip("[]") for word in kinds), needed, "=" in words)
+    return Form(name, tuple(word.strip("[]") for word in kinds), needed, "=" in words, tuple(others))
 
 
-COMMANDS: Mapping[str, Action] = {form_of(action).name: action for action in ACTIONS if action.slash}
-"""Actions by the name of their command."""
+COMMANDS: Mapping[str, Action] = {
+    name: action for action in ACTIONS if action.slash for name in (form_of(action).name, *form_of(action).others)
+}
+"""Actions by the names of their command."""
 
 
 def is_command(text: str) -> bool:
@@ -99,8 +104,11 @@ class Suggestion:
     whole: bool = False
 
 
-Choices = Callable[[str], Sequence[str]]
-"""What can stand for an argument of a kind, e.g. the names of all phases for `PHASE`; nothing where it is free."""
+Choices = Callable[[str, Sequence[str]], Sequence[str]]
+"""What can stand for an argument of a kind, given those before it: e.g. the names of all phases for `PHASE`.
+
+Nothing where anything may be written.
+"""
 
 
 def suggest(text: str, choices: Choices) -> list[Suggestion]:
@@ -109,12 +117,12 @@ def suggest(text: str, choices: Choices) -> list[Suggestion]:
         return []
     name, space, rest = text[1:].partition(" ")
     if not space:
-        return [_begun(COMMANDS[found]) for found in _matching(name, sorted(COMMANDS))]
+        return [_begun(found) for found in _matching(name, sorted(COMMANDS))]
     action = COMMANDS.get(name)
     if action is None or not action_arguments(action):
         return []
     form = form_of(action)
-    head, typed, at = _current(form, rest.lstrip())
+    head, written, typed, at = _current(form, rest.lstrip())
     if at >= len(form.arguments):
         return []
     kind = form.arguments[at]
@@ -123,7 +131,7 @@ def suggest(text: str, choices: Choices) -> list[Suggestion]:
     stem = f"{SLASH}{name} {head}"
     found = [
         Suggestion(choice, kind.lower(), f"{stem}{choice}{joint}", at + 1 >= form.needed)
-        for choice in _matching(typed, choices(kind))
+        for choice in _matching(typed, choices(kind, written))
     ]
     return found or [Suggestion(form.usage, action.description, "")]
 
@@ -133,22 +141,25 @@ def action_arguments(action: Action) -> tuple[str, ...]:
     return form_of(action).arguments
 
 
-def _begun(action: Action) -> Suggestion:
-    form = form_of(action)
+def _begun(name: str) -> Suggestion:
+    action = COMMANDS[name]
+    form = replace(form_of(action), name=name)
     space = " " if form.arguments else ""
-    return Suggestion(form.usage, action.description, f"{SLASH}{form.name}{space}", form.needed == 0)
+    return Suggestion(form.usage, action.description, f"{SLASH}{name}{space}", form.needed == 0)
 
 
-def _current(form: Form, rest: str) -> tuple[str, str, int]:
-    """What stands before the argument being written, that argument so far, and which one it is."""
+def _current(form: Form, rest: str) -> tuple[str, list[str], str, int]:
+    """What stands before the argument being written, the arguments in it, that argument so far, which one it is."""
     head, at = "", 0
+    written: list[str] = []
     sign = "=" if form.equals else " "
     while at < len(form.arguments) - 1 and sign in rest:
         part, _, rest = rest.partition(sign)
         head += f"{part.strip()} = " if form.equals else f"{part} "
+        written.append(part.strip())
         rest = rest.lstrip()
         at += 1
-    return head, rest, at
+    return head, written, rest, at
 
 
 def _matching(typed: str, names: Sequence[str]) -> list[str]:

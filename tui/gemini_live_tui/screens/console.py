@@ -27,6 +27,7 @@ from gemini_live_tui.messages import ActionChosen, FollowChanged, Ordered, PaneC
 from gemini_live_tui.panes import bodies
 from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.rooms import Ordering
+from gemini_live_tui.screens.change_actions import ChangeActions
 from gemini_live_tui.screens.held_actions import HeldActions
 from gemini_live_tui.screens.time_actions import TimeActions
 from gemini_live_tui.settings import ConsoleSettings
@@ -64,7 +65,7 @@ Send = Callable[["Order"], str]
 """Sends a command and returns its id; raises `NotSent` with a sentence."""
 
 
-class ConsoleScreen(HeldActions, TimeActions, Screen[None]):
+class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
     """Everything one sees of a session. It reads the store and sends orders; it decides nothing about the session.
 
     Its looks are in `console.tcss`, which the application loads (Textual loads no style sheet of a default screen).
@@ -458,11 +459,16 @@ class ConsoleScreen(HeldActions, TimeActions, Screen[None]):
         try:
             action, arguments = slash.read(text)
         except slash.NoCommand as error:
-            self.prompt.give_back(text)
+            self.keep_command(text)
             self.say(str(error), "warning", passing=True)
             return
         self._leave_prompt()
         await self.perform(action.id, *arguments)
+
+    def keep_command(self, text: str) -> None:
+        """Put a command that cannot be carried out back into the prompt, for the operator to mend it."""
+        if self.prompt.give_back(text):
+            self.set_focus(self.prompt)
 
     def _leave_prompt(self) -> None:
         """In voice mode the keys go back to being commands: space must mute, not type, while the microphone is open."""
@@ -522,7 +528,7 @@ class ConsoleScreen(HeldActions, TimeActions, Screen[None]):
     def _suggest(self, text: str) -> Sequence[slash.Suggestion]:
         view, app = self._store.view, self.app
         themes: Sequence[str] = getattr(app, "theme_choices", ())
-        return slash.suggest(text, lambda kind: choices(kind, view, themes))
+        return slash.suggest(text, lambda kind, written: choices(kind, written, view, themes))
 
     @on(Completions.Chosen)
     def _suggestion_chosen(self, message: Completions.Chosen) -> None:

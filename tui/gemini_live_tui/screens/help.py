@@ -108,7 +108,7 @@ class HelpScreen(ModalScreen[None]):
     def _commands(self) -> Iterator[Content]:
         yield Content("")
         yield Content.styled("Commands, written in the prompt", "bold $foreground")
-        for action in COMMANDS.values():
+        for action in dict.fromkeys(COMMANDS.values()):
             usage = form_of(action).usage
             gap = " " * (KEYS_WIDTH - len(usage)) if len(usage) < KEYS_WIDTH else f"\n{_INDENT}"
             yield Content.assemble(

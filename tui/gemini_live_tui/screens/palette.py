@@ -11,6 +11,7 @@ from textual.markup import escape
 
 from gemini_live_tui.actions import ACTIONS, BEFORE_A_SESSION, Action
 from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.actions.slash import form_of
 
 if TYPE_CHECKING:
     from gemini_live_tui.app import ConsoleApp
@@ -54,7 +55,7 @@ class ConsoleCommands(Provider):
         for action in ACTIONS:
             if action.palette and self._makes_sense(action):
                 keys = ", ".join(key_label(key) for key in keys_of(action, app.settings.keymap))
-                keys = keys or (f"/{action.slash}" if action.slash else "")
+                keys = keys or (form_of(action).usage if action.slash else "")
                 help_text = f"{action.description} ({keys})" if keys else action.description
                 yield f"{action.group}: {action.title}", escape(help_text), app.performer(action.id)
         for name in app.theme_choices:
