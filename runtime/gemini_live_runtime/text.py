@@ -46,7 +46,10 @@ def sanitise(text: str) -> str:
 
 def sanitise_line(text: str, limit: int = 0) -> str:
     """Sanitised `text` on one line, cut to `limit` characters with an ellipsis when `limit` > 0."""
-    line = " ".join(sanitise(text).split())
+    if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
+        line = text  # so are most
+    else:
+        line = " ".join(sanitise(text).split())
     return line if limit <= 0 or len(line) <= limit else line[: limit - 1] + "…"
 
 

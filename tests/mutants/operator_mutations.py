@@ -77,7 +77,6 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
             OPERATOR,
             "False",
         ),
-        ("what a fired watcher writes settles", "await mind.pipeline.between(True)", OPERATOR),
         ("switching is told", "self._emit(ev.WatcherSwitched(", OPERATOR, "str(ev.WatcherSwitched("),
         ("the new instruction is described", "self._emit(describe(mind.plan))", OPERATOR),
     ),

@@ -457,6 +457,37 @@ def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up() -> No
     talk(agent().computed(ComputedVar("one", sleepy, "app:n")).state(values={"app:n": 1}), scenario)
 
 
+def test_a_held_agent_is_edited_after_a_look_ahead_and_goes_on_from_there() -> None:
+    fired: list[Any] = []
+    of = phased().watch(
+        Watcher(key("app:n").crossed_above(3), lambda state: fired.append(state["app:n"]), blocking=True)
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        await desk.does(cmd.SetBreakpoint(kind="key", target="app:n"))
+        await t.writes(n=4)
+        assert t.all(ev.AgentHeld)
+        await t.passes(1)
+        assert fired == []
+        wanted = ({"key": "app:n", "value": 9, "expect": 4}, {"key": "app:menu", "value": "fish"})
+        assert (await desk.previews(*wanted)).phase == "second"
+        assert await desk.edits(*wanted) == ""
+        await t.passes(1)
+        # It is told at once how the ways stand, and nothing is decided.
+        assert t.all(ev.GuardsRead)[-1].ways[0]["outcome"] == "ready"
+        assert (fired, t.phases) == ([], ["first"])
+        await desk.does(cmd.RemoveBreakpoint())
+        await desk.does(cmd.ReleaseAgent())
+        assert (fired, t.phases) == ([9], ["first", "second"])
+        await desk.does(cmd.HoldAgent())
+        assert await desk.does(cmd.UndoEdit()) == ""
+        assert t.state["app:n"] == 4
+
+    talk(of, scenario)
+
+
 # -- phases ----------------------------------------------------------------------------------------------------------
 
 

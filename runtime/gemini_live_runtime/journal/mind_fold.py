@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from gemini_live_runtime import events as ev
@@ -47,6 +48,10 @@ _KINDS = {str: "text", int: "number", float: "number", bool: "bool", type(None):
 
 T = TypeVar("T")
 
+_STATE = Dirty.STATE | Dirty.TIMELINE
+_WATCHERS = Dirty.WATCHERS | Dirty.TIMELINE
+_TURN = Dirty.LATENCY | Dirty.TIMELINE
+
 
 def shown(packed: str, limit: int = MAX_TEXT) -> str:
     """A packed value on one line, fit to show."""
@@ -57,8 +62,14 @@ def shown(packed: str, limit: int = MAX_TEXT) -> str:
     return sanitise_line(json.dumps(json.loads(packed), ensure_ascii=False), limit)
 
 
-def _name(text: str) -> str:
+@lru_cache(maxsize=4096)
+def _short_name(text: str) -> str:
     return sanitise_line(text, MAX_NAME)
+
+
+def _name(text: str) -> str:
+    # The same few names come with every event; a long one is not worth the memory.
+    return _short_name(text) if len(text) <= MAX_NAME else sanitise_line(text, MAX_NAME)
 
 
 def _bounded(items: dict[Any, T], limit: int) -> None:
@@ -122,10 +133,10 @@ def state_changed(view: SessionView, event: ev.Event, p: ev.StateChanged) -> Dir
     before = keys.get(name)
     if p.removed:
         keys.pop(name, None)
-        return Dirty.STATE | Dirty.TIMELINE
+        return _STATE
     if before is None and len(keys) >= MAX_KEYS:
         mind.keys_beyond += 1
-        return Dirty.STATE | Dirty.TIMELINE
+        return _STATE
     value = p.new
     packed = pack(value)
     kind = _KINDS.get(type(value), "object")
@@ -146,7 +157,7 @@ def state_changed(view: SessionView, event: ev.Event, p: ev.StateChanged) -> Dir
         1 if before is None else before.changes + 1,
         numbers,
     )
-    return Dirty.STATE | Dirty.TIMELINE
+    return _STATE
 
 
 # -- phases ----------------------------------------------------------------------------------------------------------
@@ -222,7 +233,7 @@ def watcher_fired(view: SessionView, event: ev.Event, p: ev.WatcherFired) -> Dir
         card = replace(card, fired=card.fired + 1, last=text, last_t=event.t, last_seq=event.seq, share=None)
         _tick(mind, event, "watch", name)
     mind.watchers[name] = card
-    return Dirty.WATCHERS | Dirty.TIMELINE
+    return _WATCHERS
 
 
 def watchers_missed(view: SessionView, event: ev.Event, p: ev.WatchersMissed) -> Dirty:
@@ -233,13 +244,24 @@ def watchers_missed(view: SessionView, event: ev.Event, p: ev.WatchersMissed) ->
         card = mind.watchers.get(name) or WatcherCard(name)
         share = miss.get("share")
         near = float(share) if isinstance(share, int | float) and not isinstance(share, bool) else None
-        mind.watchers[name] = replace(
-            card,
-            miss=sanitise_line(str(miss.get("missing", "")), MAX_TEXT),
-            miss_t=event.t,
-            miss_seq=event.seq,
-            share=near,
-            shares=card.shares if near is None else (*card.shares[-MAX_NUMBERS + 1 :], near),
+        # `replace` takes three times as long, and a turn may have many of these.
+        mind.watchers[name] = WatcherCard(
+            card.name,
+            card.when,
+            card.keys,
+            card.blocking,
+            card.defined_at,
+            card.muted,
+            card.fired,
+            card.suppressed,
+            card.last,
+            card.last_t,
+            card.last_seq,
+            sanitise_line(str(miss.get("missing", "")), MAX_TEXT),
+            event.t,
+            event.seq,
+            near,
+            card.shares if near is None else (*card.shares[-MAX_NUMBERS + 1 :], near),
         )
     return Dirty.WATCHERS
 
@@ -258,7 +280,7 @@ def pattern_fired(view: SessionView, event: ev.Event, p: ev.PatternFired) -> Dir
     text = sanitise_line(p.text, MAX_TEXT)
     mind.patterns[name] = replace(card, fired=card.fired + 1, last=text, last_t=event.t, last_seq=event.seq)
     _tick(mind, event, "watch", name)
-    return Dirty.WATCHERS | Dirty.TIMELINE
+    return _WATCHERS
 
 
 def patterns_read(view: SessionView, event: ev.Event, p: ev.PatternsRead) -> Dirty:
@@ -321,7 +343,7 @@ def turn_started(view: SessionView, event: ev.Event, p: ev.TurnStarted) -> Dirty
     turns = view.mind.turns
     turns[event.turn] = TurnCard(event.turn, event.t, event.seq, p.by)
     _bounded(turns, MAX_TURNS)
-    return Dirty.LATENCY | Dirty.TIMELINE
+    return _TURN
 
 
 def turn_completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty:
@@ -331,7 +353,7 @@ def turn_completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> D
     if card is not None:
         latency = card.latency_ms if p.latency_ms is None else p.latency_ms
         turns[event.turn] = replace(card, end=event.t, end_seq=event.seq, outcome=p.outcome, latency_ms=latency)
-    return Dirty.LATENCY | Dirty.TIMELINE
+    return _TURN
 
 
 def turn_measured(view: SessionView, event: ev.Event, p: ev.TurnMeasured) -> Dirty:

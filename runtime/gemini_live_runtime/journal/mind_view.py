@@ -32,7 +32,13 @@ _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 def pack(value: Any) -> str:
     """`value` as ASCII JSON text, or a note in its place when it is too long."""
-    text = _encode(value)
+    kind = type(value)
+    if kind is int:  # most values are: an encoder of their own would take ten times as long
+        text = int.__repr__(value)
+    elif kind is bool:
+        return "true" if value else "false"
+    else:
+        text = _encode(value)
     return text if len(text) <= MAX_JSON else _encode(f"(too long to show: {len(text):,} characters)")
 
 

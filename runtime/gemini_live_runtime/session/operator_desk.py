@@ -200,9 +200,8 @@ class OperatorDesk:
             except AgentError as error:
                 self._refuse(command_id, order.command, str(error))
                 return
+            # What it writes is the operator's, after whom state settles and phases are asked.
             await mind.settler.fire(order.watcher, FIRED)
-            mind.publish_state()
-            await mind.pipeline.between(True)
 
         self._mind.lane.put("watcher fired", fire)
 
