@@ -42,6 +42,7 @@ class KeyScreen(BoxScreen):
         self._field = SecretField(id="key-field", ascii_only=app.settings.ascii)
         self._shape = Static("", id="key-shape", classes="quiet", markup=False)
         self._places = OptionList(id="key-places", disabled=True)
+        self._first_place = 0
         self._checking = False
         self._done = False
 
@@ -74,16 +75,14 @@ class KeyScreen(BoxScreen):
             ("file", "a file", f"{keys.key_file_label()}, mode 0600"),
             ("env", "nothing, for now only", "you put it into a variable yourself"),
         )
-        at = self._places.highlighted
         self._places.clear_options()
         for place, name, detail in rows:
             room = 70 - NAME_WIDTH - 2
             detail = fit(sanitise_line(detail), room, self.signs.ellipsis)
             prompt = Content.assemble((f"{name:<{NAME_WIDTH}}", "bold"), detail)
             self._places.add_option(Option(prompt, id=place, disabled=place == "keyring" and bool(keyring_problem)))
-        first = 1 if keyring_problem else 0
-        # Nobody can have chosen yet while it is disabled.
-        self._places.highlighted = first if self._places.disabled or at is None or at < first else at
+        self._first_place = 1 if keyring_problem else 0
+        self._places.highlighted = None if self._places.disabled else self._first_place
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -91,7 +90,7 @@ class KeyScreen(BoxScreen):
         text = event.value
         if text:
             # A changed key has not been checked.
-            self._credential, self._places.disabled = None, True
+            self._credential, self._places.disabled, self._places.highlighted = None, True, None
             fault = keys.shape(text)
             self._shape.update(fault or f"{len(text.strip())} characters, it looks like a key.")
             self.say("")
@@ -134,6 +133,7 @@ class KeyScreen(BoxScreen):
         else:
             self.say(f"The key could not be checked. {check.sentence} Keep it anyway? Choose where, or esc.", "warning")
         self._places.disabled = False
+        self._places.highlighted = self._first_place
         self._places.focus()
 
     @on(OptionList.OptionSelected, "#key-places")
