@@ -26,6 +26,7 @@ PANES: tuple[PaneName, ...] = (
     PaneName("timeline", 5, "Timeline", "Time"),
     PaneName("latency", 6, "Latency", "Lat"),
     PaneName("tools", 7, "Tools", "Tools"),
+    PaneName("events", 8, "Events", "Events"),
     PaneName("logs", 9, "Logs", "Logs"),
 )
 """In the order of their digits: 2 Phase, 3 Watchers, 4 State, 5 Timeline, 6 Latency, 7 Tools, 8 Events, 9 Logs."""

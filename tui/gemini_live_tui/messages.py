@@ -51,3 +51,10 @@ class Ordered(Message):
     """A pane's wish to the engine."""
 
     order: Order
+
+
+@dataclass
+class RoomWanted(Message):
+    """A room is to be opened."""
+
+    name: str

@@ -12,6 +12,7 @@ from gemini_live_tui.settings import ConsoleSettings
 
 def bodies(settings: ConsoleSettings) -> Mapping[str, Callable[[], Widget]]:
     """What makes each pane's body, by the pane's id. A body has that id, too, and `bindings` of that scope."""
+    from gemini_live_tui.widgets.events import Events
     from gemini_live_tui.widgets.latency import Latency
     from gemini_live_tui.widgets.logs import Logs
     from gemini_live_tui.widgets.phase_pane import PhasePane
@@ -28,5 +29,6 @@ def bodies(settings: ConsoleSettings) -> Mapping[str, Callable[[], Widget]]:
         "timeline": lambda: Timeline(id="timeline", glyphs=signs),
         "latency": lambda: Latency(id="latency", glyphs=signs),
         "tools": lambda: Tools(id="tools", glyphs=signs),
+        "events": lambda: Events(id="events", glyphs=signs),
         "logs": lambda: Logs(id="logs", glyphs=signs),
     }

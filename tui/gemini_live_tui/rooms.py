@@ -44,6 +44,7 @@ ROOMS: Mapping[str, str] = {
     "breakpoints": "breakpoints:BreakpointsScreen",
     "devices": "devices:DevicesScreen",
     "echo-test": "trial:EchoTest",
+    "events-filter": "events_filter:EventsFilterScreen",
     "export": "export:ExportScreen",
     "gallery": "gallery:GalleryScreen",
     "go-to": "go_to:GoToScreen",

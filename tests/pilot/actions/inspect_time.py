@@ -7,6 +7,7 @@ from tests.support.console_driver import Driver
 
 from gemini_live_runtime import events as ev
 from gemini_live_tui.screens.details import DetailsScreen
+from gemini_live_tui.widgets.events import Events
 from gemini_live_tui.widgets.latency import Latency
 from gemini_live_tui.widgets.timeline import Timeline
 
@@ -151,3 +152,72 @@ async def _open_row(driver: Driver, way: str) -> None:
     assert '"degrees": 21' in driver.screen()
     await driver.press("escape")
     assert driver.app.screen is driver.app.console_screen
+
+
+async def happened(driver: Driver) -> None:
+    """Some events, and the pane that lists them."""
+    await framed(driver)
+    for number in range(30):
+        driver.link.exchange(f"Question {number}", f"Answer {number}")
+    driver.link.emit(ev.MarkSet(text="odd"))
+    await driver.settle()
+    await driver.press("8")
+
+
+def listed(driver: Driver) -> str:
+    """The rows that the events pane shows."""
+    events = driver.app.console_screen.query_one("#events", Events)
+    top, height = round(events.scroll_y), events.size.height
+    rows = [events.row_runs(row, events.size.width) for row in events.rows[top : top + height]]
+    return "\n".join("".join(text for text, _ in row) for row in rows)
+
+
+@check("events-filter")
+async def _events_filter(driver: Driver, way: str) -> None:
+    await happened(driver)
+    assert "mark.set" in listed(driver)
+    await driver.press(way)
+    await driver.press(*'transcript.* "nswer 7')
+    assert listed(driver).count("transcript.delta") == 1
+    assert "mark.set" not in listed(driver)
+    assert "1 of" in driver.screen()
+    await driver.press("escape")
+    assert "mark.set" in listed(driver)
+    await driver.press(way)
+    await driver.press(*"mark.set", "enter")
+    assert "filter mark.set" in driver.screen()
+    driver.link.emit(ev.MarkSet(text="again"))
+    await driver.settle()
+    assert "again" in listed(driver)
+
+
+@check("events-follow")
+async def _events_follow(driver: Driver, way: str) -> None:
+    await happened(driver)
+    assert "following" in driver.screen()
+    await driver.press(way)
+    assert "stopped" in driver.screen()
+    before = listed(driver)
+    driver.link.emit(ev.MarkSet(text="later"))
+    await driver.settle()
+    assert listed(driver) == before
+    await driver.press(way)
+    assert "later" in listed(driver)
+
+
+@check("events-stand")
+async def _events_stand(driver: Driver, way: str) -> None:
+    await happened(driver)
+    await driver.press("up", "up", "up")
+    row = driver.app.console_screen.query_one("#events", Events).row_at_cursor
+    await driver.press(way)
+    assert driver.app.store.cursor.seq == int(row)
+    assert f"event {int(row)} of" in driver.screen()
+
+
+@check("copy-event")
+async def _copy_event(driver: Driver, way: str) -> None:
+    await happened(driver)
+    await driver.press(way)
+    assert '"type": "mark.set"' in driver.app.clipboard
+    assert "Copied event" in driver.screen()

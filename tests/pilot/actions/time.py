@@ -133,7 +133,8 @@ async def _go_to(driver: Driver, way: str) -> None:
     assert isinstance(driver.app.screen, GoToScreen)
     await driver.press(*"turn 99", "enter")
     assert "There is no turn 99; the last one is 4." in driver.screen()
-    await driver.press("backspace", "backspace", "2")
+    await driver.press("backspace", "backspace")
+    await driver.press("2")
     await driver.press("enter")
     assert driver.app.screen is driver.app.console_screen
     assert "turn 2" in row(driver)

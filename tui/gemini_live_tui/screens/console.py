@@ -23,7 +23,7 @@ from gemini_live_tui.actions.arguments import choices
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
-from gemini_live_tui.messages import ActionChosen, FollowChanged, Ordered, PaneChanged, Said, TextSubmitted
+from gemini_live_tui.messages import ActionChosen, FollowChanged, Ordered, PaneChanged, RoomWanted, Said, TextSubmitted
 from gemini_live_tui.panes import bodies
 from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.rooms import Ordering
@@ -37,6 +37,7 @@ from gemini_live_tui.widgets.banner import Banner
 from gemini_live_tui.widgets.completions import Completions
 from gemini_live_tui.widgets.desk import Desk
 from gemini_live_tui.widgets.filter_line import FilterLine
+from gemini_live_tui.widgets.events import Events
 from gemini_live_tui.widgets.header import Header
 from gemini_live_tui.widgets.held_row import HeldRow
 from gemini_live_tui.widgets.key_bar import KeyBar
@@ -205,10 +206,11 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
         if behind:
             at = cursor.place(elapsed).t
             marks = ALL if moved else Dirty.NONE
-            frame = Frame(epoch, now, at, False, marks, store.view, elapsed, dirty, live)
+            frame = Frame(epoch, now, at, False, marks, store.view, elapsed, dirty, live, store.history)
             self.header.show(shown, shown.word, at, live=live, behind=True)
         else:
-            frame = Frame(epoch, now, elapsed, live, ALL if moved else dirty, going=live)
+            marks = ALL if moved else dirty
+            frame = Frame(epoch, now, elapsed, live, marks, going=live, history=store.history)
             self.header.show(shown, store.word, elapsed, live=live)
         place = cursor.place(elapsed) if behind or (self._settings.replay and store.hello is not None) else None
         self.moment_row.show(place, reading=self.reading)
@@ -503,6 +505,14 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
     @on(Timeline.Sought)
     def _sought(self, message: Timeline.Sought) -> None:
         self.seek_time(message.t)
+
+    @on(RoomWanted)
+    def _room_wanted(self, message: RoomWanted) -> None:
+        self.open_room(message.name)
+
+    @on(Events.Wanted)
+    def _event_wanted(self, message: Events.Wanted) -> None:
+        self.seek_event(message.seq)
 
     @on(Said)
     def _said(self, message: Said) -> None:

@@ -19,6 +19,7 @@ from gemini_live_runtime.journal.view import Dirty
 from gemini_live_tui.desk import BY_PANE
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.journal.history import History
     from gemini_live_runtime.journal.view import SessionView
 
 
@@ -42,6 +43,8 @@ class Frame:
     until: float = 0.0
     news: Dirty = Dirty.NONE
     going: bool = False
+    history: History | None = None
+    """What can be gone back to."""
 
 
 class PaneBody(Protocol):

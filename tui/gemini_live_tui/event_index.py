@@ -1,0 +1,187 @@
+"""Which events a list shows: all of them without being read, or those that a filter lets through, found bit by bit."""
+
+from __future__ import annotations
+
+import json
+import time
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import Event
+    from gemini_live_runtime.journal.history import History
+
+STRETCH = 100
+"""Events looked at between two looks at the clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """`types` are names or patterns with `*`, of which one must fit; every one of `texts` must occur. Empty: all."""
+
+    types: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, written: str) -> EventFilter:
+        """What somebody wrote: words with a dot or a star are types, the others texts; quotes keep words together."""
+        types: list[str] = []
+        texts: list[str] = []
+        for number, part in enumerate(written.split('"')):
+            if number % 2:
+                if part:
+                    texts.append(part.lower())
+                continue
+            for word in part.split():
+                (types if "." in word or "*" in word else texts).append(word.lower())
+        return cls(tuple(types), tuple(texts))
+
+    def __bool__(self) -> bool:
+        return bool(self.types or self.texts)
+
+    def lets(self, event: Event) -> bool:
+        """Whether an event is shown."""
+        if self.types and not any(fnmatchcase(event.type, one) for one in self.types):
+            return False
+        if not self.texts:
+            return True
+        line = event.to_line().lower()
+        return all(text in line or (not text.isascii() and _escaped(text) in line) for text in self.texts)
+
+
+def _escaped(text: str) -> str:
+    return json.dumps(text)[1:-1].lower()
+
+
+class Numbers(Sequence[str]):
+    """The numbers `first` to `last` as texts, made when they are asked for."""
+
+    __slots__ = ("first", "last")
+
+    def __init__(self, first: int, last: int) -> None:
+        self.first, self.last = first, last
+
+    def __len__(self) -> int:
+        return max(0, self.last - self.first + 1)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [str(self.first + at) for at in range(*index.indices(len(self)))]
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(index)
+        return str(self.first + at)
+
+    def __contains__(self, row: object) -> bool:
+        return isinstance(row, str) and row.isdecimal() and self.first <= int(row) <= self.last
+
+    def index(self, row: Any, start: int = 0, stop: int | None = None) -> int:
+        """Where a number stands."""
+        if row not in self:
+            raise ValueError(row)
+        return int(row) - self.first
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Numbers) and (self.first, self.last) == (other.first, other.last)
+
+    def __hash__(self) -> int:
+        return hash((self.first, self.last))
+
+
+class Found(Sequence[str]):
+    """Numbers in order, as texts."""
+
+    __slots__ = ("numbers",)
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [str(number) for number in self.numbers[index]]
+        return str(self.numbers[index])
+
+    def __contains__(self, row: object) -> bool:
+        if not isinstance(row, str) or not row.isdecimal():
+            return False
+        at = bisect_left(self.numbers, int(row))
+        return at < len(self.numbers) and self.numbers[at] == int(row)
+
+    def index(self, row: Any, start: int = 0, stop: int | None = None) -> int:
+        """Where a number stands."""
+        if row not in self:
+            raise ValueError(row)
+        return bisect_left(self.numbers, int(row))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Found) and self.numbers == other.numbers
+
+    def __hash__(self) -> int:
+        return len(self.numbers)
+
+
+class EventIndex:
+    """The rows of one history under one filter. The newest are found first, older ones by and by with `scan`."""
+
+    def __init__(self, history: History, only: EventFilter) -> None:
+        self.history = history
+        self.only = only
+        self._older: list[int] = []
+        self._newer: list[int] = []
+        self._low = history.last_seq + 1
+        """Everything from here on was looked at, up to `_high`."""
+        self._high = history.last_seq
+
+    @property
+    def rows(self) -> Sequence[str]:
+        """Numbers of the events to show, oldest first."""
+        if not self.only:
+            return Numbers(self.history.first_seq, self.history.last_seq)
+        return Found([*reversed(self._older), *self._newer])
+
+    @property
+    def searched(self) -> float:
+        """The share of the history that was looked at, 0 to 1."""
+        first, last = self.history.first_seq, self.history.last_seq
+        if not self.only or last < first:
+            return 1.0
+        return min(1.0, (self._high - max(self._low, first) + 1) / (last - first + 1))
+
+    def scan(self, budget_s: float = 0.01) -> bool:
+        """Look at what is new, then at older events for about `budget_s`; whether there is more to look at."""
+        if not self.only:
+            return False
+        history = self.history
+        deadline = time.perf_counter() + budget_s
+        while self._high < history.last_seq:
+            end = min(history.last_seq, self._high + STRETCH)
+            self._newer.extend(event.seq for event in history.events(self._high + 1, end) if self.only.lets(event))
+            self._high = end
+            if time.perf_counter() > deadline:
+                return True
+        while self._low > history.first_seq:
+            first = max(history.first_seq, self._low - STRETCH)
+            found = [event.seq for event in history.events(first, self._low - 1) if self.only.lets(event)]
+            self._older.extend(reversed(found))
+            self._low = first
+            if time.perf_counter() > deadline:
+                return self._low > history.first_seq
+        return False
