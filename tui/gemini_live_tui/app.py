@@ -24,6 +24,7 @@ from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, bindings
 from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
 from gemini_live_tui.clock import FrameClock
+from gemini_live_tui.meter_history import OwnCost
 from gemini_live_tui.plain_signs import PlainSigns
 from gemini_live_tui.rooms import Showing, room
 from gemini_live_tui.screens.console import ConsoleScreen
@@ -93,7 +94,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.settled: Callable[[], None] | None = None
         """Called once, after the first paint."""
         self._source = link_source
-        self.frames = FrameClock(settings.fps, self._draw)
+        self.cost = OwnCost(self.time.now)
+        self.frames = FrameClock(settings.fps, lambda: self.cost.frame(self._draw))
         self.store = Store(self.time, self.frames.request)
         self.link: SessionLink | None = None
         self._link_task: asyncio.Task[None] | None = None
@@ -107,7 +109,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def get_default_screen(self) -> ConsoleScreen:
         """The console."""
-        self.console_screen = ConsoleScreen(self.store, self._send, self.settings, self.time)
+        self.console_screen = ConsoleScreen(self.store, self._send, self.settings, self.time, self.cost)
         return self.console_screen
 
     def get_line_filters(self) -> Sequence[LineFilter]:

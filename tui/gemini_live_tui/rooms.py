@@ -53,6 +53,7 @@ ROOMS: Mapping[str, str] = {
     "key": "key:KeyScreen",
     "mark": "mark:MarkScreen",
     "marks": "marks:MarksScreen",
+    "meters": "meters:MetersScreen",
     "microphone-test": "trial:MicrophoneTest",
     "palette": "palette:CommandsScreen",
     "sessions": "sessions:SessionsScreen",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.support.action_checks import check
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime import events as ev
 from gemini_live_tui.screens.details import DetailsScreen
+from gemini_live_tui.screens.meters import MetersScreen
 from gemini_live_tui.widgets.events import Events
 from gemini_live_tui.widgets.latency import Latency
 from gemini_live_tui.widgets.timeline import Timeline
@@ -221,3 +224,27 @@ async def _copy_event(driver: Driver, way: str) -> None:
     await driver.press(way)
     assert '"type": "mark.set"' in driver.app.clipboard
     assert "Copied event" in driver.screen()
+
+
+@check("meters")
+async def _meters(driver: Driver, way: str) -> None:
+    await framed(driver)
+    await driver.press("7")
+    usage: dict[str, Any] = {"prompt": {}, "response": {}, "total_tokens": 3, "cost_usd": 0.0214}
+    driver.link.emit(ev.UsageReported(prompt_tokens=4812, response_tokens=1204, prices_as_of="2026-10", **usage))
+    driver.link.sample(mic_db=-32.0, mic_peak_db=-24.0, clean_db=-48.0, out_db=-20.0, erle_db=24.0, mic_dropped=3)
+    await driver.settle()
+    assert "3 dropped" in driver.rows()[1]
+    await driver.press(way)
+    assert isinstance(driver.app.screen, MetersScreen)
+    screen = driver.screen()
+    assert "cleaned" in screen
+    assert "-48 dB" in screen
+    assert "4,812 in, 1,204 out" in screen
+    assert "~$0.021, an estimate with the prices of 2026-10" in screen
+    assert "3 microphone frames" in screen
+    driver.link.sample(mic_db=-3.0, clipped=True)
+    await driver.settle()
+    assert "CLIP" in driver.screen()
+    await driver.press("escape")
+    assert driver.app.screen is driver.app.console_screen

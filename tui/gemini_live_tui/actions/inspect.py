@@ -29,6 +29,17 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("talk-view", "0", "talk_view", "Talk view", "Show the transcript alone, or all panes again", "Inspect"),
     Action(
+        "meters",
+        "M",
+        "open('meters')",
+        "Meters",
+        "Every meter with its last minute, tokens, cost, and what the console itself costs",
+        "Inspect",
+        scope="app",
+        panes_only=True,
+        slash="meters",
+    ),
+    Action(
         "open-row",
         "enter",
         "open_row",

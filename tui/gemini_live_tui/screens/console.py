@@ -24,6 +24,7 @@ from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.messages import ActionChosen, FollowChanged, Ordered, PaneChanged, RoomWanted, Said, TextSubmitted
+from gemini_live_tui.meter_history import MeterHistory, OwnCost
 from gemini_live_tui.panes import bodies
 from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.rooms import Ordering
@@ -36,8 +37,8 @@ from gemini_live_tui.telling import Level
 from gemini_live_tui.widgets.banner import Banner
 from gemini_live_tui.widgets.completions import Completions
 from gemini_live_tui.widgets.desk import Desk
-from gemini_live_tui.widgets.filter_line import FilterLine
 from gemini_live_tui.widgets.events import Events
+from gemini_live_tui.widgets.filter_line import FilterLine
 from gemini_live_tui.widgets.header import Header
 from gemini_live_tui.widgets.held_row import HeldRow
 from gemini_live_tui.widgets.key_bar import KeyBar
@@ -74,7 +75,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("console")]
 
-    def __init__(self, store: Store, send: Send, settings: ConsoleSettings, clock: Clock) -> None:
+    def __init__(self, store: Store, send: Send, settings: ConsoleSettings, clock: Clock, cost: OwnCost) -> None:
         super().__init__()
         sparse_compositor.install(self)
         signs = glyphs(settings.ascii)
@@ -84,6 +85,8 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
         self._send = send
         self._settings = settings
         self._clock = clock
+        self._cost = cost
+        self.meter_history = MeterHistory()
         self._signs = signs
         self._text_key = key
         self._mode_shown = "voice"
@@ -187,7 +190,9 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
         # Before sound was opened there is nothing to measure, which is not the same as a device that is missing.
         opened = bool(view.input_device or view.output_device) or view.word not in ("offline", "connecting")
         sounding = live or (self._settings.replay and store.hello is not None)
-        waits.append(self.meters.show(store.shown, now, live=sounding and opened))
+        if live:
+            self.meter_history.observe(view, now, self._cost)
+        waits.append(self.meters.show(store.shown, now, live=sounding and opened, cost=self._cost, missed=store.missed))
         pending = [wait for wait in waits if wait is not None]
         return min(pending) if pending else None
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.formatting import bar, decibel_text, duration_text
 from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.messages import RoomWanted
+from gemini_live_tui.meter_history import OwnCost, spark
 from gemini_live_tui.widgets.row import Row, Run
 
 READOUT_S = 0.25
@@ -46,11 +48,18 @@ class MeterStrip(Row):
         self._glyphs = glyphs
         self._view = SessionView()
         self._live = False
+        self._cost: OwnCost | None = None
+        self._missed = 0
         self.memory = MeterMemory()
 
-    def show(self, view: SessionView, now: float, *, live: bool) -> float | None:
-        """Show the meters of `view`; seconds after which they want to be shown again by themselves, or None."""
-        self._view, self._live = view, live
+    def show(
+        self, view: SessionView, now: float, *, live: bool, cost: OwnCost | None = None, missed: int = 0
+    ) -> float | None:
+        """Show the meters of `view`; seconds after which they want to be shown again by themselves, or None.
+
+        `cost` is what the console costs, `missed` the events that never arrived.
+        """
+        self._view, self._live, self._cost, self._missed = view, live, cost, missed
         self.memory.observe(view, now)
         self.update_row()
         return self.memory.again_in(view, now) if live else None
@@ -63,7 +72,16 @@ class MeterStrip(Row):
         used = 1 + sum(_width(part) for part in parts) + gap
         # Offered room in the order of their worth, shown in the order of their places.
         chosen: list[tuple[int, list[Run]]] = []
-        for place, part in ((0, self._echo(width)), (2, self._latency()), (1, self._buffer(width))):
+        for place, part in (
+            (9, self._dropped()),
+            (1, self._echo(width)),
+            (3, self._latency(width)),
+            (2, self._buffer(width)),
+            (4, self._tokens()),
+            (0, self._cleaned(cells)),
+            (5, self._rate()),
+            (6, self._own_cost()),
+        ):
             if part and used + gap + _width(part) <= width:
                 chosen.append((place, part))
                 used += gap + _width(part)
@@ -139,11 +157,59 @@ class MeterStrip(Row):
             runs.append((f" {word}", "mid"))
         return runs
 
-    def _latency(self) -> list[Run]:
+    def _latency(self, width: int) -> list[Run]:
         latencies = self._view.latencies
         if not latencies:
             return []
-        return [("LAT ", "quiet"), (duration_text(latencies[-1]), "strong")]
+        runs: list[Run] = [("LAT ", "quiet")]
+        if width >= 110 and len(latencies) > 1:
+            last = latencies[-10:]
+            high = max(1000.0, *last)
+            runs.append((spark(last, len(last), self._glyphs.levels, low=0.0, high=high) + " ", "spark"))
+        return [*runs, (duration_text(latencies[-1]), "strong")]
+
+    def _cleaned(self, cells: int) -> list[Run]:
+        """The microphone after echo cancelling."""
+        view = self._view
+        if not self._live or not view.microphone or view.mode == "text" or not view.input_device:
+            return []
+        if not view.echo_canceller or view.meters.clean_db is None:
+            return []
+        return [("AEC ", "quiet"), *bar(view.meters.clean_db, max(6, cells // 2), self._glyphs)]
+
+    def _tokens(self) -> list[Run]:
+        view = self._view
+        if not view.prompt_tokens and not view.response_tokens:
+            return []
+        return [("TOK ", "quiet"), (f"{_short(view.prompt_tokens)}/{_short(view.response_tokens)}", "strong")]
+
+    def _rate(self) -> list[Run]:
+        rate = self._view.meters.events_per_s
+        return [(f"{rate:.0f}", "strong"), (" ev/s", "quiet")] if self._live and rate >= 0.5 else []
+
+    def _own_cost(self) -> list[Run]:
+        cost = self._cost
+        if cost is None or cost.share is None:
+            return []
+        frame = "" if cost.frame_ms is None else f" {cost.frame_ms:.0f} ms"
+        return [("UI ", "quiet"), (f"{cost.share:.0%}{frame}", "strong")]
+
+    def _dropped(self) -> list[Run]:
+        count = self._view.meters.mic_dropped + self._view.mind.dropped + self._missed
+        return [(f"{count:,} dropped", "alarm")] if count else []
+
+    def on_click(self) -> None:
+        """All of them, with their last minute."""
+        self.post_message(RoomWanted("meters"))
+
+
+def _short(count: int) -> str:
+    """A count in at most four characters: `812`, `4.8k`, `12k`, `1.2M`."""
+    if count < 1000:
+        return str(count)
+    if count < 999_500:
+        return f"{count / 1000:.1f}k" if count < 9950 else f"{count / 1000:.0f}k"
+    return f"{count / 1e6:.1f}M" if count < 9_950_000 else f"{count / 1e6:.0f}M"
 
 
 def _width(part: Sequence[Run]) -> int:

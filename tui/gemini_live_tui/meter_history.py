@@ -1,0 +1,102 @@
+"""What the meters said in the last minute, a value a second, and what the console itself costs."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from gemini_live_runtime.journal.view import SessionView
+
+SECONDS = 60
+
+NAMES = ("mic", "clean", "out", "erle", "buffer", "lag", "events", "frame", "cpu")
+"""What is kept. Of a second the highest value counts, of the echo's loss the last."""
+
+
+@dataclass(slots=True)
+class OwnCost:
+    """The console's share of a processor, and how long its frames take.
+
+    `clock` tells seconds, `cpu` processor seconds used so far; while the clock stands still nothing is measured.
+    """
+
+    clock: Callable[[], float]
+    cpu: Callable[[], float] = time.process_time
+    share: float | None = None
+    """0 to 1 of one processor, over the last second or more; None before that."""
+    frame_ms: float | None = None
+    """The longest frame of the last second or more."""
+    _since: tuple[float, float] | None = None
+    _longest: float | None = None
+
+    def frame(self, draw: Callable[[], float | None]) -> float | None:
+        """Draw, and take the time of it."""
+        begin = self.clock()
+        try:
+            return draw()
+        finally:
+            end = self.clock()
+            if end > begin:
+                self._longest = max(self._longest or 0.0, (end - begin) * 1000)
+            self._reckon(end)
+
+    def _reckon(self, now: float) -> None:
+        used = self.cpu()
+        if self._since is None:
+            self._since = (now, used)
+        elif now - self._since[0] >= 1.0:
+            self.share = max(0.0, (used - self._since[1]) / (now - self._since[0]))
+            self.frame_ms, self._longest = self._longest, None
+            self._since = (now, used)
+
+
+@dataclass(slots=True)
+class MeterHistory:
+    """A minute of each meter, oldest first; None for seconds in which there was nothing to measure."""
+
+    values: dict[str, deque[float | None]] = field(
+        default_factory=lambda: {name: deque(maxlen=SECONDS) for name in NAMES}
+    )
+    _second: int | None = None
+
+    def observe(self, view: SessionView, now: float, cost: OwnCost) -> None:
+        """Take in what the meters say at `now` seconds."""
+        meters = view.meters
+        fresh: dict[str, float | None] = {
+            "mic": meters.mic_db,
+            "clean": meters.clean_db,
+            "out": meters.out_db,
+            "erle": meters.erle_db,
+            "buffer": meters.buffer_ms,
+            "lag": meters.loop_lag_ms,
+            "events": meters.events_per_s,
+            "frame": cost.frame_ms,
+            "cpu": None if cost.share is None else cost.share * 100,
+        }
+        second = int(now)
+        same = second == self._second
+        gap = 0 if self._second is None else min(SECONDS, second - self._second - 1)
+        self._second = second
+        for name, value in fresh.items():
+            kept = self.values[name]
+            if same and kept:
+                last = kept[-1]
+                if value is not None:
+                    kept[-1] = value if last is None or name == "erle" else max(last, value)
+                continue
+            # A console that had nothing to draw for a while shows the gap.
+            kept.extend([None] * gap)
+            kept.append(value)
+
+
+def spark(values: Sequence[float | None], width: int, levels: str, *, low: float, high: float) -> str:
+    """The last `width` values as columns between `low` and `high`; what is None is a space."""
+    shown = list(values)[-width:]
+    top = len(levels) - 1
+    span = max(1e-9, high - low)
+    cells = (
+        " " if value is None else levels[round((max(low, min(high, value)) - low) / span * top)] for value in shown
+    )
+    return "".join(cells).rjust(width)
