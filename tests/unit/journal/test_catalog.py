@@ -201,6 +201,16 @@ def test_a_damaged_cache_changes_nothing(root: Path, content: bytes) -> None:
     assert list_entries(root) == right
 
 
+@pytest.mark.parametrize(("name", "value"), [("turns", "many"), ("agent", None), ("cost_usd", []), ("more", 1)])
+def test_a_cached_fact_of_the_wrong_kind_is_looked_up_again(root: Path, name: str, value: object) -> None:
+    _age(debt_call().write(root))
+    right = list_entries(root)
+    kept = json.loads((root / CACHE_FILE).read_text())
+    kept["sessions"]["s1"][1][name] = value
+    (root / CACHE_FILE).write_text(json.dumps(kept))
+    assert list_entries(root) == right
+
+
 def test_sessions_that_went_leave_the_cache(root: Path) -> None:
     _age(debt_call().write(root))
     list_entries(root)

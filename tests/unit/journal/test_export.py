@@ -453,6 +453,17 @@ def test_the_sound_of_a_range_and_of_a_turn(tmp_path: Path) -> None:
     assert loud(its, rate, 0, len(its) / rate) > 1000
 
 
+def test_the_sound_around_marks_that_are_near_each_other_is_there_once(tmp_path: Path) -> None:
+    recorder, tracks = sound_call()
+    recorder.emit(ev.MarkSet(of=2), ev.MarkSet(of=4))
+    folder = recorder.write(tmp_path, tracks=tracks)
+    first, second = (recorder.events[seq - 1].t for seq in (2, 4))
+    assert 0 < second - first < 2
+    done = export(folder, ["model"], tmp_path / "to", redact=False, wanted=Range(around_marks=1.0))
+    rate, its = wav(done.files[0])
+    assert len(its) / rate == pytest.approx(second - first + 2, abs=0.05)
+
+
 def test_what_was_played_while_muted_is_silence(tmp_path: Path) -> None:
     recorder, tracks = sound_call(muted=True)
     folder = recorder.write(tmp_path, tracks=tracks)

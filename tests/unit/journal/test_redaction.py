@@ -168,6 +168,24 @@ def test_explanations_previews_and_promotions_show_no_private_value() -> None:
     assert '"outcome":"ready"' in text
 
 
+def test_what_a_guard_read_is_private_though_nothing_else_told_of_it() -> None:
+    read = {"key": "user:pet", "value": "Zquirrel", "by": "tool"}
+    leaf = {"text": "user:pet", "value": "Zquirrel", "reads": [read], "children": []}
+    ways = ({"to": "q", "outcome": "ready", "guard": leaf},)
+    text = lines(only(ev.GuardsRead(phase="p", ways=ways), ev.TextSent(text="My Zquirrel is ill")))
+    assert "quirrel" not in text
+    age = {"text": "user:age", "value": 7, "reads": [{"key": "user:age", "value": 7}]}
+    assert '"value":7' not in lines(only(ev.GuardsRead(phase="p", ways=({"to": "q", "guard": age},))))
+    leaf = {**leaf, "reads": [{"key": "app:open", "value": "gold"}], "value": "gold"}
+    assert "gold" in lines(only(ev.GuardsRead(phase="p", ways=({"to": "q", "outcome": "ready", "guard": leaf},))))
+
+
+def test_a_state_key_in_somebodys_data_is_the_name_of_something() -> None:
+    (event,) = redacted(only(ev.ToolCalled(call_id="c", name="watch", args={"key": "app:balance", "token": "abc"})))
+    assert isinstance(event.payload, ev.ToolCalled)
+    assert event.payload.args == {"key": "app:balance", "token": "[redacted]"}
+
+
 def test_the_wire_is_left_out_whole() -> None:
     frame = {"serverContent": {"inputTranscription": {"text": "Zquir"}}}
     (event,) = redacted(only(ev.WireMessage(direction="received", kinds=("serverContent",), frame=frame, size=9)))
@@ -187,6 +205,25 @@ def test_what_was_heard_of_a_cut_answer_still_fits_it() -> None:
     assert block.text == "Your mail is [redacted] and your card is ready. Goodbye."
     assert block.heard is not None
     assert block.text[: block.heard] == "Your mail is [redacted]"
+
+
+def test_a_number_that_was_cut_in_its_middle_goes_from_both_sides() -> None:
+    made = Recorder()
+    made.start()
+    made.begin_turn()
+    made.model("It is 4471 ", "8820 1935, ", "I think.")
+    made.interrupt("It is 4471 ", "8820 1935, I think.")
+    events = redacted(made.events)
+    (cut,) = [event.payload for event in events if isinstance(event.payload, ev.TurnInterrupted)]
+    assert (cut.heard_text, cut.unheard_text) == ("It is [redacted]", ", I think.")
+    (block,) = [block for block in fold(events).blocks if block.kind == "model"]
+    assert (block.text, block.heard) == ("It is [redacted], I think.", len("It is [redacted]"))
+
+
+def test_a_part_of_a_long_number_in_a_result_goes_too() -> None:
+    answer = {"result": {"reference": 55501344}, "ms": 1.0, "delivered": True}
+    told = ev.ToolFinished(call_id="c", name="find", status="ok", **answer)
+    assert said("It ends in 1344.", also=[told]) == "It ends in [redacted]."
 
 
 def test_a_part_of_a_known_number_goes_too() -> None:
