@@ -201,3 +201,14 @@ def test_what_still_arrives_of_a_cut_answer_joins_its_unheard_rest() -> None:
         ("Once upon a time there was a fox in the wood", len("Once upon")),
         ("Noon.", None),
     ]
+
+
+def test_other_devices_in_mid_session_are_told_and_the_first_ones_are_not() -> None:
+    rates = {"input_rate": 48_000, "output_rate": 48_000, "echo_canceller": "x"}
+    view = SessionView()
+    apply(view, ev.Event(1, 0.0, 0, 0, ev.AudioOpened(input="Desk", output="Speakers", **rates)))
+    assert view.blocks == []
+    apply(view, ev.Event(2, 1.0, 0, 0, ev.AudioOpened(input="Headset", output="", **rates)))
+    assert [block.text for block in view.blocks] == ["Microphone: Headset. Speaker: none."]
+    apply(view, ev.Event(3, 2.0, 0, 0, ev.AudioOpened(input="Headset", output="", **rates)))
+    assert len(view.blocks) == 1

@@ -291,7 +291,11 @@ def _playback_drained(view: SessionView, event: ev.Event, p: ev.PlaybackDrained)
 
 @_on(ev.AudioOpened)
 def _audio_opened(view: SessionView, event: ev.Event, p: ev.AudioOpened) -> Dirty:
+    before = view.input_device, view.output_device
     view.input_device, view.output_device = sanitise_line(p.input, 60), sanitise_line(p.output, 60)
+    if any(before) and before != (view.input_device, view.output_device):
+        now = f"Microphone: {view.input_device or 'none'}. Speaker: {view.output_device or 'none'}."
+        open_block(view, event, "notice", text=now, status="info", done=True)
     view.echo_canceller = sanitise_line(p.echo_canceller)
     for problem in p.problems:
         open_block(view, event, "notice", text=sanitise_line(problem, _NOTICE), status="warning", done=True)
