@@ -88,7 +88,7 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
     *rows(
         "foresight.py",
         ("watchers' memory is not touched", "settler.watchers.copy()", OPERATOR, "settler.watchers"),
-        ("changes that have not settled count", "settler.pending(state)", PREVIEWS, "state.track()"),
+        ("changes that have not settled count", "settler.pending(state)", OPERATOR, "state.track()"),
         (
             "computed values are foreseen",
             "self.computed.recompute_affected(self.state, changed)",
@@ -98,8 +98,8 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
         ("the next phase is foreseen", "scene.advance() if made", PREVIEWS, '"" if made'),
         ("what comes after the next phase is foreseen", "watchers += scene.settle()", PREVIEWS),
         ("cleared keys are foreseen", "isinstance(step, ClearKeys)", PREVIEWS, "False"),
-        ("presented keys are foreseen", "isinstance(step, NotePresented)", PREVIEWS, "False"),
-        ("what a phase tells of itself is foreseen", "publish_phase(self.state, plan.to_phase)", PREVIEWS),
+        ("presented keys are foreseen", "isinstance(step, NotePresented)", OPERATOR, "False"),
+        ("what a phase tells of itself is foreseen", "publish_phase(self.state, plan.to_phase)", OPERATOR),
         ("what fails is named", "self._failures(machine, evaluation)", OPERATOR),
     ),
     *rows(

@@ -378,6 +378,31 @@ def test_a_preview_goes_on_into_the_phase_that_would_be_entered() -> None:
     talk(of, scenario)
 
 
+def test_a_preview_knows_what_a_phase_writes_when_it_is_entered() -> None:
+    of = (
+        agent()
+        .phase(
+            Phase("first", "One.", transitions=Transition("second", key("app:n") > 5)),
+            Phase("second", "Two.", presents="price", terminal=True),
+        )
+        .watch(
+            Watcher(key("session:presented:price").became_true(), nothing, name="presented"),
+            Watcher(key("session:phase").changed_to("second"), nothing, name="phase"),
+        )
+        .state(values={"app:n": 1})
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        found = await Desk(t).previews({"key": "app:n", "value": 7})
+        assert found.phase == "second"
+        assert [w["name"] for w in found.watchers] == ["presented", "phase"]
+        await Desk(t).sets("app:n", 7)
+        assert [event.watcher for event in t.all(ev.WatcherFired)] == ["presented", "phase"]
+
+    talk(of, scenario)
+
+
 def test_a_preview_leaves_no_trace_in_what_watchers_remember() -> None:
     def odd(state: State) -> bool:
         return bool(state.get("app:n", 0) % 2)
@@ -471,6 +496,8 @@ def test_a_held_agent_is_edited_after_a_look_ahead_and_goes_on_from_there() -> N
         assert t.all(ev.AgentHeld)
         await t.passes(1)
         assert fired == []
+        # What waits to be decided is decided together with the edit.
+        assert [w["old"] for w in (await desk.previews({"key": "app:other", "value": 1})).watchers] == [1]
         wanted = ({"key": "app:n", "value": 9, "expect": 4}, {"key": "app:menu", "value": "fish"})
         assert (await desk.previews(*wanted)).phase == "second"
         assert await desk.edits(*wanted) == ""
