@@ -341,6 +341,40 @@ async def switch(world: World, chance: random.Random) -> None:
     )
 
 
+EDITS: tuple[dict[str, Any], ...] = (
+    {"key": "app:anger", "value": 0.9},
+    {"key": "app:anger", "value": 0.1},
+    {"key": "app:items", "value": 3, "expect_absent": True},
+    {"key": "app:items", "value": 2},
+    {"key": "user:name", "value": "Ada"},
+    {"key": "user:name", "remove": True},
+    {"key": "app:reopen", "value": True},
+    {"key": "derived:enough", "value": True},
+)
+
+
+@_action(*ANY)
+async def operate(world: World, chance: random.Random) -> None:
+    """The operator changes the agent's mind: state, phase, watchers, what the model knows."""
+    match chance.randrange(9):
+        case 0 | 1 | 2:
+            edits = tuple(chance.sample(EDITS, chance.randint(1, 2)))
+            await world.command(cmd.EditState(edits=edits))
+        case 3:
+            await world.command(cmd.UndoEdit(force=chance.random() < 0.5))
+        case 4:
+            await world.command(cmd.RedoEdit(force=chance.random() < 0.5))
+        case 5:
+            order = cmd.GoToPhase(phase=chance.choice(world.phases), when=chance.choice(("now", "turn-end")))
+            await world.command(order, order.phase)
+        case 6:
+            await world.command(cmd.SwitchWatcher(watcher="alarm", muted=chance.random() < 0.5))
+        case 7:
+            await world.command(cmd.FireWatcher(watcher=chance.choice(("alarm", "closed", "items"))))
+        case _:
+            await world.command(cmd.GiveContext(text="By the way, the operator is here."))
+
+
 @_action(*ANY)
 async def hold(world: World, chance: random.Random) -> None:
     """The operator holds the agent."""

@@ -96,6 +96,37 @@ class Faults(Rule):
             self.check(data["code"] not in codes, f"the session failed: {data['text']}")
 
 
+class Edits(Rule):
+    """An edit by hand is made once or refused, whole; what is told of it is what was written, and can be undone."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.open: dict[str, str] = {}
+        self.undo = self.redo = 0
+
+    def entry(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "command" and data["order"] in ("state.edit", "state.undo", "state.redo"):
+            self.open[data["id"]] = data["order"]
+
+    def event(self, event: dict[str, Any]) -> None:
+        data = event["data"]
+        if event["type"] == "command.refused":
+            self.open.pop(data["command_id"], None)
+        elif event["type"] == "edit.applied":
+            order = self.open.pop(data["command_id"], "")
+            self.check(order == f"state.{data['how']}", f"{data['command_id']} was {order}, told as {data['how']}")
+            for value in data["values"]:
+                now = self.memory.values.get(value["key"])
+                self.check(now == value["new"], f"{value['key']} is {now!r}, told as {value['new']!r}")
+            made = bool(data["values"])
+            steps = {"edit": (made, -self.redo if made else 0), "undo": (-1, 1), "redo": (1, -1)}[data["how"]]
+            self.undo, self.redo = self.undo + steps[0], self.redo + steps[1]
+            self.check((data["undo"], data["redo"]) == (self.undo, self.redo), f"{data} after {self.undo}, {self.redo}")
+
+    def end(self, facts: dict[str, Any]) -> None:
+        self.check(not self.open, f"nothing came of {self.open}")
+
+
 class Memory(Rule):
     """Changes of the state form one chain for each key, densely numbered, that ends in the state as it is."""
 
@@ -131,11 +162,14 @@ class Phases(Rule):
         self.current = ""
         self.leaving: dict[str, Any] | None = None
         self.asked: list[str] = []
+        self.ordered: dict[str, str] = {}
         self.told = ""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "moved":
             self.asked.append(data["phase"])
+        elif kind == "command" and data["order"] == "phase.go":
+            self.ordered[data["id"]] = data["text"]
         elif kind == "leaving":
             # Its on_exit takes time, in which anything may be written: the decision fell here.
             self.leaving = dict(self.memory.values)
@@ -147,6 +181,8 @@ class Phases(Rule):
         elif event["type"] == "state.changed" and data["key"] == "session:phase":
             self.check(data["new"] == self.current, f"session:phase is {data['new']} in phase {self.current}")
             self.told = data["new"]
+        elif event["type"] == "command.refused":
+            self.ordered.pop(data["command_id"], None)
         elif event["type"] == "phase.blocked":
             self.check(data["phase"] == self.current, f"{data['phase']} is blocked, the phase is {self.current}")
 
@@ -168,6 +204,10 @@ class Phases(Rule):
             self.check(phase in self.asked, f"nobody asked for {phase}")
             self.asked.remove(phase)
             self.check(before != "done", "a terminal phase was left")
+        elif data["trigger"] == "operator":
+            found = next((ident for ident, wanted in self.ordered.items() if wanted == phase), None)
+            self.check(found is not None, f"the operator did not ask for {phase}")
+            del self.ordered[found or ""]
         else:
             self.check(data["trigger"] == "initial" and (before, phase) == ("", "greet"), f"{phase} by {data}")
         self.current = phase
@@ -334,6 +374,7 @@ class Reference:
             Numbers(),
             Faults(),
             memory,
+            Edits(memory),
             phases,
             Calls(phases),
             Standing(memory, phases),
