@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
+import pytest
 from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import (
@@ -21,6 +23,7 @@ from gemini_live_runtime import (
     key,
 )
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.session import standing
 from gemini_live_runtime.session.standing import AT_MOST_EVERY_S
 
 
@@ -216,6 +219,27 @@ def test_a_guard_that_is_a_function_is_read_after_any_change() -> None:
         await t.passes(1)
         await t.writes(ready=True)
         assert ways(t.all(ev.GuardsRead)[-1]) == {"second": "target's guard is false"}
+
+    talk(of, scenario)
+
+
+def test_slow_guards_are_read_the_more_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each look at the clock finds it a tenth of a second later.
+    monkeypatch.setattr(standing, "perf_counter", itertools.count(0, 0.1).__next__)
+    of = agent().phase(
+        Phase("first", "One.", transitions=Transition("second", lambda state: state.get("app:n", 0) > 1000)),
+        Phase("second", "Two.", terminal=True),
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.passes(10)
+        before = len(t.all(ev.GuardsRead))
+        for step in range(100):
+            t.state.set("app:n", step)
+            await t.passes(0.1)
+        # In ten seconds, with a fiftieth of the time to spend on it.
+        assert len(t.all(ev.GuardsRead)) - before in (2, 3)
 
     talk(of, scenario)
 

@@ -282,6 +282,32 @@ def test_a_module_beside_the_agent_is_read_again_with_it(write: Callable[..., Pa
     talk(source(main), scenario)
 
 
+def test_a_module_that_a_function_has_imported_later_is_read_again_too(write: Callable[..., Path]) -> None:
+    write("WORDS = 'one'\n", "words_later.py")
+    main = (
+        HEAD
+        + """
+def say():
+    '''Say it.'''
+    from words_later import WORDS
+    return WORDS
+agent = Live.builder("mine").instruction("Be brief.").tools(say)
+"""
+    )
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.calls("say")
+        write("WORDS = 'two'\n", "words_later.py")
+        write(main + "# edited\n")
+        await t.ends()
+        assert await reload(t) == ""
+        await t.calls("say")
+        assert [answer[2]["output"] for answer in t.sent("answer")] == ["one", "two"]
+
+    talk(source(write(main)), scenario)
+
+
 def test_an_agent_in_a_package_is_read_again_by_its_name(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,8 @@ class AgentSource:
         self.reference = reference
         self.watched = watched
         self._folder: Path | None = None
+        self._others: frozenset[str] | None = None
+        """Modules that were there before the agent."""
         self._modules: dict[str, ModuleType] = {}
         """The agent's own modules."""
         self._before: dict[str, ModuleType] = {}
@@ -44,11 +46,13 @@ class AgentSource:
 
     def load(self) -> SessionPlan:
         """Read it; runs the code it imports. Raises `AgentError` saying what failed and on which line."""
-        before = self._modules
+        if self._others is None:
+            self._others = frozenset(sys.modules)
+        # Those, too, that its functions have imported since.
+        before = self._own()
         for name in before:
             sys.modules.pop(name, None)
         importlib.invalidate_caches()
-        there = set(sys.modules)
         known = {*self._stamps, *((self.path,) if self.path.endswith(".py") else ())}
         # What is noted before it is read is what was read, however often it is written meanwhile.
         stamps = {path: _stamp(path) for path in known}
@@ -57,13 +61,13 @@ class AgentSource:
         try:
             plan = load_agent(self.reference)
         except BaseException:
-            fresh = self._imported(there)
+            fresh = self._own()
             self._stamps = {**_files(fresh), **stamps}
             _exchange(fresh, before)
             raise
         finally:
             sys.dont_write_bytecode = writes
-        self._before, self._modules = before, self._imported(there)
+        self._before, self._modules = before, self._own()
         files = _files(self._modules)
         self._stamps = {
             **files,
@@ -80,16 +84,16 @@ class AgentSource:
         """Whether one of its files is another than when it was read. One that is gone may be about to be replaced."""
         return any(now is not None and now != then for path, then in self._stamps.items() for now in (_stamp(path),))
 
-    def _imported(self, there: set[str]) -> dict[str, ModuleType]:
-        """The agent's own of the modules that were imported since."""
+    def _own(self) -> dict[str, ModuleType]:
+        """The agent's own modules as they are now."""
         main = self.path if self.path.endswith(".py") else getattr(sys.modules.get(self.path), "__file__", None)
         if main:
             self._folder = Path(main).resolve().parent
-        folder = self._folder
+        folder, others = self._folder, self._others or ()
         if folder is None:
             return {}
-        fresh = [(name, module) for name, module in list(sys.modules.items()) if name not in there]
-        return {name: module for name, module in fresh if _is_in(name, module, folder)}
+        found = [(name, module) for name, module in list(sys.modules.items()) if name not in others]
+        return {name: module for name, module in found if _is_in(name, module, folder)}
 
 
 def _exchange(fresh: Iterable[str], old: dict[str, ModuleType]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
@@ -21,6 +22,9 @@ SOON_S = 0.005
 
 AT_MOST_EVERY_S = 0.05
 """Seconds between two readings, however fast the state changes."""
+
+AT_MOST_OF_TIME = 0.02
+"""The part of all time that reading may take: guards that are functions may be slow."""
 
 
 class Standing:
@@ -42,6 +46,8 @@ class Standing:
         self._any = False
         self._live = False
         self._read_at = -AT_MOST_EVERY_S
+        self._took = 0.0
+        """Seconds that functions of the author's took the last time."""
         self._told: list[Any] = []
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -59,7 +65,7 @@ class Standing:
     def stale(self) -> None:
         """What was read last may no longer be so."""
         if self._timer is None and not self._closed:
-            wait = max(SOON_S, self._read_at + AT_MOST_EVERY_S - self._now())
+            wait = max(SOON_S, self._read_at + max(AT_MOST_EVERY_S, self._took / AT_MOST_OF_TIME) - self._now())
             self._timer = self._loop.call_later(wait, self.read)
 
     def replace(self, machine: PhaseMachine) -> None:
@@ -76,7 +82,10 @@ class Standing:
         self._read_at = self._now()
         if self._phase != machine.current:
             self._look_out()
+        began = perf_counter()
         ways, needs = [way.to_json() for way in machine.ways(state)], machine.needs(state)
+        # What only the runtime decides takes no time to speak of, and must not depend on the machine.
+        self._took = perf_counter() - began if self._any else 0.0
         if not same([machine.current, ways, needs], self._told):
             self._told = [machine.current, ways, needs]
             self._emit(ev.GuardsRead(phase=machine.current, ways=tuple(ways), needs=tuple(needs)))
