@@ -387,6 +387,24 @@ async def test_no_format_and_a_folder_that_cannot_be_are_sentences(tmp_path: Pat
         assert screen._writing is False
 
 
+@pytest.mark.parametrize("written", ["~nobody-of-this-name/x", "x" * 5000, "\x00", " ", "[red]x"])
+async def test_a_folder_that_cannot_be_is_a_sentence(
+    written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with console() as driver:
+        screen = await open_export(driver, tmp_path)
+        assert screen.list is not None
+        screen.list.go_to("folder")
+        await driver.press("enter")
+        screen.field.value = written
+        await driver.press("enter")
+        await driver.press("e")
+        await done(driver)
+        assert isinstance(driver.app.screen, ExportScreen)
+        assert driver.app.is_running
+
+
 async def test_a_recording_is_exported_from_where_it_is(tmp_path: Path) -> None:
     folder = record_live().write(tmp_path / "elsewhere", "copied")
     async with console(replay=True, recording=folder / "events.jsonl") as driver:

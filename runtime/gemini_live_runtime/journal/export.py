@@ -175,6 +175,16 @@ def export(
     return Exported(tuple(target for _, target in targets), count, material.problems)
 
 
+def folder_of(text: str) -> Path:
+    """The folder that somebody wrote, with `~` for a home; raises `UsageError` for one that cannot be."""
+    try:
+        return Path(text.replace("\x00", "")).expanduser()
+    except RuntimeError:
+        raise UsageError(
+            f"{text[:60]!r} is nobody's home folder", remedy="Write the folder in full", field="to"
+        ) from None
+
+
 def check_formats(formats: Sequence[Format], *, redact: bool) -> None:
     """Raise `UsageError` for sound under redaction."""
     sound = [fmt for fmt in formats if fmt in SOUND]

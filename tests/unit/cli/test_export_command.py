@@ -73,6 +73,11 @@ def test_a_file_that_exists_is_kept_unless_forced(here: Path) -> None:
         ("export", "2026", "--as", HOSTILE),
         ("export", "2026", "--to", f"{HOSTILE}/x"),
         ("export", "2026", "--turn", HOSTILE),
+        ("export", "2026", "--to", "~nobody-of-this-name/x"),
+        ("export", "2026", "--to", "x" * 5000),
+        ("export", "2026", "--from", "nan"),
+        ("export", "2026", "--until", "inf"),
+        ("export", "2026", "--from", "1e300", "--until", "1e308"),
         ("export", "nothing"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import cast, get_args
 import click
 
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.journal.export import MARKS_S, SOUND, Format, Material, Range, check_formats, pieces
+from gemini_live_runtime.journal.export import MARKS_S, SOUND, Format, Material, Range, check_formats, folder_of, pieces
 from gemini_live_runtime.journal.export import export as export_files
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.cli.records import complete_session, locate
@@ -53,7 +53,7 @@ def export(
     path = locate(session)
     if folder == "-":
         return _print(path, chosen, wanted, redact=not no_redact)
-    target = Path(folder).expanduser()
+    target = folder_of(folder)
     done = export_files(path, chosen, target, wanted=wanted, redact=not no_redact, force=force)
     for file in done.files:
         click.echo(f"Written: {sanitise_line(str(file))}")

@@ -264,12 +264,12 @@ class ExportScreen(ModalScreen[None]):
             self._writing = False
 
     def _export(self) -> Exported:
-        from gemini_live_runtime.journal.export import FORMATS, export
+        from gemini_live_runtime.journal.export import FORMATS, export, folder_of
 
         assert self._subject is not None
         chosen = self.choices
         formats: list[Format] = [fmt for fmt in FORMATS if fmt in chosen.formats]
-        folder = Path(chosen.folder).expanduser()
+        folder = folder_of(chosen.folder)
         return export(
             self._subject.path,
             formats,
