@@ -13,6 +13,7 @@ import pytest
 from tests.support.canaries import KEY, leaks
 from tests.support.console_driver import Driver, console
 from tests.support.set_up_doubles import FakeStarter, Helpers, Newcomer, before_a_session, use_doubles
+from textual.widgets import OptionList
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import SetDevices, SetMicrophone
@@ -558,3 +559,23 @@ async def test_a_muted_microphone_stays_muted_after_a_test(helpers: Helpers) -> 
         await driver.press("enter")
         await driver.press("escape")
         assert driver.link.orders == [SetMicrophone(on=False)]
+
+
+async def test_a_microphone_that_the_call_does_not_share_is_no_fault(helpers: Helpers) -> None:
+    async with console() as driver:
+        opened = {"input_rate": 44_100, "output_rate": 48_000, "echo_canceller": "x"}
+        driver.link.emit(ev.AudioOpened(input="USB Headset", output="Speakers", **opened))
+        await driver.settle()
+        await _choosing(driver)
+        for press in ((), ("down",), ("down",)):
+            await driver.press(*press)
+            helpers.last.problem("Microphone is in use by another program.")
+            await driver.settle()
+            said = "the call uses it" in driver.screen()
+            assert said is ("Built-in Audio" not in _under_the_cursor(driver))
+
+
+def _under_the_cursor(driver: Driver) -> str:
+    options = driver.app.screen.query_one("#devices-input", OptionList)
+    assert options.highlighted is not None
+    return str(options.get_option_at_index(options.highlighted).prompt)

@@ -153,7 +153,17 @@ class DevicesScreen(BoxScreen):
             )
         elif report["report"] == "problem":
             self._listening = ""
-            self.level.rest(sanitise_line(str(report["text"]), 200))
+            used = "the call uses it, see its level above"
+            self.level.rest(used if self._used_by_the_call() else sanitise_line(str(report["text"]), 200))
+
+    def _used_by_the_call(self) -> bool:
+        """Whether the microphone under the cursor is the call's own: some sound systems do not share one."""
+        at = self._lists["input"].highlighted
+        if at is None or not self.console_app.store.live:
+            return False
+        offer = self._offers["input"][at]
+        name = offer.name if offer.value else offer.detail
+        return bool(name) and name == self.console_app.store.view.input_device
 
     # -- choosing ----------------------------------------------------------------------------------------------------
 
