@@ -15,7 +15,8 @@ from gemini_live_tui.settings import ConsoleSettings
 
 link = ScriptedLink()
 link.start()
-link.emit(*PAYLOADS[2:-1])
+link.emit(*PAYLOADS[:-1])
+link.gen += 1
 link.begin_turn()
 link.model("THE END")
 print("OUTCOME", run_console(source_of(link), settings=ConsoleSettings(theme="ember")).exit_code)
