@@ -69,6 +69,17 @@ async def test_without_sessions_the_room_says_how_they_come_about() -> None:
         assert isinstance(driver.app.screen, SessionsScreen)
 
 
+async def test_a_folder_of_sessions_that_cannot_be_read_is_a_sentence() -> None:
+    paths.private_dir(paths.sessions_dir().parent)
+    paths.sessions_dir().write_text("not a folder")
+    async with console() as driver:
+        await open_sessions(driver, recorded=False)
+        assert "The recordings cannot be looked through: Not a directory." in driver.screen()
+        await driver.press("d", "r", "x", "u", "t")
+        await done(driver)
+        assert isinstance(driver.app.screen, SessionsScreen)
+
+
 async def test_the_preview_follows_the_cursor() -> None:
     async with console() as driver:
         await open_sessions(driver)

@@ -113,7 +113,11 @@ class SessionsScreen(Screen[None]):
 
     @work(group="sessions", exclusive=True)
     async def _load(self, go_to: str = "") -> None:
-        self._all = await asyncio.to_thread(self._look)
+        try:
+            self._all = await asyncio.to_thread(self._look)
+        except OSError as error:
+            self._all = []
+            self.say(f"The recordings cannot be looked through: {error.strerror or error}.", "warning")
         self._show()
         if go_to:
             self.list.go_to(go_to)
