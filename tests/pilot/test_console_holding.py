@@ -113,6 +113,13 @@ async def test_what_is_pasted_into_a_note_is_made_fit_to_show() -> None:
         assert "\x1b" not in driver.app.screen.note.value
 
 
+async def test_quick_typing_is_not_overtaken_by_the_keys_that_edit() -> None:
+    async with console() as driver:
+        await driver.press("ctrl+g")
+        await driver.press(*"ood", "backspace", "backspace", *"dd", "home", "v", "end", "!", "enter")
+        assert [order.text for order in driver.link.orders] == ["vodd!"]
+
+
 async def test_a_note_that_cannot_go_out_stays() -> None:
     async with console() as driver:
         await one_by_one(driver, "ctrl+g", *"odd")

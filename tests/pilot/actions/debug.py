@@ -159,7 +159,8 @@ async def _add(driver: Driver, key: str) -> None:
     assert "[watcher]" in driver.screen()
     await driver.press("right", "right", "right", "enter")
     assert "lookup · pay" in driver.screen()
-    await driver.press("l", "o", "right", "enter")
+    await driver.press("l", "o")
+    await driver.press("right", "enter")
     assert driver.link.orders == [SetBreakpoint(kind="tool", target="lookup")]
     assert "tool       lookup" in driver.screen()
 

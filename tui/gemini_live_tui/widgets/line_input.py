@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from textual import events
+from textual.binding import Binding
 from textual.widgets import Input
 
 from gemini_live_runtime.text import sanitise_line
+
+_EDITING = {
+    key.strip(): binding.action
+    for binding in Input.BINDINGS
+    if isinstance(binding, Binding)
+    for key in binding.key.split(",")
+}
 
 
 class LineInput(Input):
@@ -28,6 +36,14 @@ class LineInput(Input):
     def on_mount(self) -> None:
         """Be still."""
         self.cursor_blink = False
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Editing keys take their turn among the letters, so that quick typing is never overtaken by them."""
+        action = _EDITING.get(event.key)
+        if action is not None:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(action)
 
     def _on_paste(self, event: events.Paste) -> None:
         event.stop()
