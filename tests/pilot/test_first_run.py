@@ -261,6 +261,15 @@ async def test_a_wrong_shape_is_said_while_it_is_typed_and_nobody_is_asked(
         assert "That is no key" in newcomer.screen()
 
 
+async def test_what_is_said_is_seen_in_the_smallest_console_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    google(monkeypatch, 400, {"error": {"message": "API key not valid."}})
+    async with before_a_session("key", size=(60, 16)) as newcomer:
+        await paste(newcomer, KEY)
+        await newcomer.press("enter")
+        await newcomer.settle()
+        assert "Google refuses the key: API key not valid." in newcomer.words()
+
+
 async def test_an_empty_field_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = google(monkeypatch, 200, {"models": []})
     async with before_a_session("key") as newcomer:

@@ -65,3 +65,6 @@ class BoxScreen(ModalScreen[None]):
         self.message.update(Content(f"{sign}{text}"))
         for name in ("info", "warning", "error"):
             self.message.set_class(name == level, f"-{name}")
+        if text and self.is_mounted:
+            # Where the box is cut off by a small terminal, its message is what matters.
+            self.call_after_refresh(self.message.scroll_visible, animate=False)

@@ -28,7 +28,7 @@ def shape(text: str) -> str:
     text = text.strip()
     fault = key_fault(text)
     if fault and 0 < len(text) < SHORTEST and text.isascii() and text[0].isalnum():
-        return f"{len(text)} characters; a key has {SHORTEST} at least."
+        return f"{len(text)} character{'s' if len(text) > 1 else ''}; a key has {SHORTEST} at least."
     return f"It {fault.rstrip(' .')}." if fault else ""
 
 
