@@ -32,7 +32,7 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
             "if True:",
         ),
         ("another phase has other keys", "self._phase != machine.current", INSPECTION, "not self._phase"),
-        ("functions are read after any change", "self._any or any(", INSPECTION, "any("),
+        ("functions are read after any change", "(self._any or not", INSPECTION, "(not"),
     ),
     *rows(
         "settler.py",

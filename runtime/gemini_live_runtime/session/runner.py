@@ -64,7 +64,7 @@ MIND_ENDING_S = 8.0
 """The same for the mind, which gives each of its own parts less."""
 
 
-BEFORE_STATE = (ev.StateChanged, ev.SessionStarted, ev.AgentDescribed)
+BEFORE_STATE = frozenset((ev.StateChanged, ev.SessionStarted, ev.AgentDescribed))
 """What is told before changes of the state that wait; everything else comes after them."""
 
 
@@ -388,7 +388,7 @@ class LiveSession:
         if self._ended and not isinstance(payload, ev.CommandRefused):
             # A program may hold on to the state; what it writes there is no longer part of the session.
             return
-        if not isinstance(payload, BEFORE_STATE):
+        if type(payload) not in BEFORE_STATE:
             # What was written before this happened is told before it.
             self.conductor.publish_state()
         event = self._sink.emit(payload, turn=turn, gen=gen)

@@ -54,7 +54,7 @@ class Standing:
 
     def heard(self, mutations: Iterable[Mutation]) -> None:
         """These changes were made."""
-        if self._timer is None and (self._any or any(mutation.key in self._keys for mutation in mutations)):
+        if self._timer is None and (self._any or not self._keys.isdisjoint([item.key for item in mutations])):
             self.stale()
 
     def turn_ended(self) -> None:
