@@ -198,30 +198,26 @@ async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, ac
     return 1
 
 
-made: list[int] = []
+def test_over_a_thousand_edits_what_a_preview_says_is_what_then_happens() -> None:
+    made: list[int] = []
 
+    @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), phases=WITHOUT_SHRINKING)
+    @given(agents(), st.lists(edits(), min_size=5, max_size=5), st.data())
+    def tried(of: Live, wanted: list[tuple[dict[str, Any], ...]], data: st.DataObject) -> None:
+        async def scenario(t: Talk) -> None:
+            await t.begins()
+            names = [status.name for status in t.stage.session.conductor.settler.watchers.status]
+            if names:
+                t.handle.mute_watcher(data.draw(st.sampled_from(names)))
+            for number, edit in enumerate(wanted):
+                made.append(await agrees(t, edit, number))
+            assert t.failures() == []
 
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), phases=WITHOUT_SHRINKING)
-@given(agents(), st.lists(edits(), min_size=5, max_size=5), st.data())
-def test_what_a_preview_says_is_what_then_happens(
-    of: Live, wanted: list[tuple[dict[str, Any], ...]], data: st.DataObject
-) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        names = [status.name for status in t.stage.session.conductor.settler.watchers.status]
-        if names:
-            t.handle.mute_watcher(data.draw(st.sampled_from(names)))
-        for number, edit in enumerate(wanted):
-            made.append(await agrees(t, edit, number))
-        assert t.failures() == []
+        talk(of, scenario)
 
-    talk(of, scenario)
-
-
-def test_more_than_a_thousand_edits_were_tried() -> None:
-    if not made:
-        pytest.skip("the property was not run")
+    tried()
     assert len(made) >= 1000
+    # Most of them could be made.
     assert sum(made) > len(made) // 2
 
 
