@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import pytest
 from tests.snapshots.test_console_looks import interrupted
+from tests.support.collection import negotiating
 from tests.support.console_driver import BY_NAME, console
 from tests.support.looks import LOOKS
 from tests.support.scripted_link import ScriptedLink
@@ -18,7 +19,7 @@ from gemini_live_tui.glyphs import ASCII, UNICODE, Glyphs
 @pytest.mark.parametrize("name", LOOKS)
 async def test_no_screen_draws_anything_but_ascii(name: str, size: tuple[int, int]) -> None:
     link = ScriptedLink()
-    interrupted(link)
+    (negotiating if name.startswith("pane") else interrupted)(link)
     async with console(size=size, ascii=True, link=link, started=False, starter=FakeStarter()) as driver:
         await driver.settle()
         await LOOKS[name](driver)

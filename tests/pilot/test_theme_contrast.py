@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from rich.style import Style
 from tests.snapshots.test_console_looks import interrupted
+from tests.support.collection import negotiating
 from tests.support.colours import contrast
 from tests.support.console_driver import BY_NAME, Driver, console
 from tests.support.looks import LOOKS
@@ -53,7 +54,7 @@ def _painted(driver: Driver) -> Iterator[tuple[str, str, str]]:
 async def test_every_text_has_the_contrast_it_needs_in_every_theme(name: str) -> None:
     poor: dict[tuple[str, str, str], str] = {}
     link = ScriptedLink()
-    interrupted(link)
+    (interrupted if name in EVERYWHERE else negotiating)(link)
     async with console(size=(120, 36), link=link, started=False, starter=FakeStarter()) as driver:
         await driver.settle()
         await LOOKS[name](driver)

@@ -1,6 +1,7 @@
-"""The last net of `--ascii`: lines, blocks and arrows that the toolkit draws by itself, in signs every terminal has.
+"""The last net of `--ascii`: lines, blocks, arrows and typographic signs that are left, in signs every terminal has.
 
-The console's own signs have their twins in `glyphs`; letters are never touched.
+The console's own signs have their twins in `glyphs`; these are the toolkit's, and those in sentences. Letters are never
+touched.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ _TWINS = str.maketrans(
         # Partly filled cells: the ends of scrollbars, the edges of buttons and switches.
         **dict.fromkeys("▂▃▄▅▆▇▎▍▌▋▊▉▐▀", " "),
         **dict.fromkeys("█▓▒░■", "#"),
-        **dict.fromkeys("▼▾⌄", "v"),
-        **dict.fromkeys("▲▴⌃", "^"),
-        **dict.fromkeys("▶▸›", ">"),
-        **dict.fromkeys("◀◂‹", "<"),
+        **dict.fromkeys("▼▾⌄↓", "v"),
+        **dict.fromkeys("▲▴⌃↑", "^"),
+        **dict.fromkeys("▶▸›→", ">"),
+        **dict.fromkeys("◀◂‹←", "<"),
+        **dict.fromkeys("“”„«»", '"'),
+        **dict.fromkeys("‘’‚", "'"),
+        **dict.fromkeys("–—−", "-"),
         **dict.fromkeys("●•◉○", "*"),
         **dict.fromkeys("✓✔", "x"),
         "…": ".",
