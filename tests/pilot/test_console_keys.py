@@ -10,6 +10,7 @@ from tests.support.console_driver import console
 from gemini_live_runtime.commands import SetMicrophone
 from gemini_live_tui.actions import ACTIONS, PLACES
 from gemini_live_tui.screens.help import HelpScreen
+from gemini_live_tui.screens.themes import ThemesScreen
 
 
 async def test_of_a_broken_keymap_the_rest_works_and_a_sentence_says_what_does_not() -> None:
@@ -48,3 +49,23 @@ def test_help_names_every_key_of_every_place(place: str, replay: bool) -> None:
     for action in ACTIONS:
         if action.keys and not (replay and action.group in ("Talk", "Write")):
             assert action.description in text, action.id
+
+
+async def test_an_action_without_a_key_can_be_given_one_and_keeps_its_command() -> None:
+    async with console(size=(100, 300), keymap={"themes": "ctrl+u", "give-context": "ctrl+n"}) as driver:
+        await driver.press("ctrl+u")
+        assert isinstance(driver.app.screen, ThemesScreen)
+        await driver.press("escape")
+        await driver.press("ctrl+n")
+        assert driver.app.console_screen.prompt.text == "/context "
+        await driver.press("escape", "f1")
+        assert "^u" in driver.screen()
+
+
+async def test_beginning_a_command_by_its_key_keeps_what_was_being_written() -> None:
+    async with console(keymap={"give-context": "ctrl+n"}) as driver:
+        await driver.press(*"half a thought")
+        await driver.press("ctrl+n")
+        prompt = driver.app.console_screen.prompt
+        assert prompt.text == "/context "
+        assert prompt.past[-1] == "half a thought"

@@ -189,7 +189,7 @@ PICTURES: dict[str, tuple[Scene, tuple[int, int], dict[str, Any], Act]] = {
     "mono-normal": (interrupted, NORMAL, {"theme": "mono"}, _nothing),
     "themes-narrow": (listening, NARROW, {}, _choosing_a_theme),
     "jump-narrow": (listening, NARROW, {}, _pressing("ctrl+o")),
-    "suggestions-narrow": (listening, NARROW, {}, _pressing("/", "down")),
+    "suggestions-narrow": (listening, NARROW, {}, _pressing(*"/theme", "space", "down", "down")),
 }
 
 

@@ -61,10 +61,11 @@ ACTIONS: tuple[Action, ...] = (
         "c",
         "go_on",
         "Go on",
-        "Let a held agent go on, from any pane but the transcript",
+        "Let a held agent go on; the key holds in any pane but the transcript",
         "Debug",
         panes_only=True,
         palette=False,
+        slash="continue",
     ),
     Action(
         "step-here",

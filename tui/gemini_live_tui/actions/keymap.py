@@ -95,7 +95,7 @@ def keymap_problem(faults: Sequence[ConfigError]) -> str:
     """What to say about entries that were left out."""
     rest = len(faults) - 1
     more = f" {rest} more of the key map cannot be used: gemini-live-tui doctor names them." if rest else ""
-    return f"{faults[0]} Until then its own keys hold, and the rest of the key map is in use.{more}"
+    return f"{faults[0]} What it names keeps its own keys; the rest of the key map is in use.{more}"
 
 
 def _faults(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
