@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.docs import key_tables
+from tests.docs import key_tables, theme_tables
 
 from gemini_live_runtime.conversation import extraction
 from gemini_live_runtime.session import background_agents, callback_runner, conductor, pipeline, settler, user_code
@@ -200,3 +200,4 @@ if __name__ == "__main__":
     PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")
     (EXAMPLES / "README.md").write_text(list_of_examples(), "utf-8")
     key_tables.write()
+    theme_tables.write()
