@@ -15,10 +15,10 @@ _INTRO = """\
 list; enter keeps the theme in the config file, escape goes back to the one before. `/theme paper` takes one for now,
 `--theme paper` for one start.
 
-A theme is a TOML file; its name is the file's. Yours go to `themes/` in the config folder (`gemini-live-tui config path`
-says where that is) and come before bundled ones of the same name. A file that cannot be used is listed with its fault in the
-picker and by `gemini-live-tui doctor`; nothing else is lost. Files are read when the picker opens, so a theme can be
-tried while it is written.
+A theme is a TOML file; its name is the file's. Yours go to `themes/` in the config folder (`gemini-live-tui config
+path` says where that is) and come before bundled ones of the same name. A file that cannot be used is listed with
+its fault in the picker and by `gemini-live-tui doctor`; nothing else is lost. Files are read when the picker opens,
+so a theme can be tried while it is written.
 
 ```toml
 # ~/.config/gemini-live-tui/themes/dusk.toml
