@@ -17,6 +17,9 @@ from gemini_live_tui.set_up import keys
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
 
+LEFT = b"\x1b[?1049l"
+"""What puts the terminal back. A program whose last words nobody reads does not end."""
+
 START = "import sys; from gemini_live_tui.cli import main; sys.exit(main({arguments!r}))"
 
 CHECKED = """
@@ -74,6 +77,7 @@ def test_the_demo_can_be_declined() -> None:
     with start() as terminal:
         terminal.read_until(b"Try the demo")
         terminal.type(b"\x11")
+        terminal.read_until(LEFT)
         assert terminal.process.wait(20) == 0
     assert list(paths.sessions_dir().glob("*")) == []
 
@@ -128,6 +132,7 @@ def test_the_gallery_can_be_what_a_demo_begins_with(no_engines_left: None) -> No
     with start("demo", "--pick") as terminal:
         terminal.read_until(b"call_screening")
         terminal.type(b"\x1b")
+        terminal.read_until(LEFT)
         assert terminal.process.wait(20) == 0
     assert list(paths.sessions_dir().glob("*")) == []
 
