@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.pilot.actions.time import at, heard, row, talked
@@ -186,3 +187,47 @@ async def test_a_file_that_is_no_session_of_ours_gets_a_sentence(tmp_path: Path,
 
 def test_a_console_with_a_link_needs_no_recording() -> None:
     assert make_app(ScriptedLink()).settings.recording is None
+
+
+async def test_playing_follows_the_sound_and_pausing_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    class Sounding:
+        note = "with sound"
+        position: float | None = None
+        stopped = False
+
+        def __init__(self, history: Any, folder: Path, **values: Any) -> None:
+            self.values = values
+            made.append(self)
+
+        def stop(self) -> None:
+            self.stopped = True
+
+        async def gone(self) -> None:
+            return
+
+    monkeypatch.setattr("gemini_live_tui.screens.time_actions.SoundPlayback", Sounding)
+    link = ScriptedLink()
+    async with console(link=link, started=False, size=(120, 40)) as driver:
+        link.put(Hello("s", 1, "test", "/nowhere"))
+        link.put(Snapshot(fold(_events(0))))
+        link._seq = 2
+        for event in _events(6)[2:]:
+            link.put(event)
+        await driver.settle()
+        await driver.press("5")
+        await driver.press("[", "[", "[")
+        begun = driver.app.store.shown.t
+        await driver.press("P")
+        assert made[0].values["begin"] == begun
+        assert "playing 1x, with sound" in driver.screen()
+        made[0].position = begun + 5
+        await driver.settle()
+        assert driver.app.store.shown.t == begun + 5
+        await driver.press(",")
+        assert made[0].stopped
+        assert len(made) == 2
+        await driver.press("P")
+        assert made[1].stopped
+        assert "playing" not in driver.screen()

@@ -246,6 +246,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     async def on_unmount(self) -> None:
         """Let go of everything."""
         self.frames.stop()
+        await self.console_screen.end_sound()
         if self.link is not None:
             await self.link.close()
 

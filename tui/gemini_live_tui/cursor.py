@@ -49,6 +49,8 @@ class Cursor:
     def __init__(self, clock: Clock, history: Callable[[], History | None]) -> None:
         self.seq: int | None = None
         self.epoch = 0
+        self.jumps = 0
+        """Grows with every move that was not playing."""
         self.speed = 1.0
         self._clock = clock
         self._history = history
@@ -74,7 +76,7 @@ class Cursor:
         history = self._history()
         view = self.view
         last = history.last_seq if history is not None else view.seq
-        t = self._playhead() if self.playing else view.t if self.seq is not None else elapsed
+        t = self.playhead if self.playing else view.t if self.seq is not None else elapsed
         return Place(view.seq, last, t, view.turn, max(0.0, elapsed - t), self.playing, self.speed)
 
     # -- moving ------------------------------------------------------------------------------------------------------
@@ -86,6 +88,7 @@ class Cursor:
             self.live()
             return
         self._stand(history, seq)
+        self.jumps += 1
         if self.playing:
             self._began = (self._clock.now(), self._view.t)
 
@@ -173,16 +176,22 @@ class Cursor:
         history = self._reach()
         if self.seq is None:
             self._stand(history, self._least(history))
+        self.jumps += 1
         self._began = (self._clock.now(), self._view.t)
 
     def pause(self) -> None:
         """Stand still."""
         self._began = None
 
+    def hear(self, t: float) -> None:
+        """While playing: `t` is what sounds now, so that what is shown keeps to it."""
+        if self._began is not None:
+            self._began = (self._clock.now(), t)
+
     def set_speed(self, speed: float) -> None:
         """Play so many times as fast from now on."""
         if self.playing:
-            self._began = (self._clock.now(), self._playhead())
+            self._began = (self._clock.now(), self.playhead)
         self.speed = speed
 
     def advance(self) -> float | None:
@@ -190,8 +199,8 @@ class Cursor:
         if self._began is None or self.seq is None:
             return None
         history = self._reach()
-        t = self._playhead()
-        seq = history.seq_at_time(t)
+        t = self.playhead
+        seq = max(self.seq, history.seq_at_time(t))
         if seq >= history.last_seq:
             self.live()
             return None
@@ -202,7 +211,9 @@ class Cursor:
             return 0.25
         return max(0.0, min(0.25, (upcoming.t - t) / self.speed))
 
-    def _playhead(self) -> float:
+    @property
+    def playhead(self) -> float:
+        """The session time that is played now, in seconds."""
         if self._began is None:
             return self.view.t
         since, t = self._began

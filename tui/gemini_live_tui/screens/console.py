@@ -205,6 +205,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
         except JournalError as error:
             cursor.pause()
             self.say(str(error), "warning")
+        self.keep_sounding()
         moved, self._epoch = cursor.epoch != self._epoch, cursor.epoch
         behind, shown = cursor.seq is not None, store.shown
         epoch = store.epoch + cursor.epoch
@@ -218,7 +219,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
             frame = Frame(epoch, now, elapsed, live, marks, going=live, history=store.history)
             self.header.show(shown, store.word, elapsed, live=live)
         place = cursor.place(elapsed) if behind or (self._settings.replay and store.hello is not None) else None
-        self.moment_row.show(place, reading=self.reading)
+        self.moment_row.show(place, reading=self.reading, sound=self.sound_note)
         self.set_class(behind, "-behind")
         waits.append(self.desk.show(shown, frame))
         if behind and live:
@@ -366,6 +367,10 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
     def in_front(self) -> bool:
         """Whether no room is open."""
         return self.app.screen is self
+
+    def speaker_wanted(self) -> str:
+        """The speaker's name in the settings; "" is the system's choice."""
+        return cast("ConsoleApp", self.app).devices_wanted()[1]
 
     def open_room(self, name: str) -> None:
         """Open the room called `name`."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gemini_live_runtime.errors import GeminiLiveError, JournalError
 from gemini_live_tui.cursor import OutOfReachError, slower_or_faster
+from gemini_live_tui.sound_playback import SoundPlayback, Spawn, spawn_player
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
@@ -23,11 +24,21 @@ class TimeActions:
     reading: float | None = None
     """The share of a recording that was read so far, None while nothing is read."""
 
+    spawn_player: Spawn = staticmethod(spawn_player)
+    """Starts what plays sound."""
+
     _reader: asyncio.Task[None] | None = None
+    _sound: SoundPlayback | None = None
+    _sound_epoch = -1
+    _sound_speed = 1.0
 
     if TYPE_CHECKING:
         _store: Store
         _settings: ConsoleSettings
+
+        def speaker_wanted(self) -> str:
+            """The speaker's name in the settings; "" is the system's choice."""
+            ...
 
         def open_room(self, name: str) -> None:
             """Open a room."""
@@ -36,6 +47,51 @@ class TimeActions:
         def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
             """Show a message."""
             ...
+
+    @property
+    def sound_note(self) -> str:
+        """What becomes of the sound while playing."""
+        return self._sound.note if self._sound is not None else ""
+
+    def keep_sounding(self) -> None:
+        """With every frame: the sound follows the cursor, and the cursor what is heard."""
+        cursor = self._store.cursor
+        if not cursor.playing:
+            self._silence()
+            return
+        jumped = cursor.jumps != self._sound_epoch or cursor.speed != self._sound_speed
+        if self._sound is None or jumped:
+            self._silence()
+            self._begin_sound()
+        elif self._sound.position is not None:
+            cursor.hear(self._sound.position)
+
+    def _begin_sound(self) -> None:
+        store, cursor = self._store, self._store.cursor
+        self._sound_epoch, self._sound_speed = cursor.jumps, cursor.speed
+        folder = store.hello.folder if store.hello is not None else ""
+        if store.history is not None and folder:
+            self._sound = SoundPlayback(
+                store.history,
+                Path(folder),
+                begin=cursor.playhead,
+                speed=cursor.speed,
+                device=self.speaker_wanted(),
+                told=store.wake,
+                spawn=self.spawn_player,
+            )
+
+    async def end_sound(self) -> None:
+        """Be silent for good; returns when the player has gone."""
+        sound = self._sound
+        self._silence()
+        if sound is not None:
+            await sound.gone()
+
+    def _silence(self) -> None:
+        if self._sound is not None:
+            self._sound.stop()
+            self._sound = None
 
     def travel(self, move: Callable[[], None]) -> str:
         """Move the cursor; a sentence when that cannot be. What must be read first is read, then the move is made."""
@@ -169,6 +225,9 @@ class TimeActions:
             self.say("This is live. Go back first, then play from there.", passing=True)
         else:
             self._travel(cursor.play)
+            view, playing = self._store.view, self._store.cursor.playing
+            if playing and self._store.live and view.microphone and view.mode == "voice" and view.input_device:
+                self.say("The microphone may hear what is played back; muting it keeps that away.", passing=True)
 
     def action_play_speed(self, step: int) -> None:
         """Play slower or faster."""
