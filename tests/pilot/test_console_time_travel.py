@@ -231,3 +231,23 @@ async def test_playing_follows_the_sound_and_pausing_ends_it(monkeypatch: pytest
         await driver.press("P")
         assert made[1].stopped
         assert "playing" not in driver.screen()
+
+
+async def test_below_an_answer_stands_where_its_time_went_once_that_is_known() -> None:
+    async with console(size=(120, 40)) as driver:
+        driver.link.exchange("Question", "Answer")
+        await driver.settle()
+        assert "Answer  612 ms" in driver.screen()
+        driver.link.emit(
+            ev.TurnMeasured(
+                of_turn=1,
+                latency_ms=612.0,
+                source="local_voice",
+                stages={"hang_over": 180.0, "uplink": 60.0, "server": 288.0, "downlink": 36.0, "buffer": 48.0},
+                prompt_tokens=1,
+                response_tokens=1,
+            )
+        )
+        await driver.settle()
+        assert "612 ms │vad 180│net 96│model 288│play 48│" in driver.screen()
+        assert "Answer  612 ms" not in driver.screen()

@@ -43,6 +43,7 @@ class Ordering(Protocol):
 ROOMS: Mapping[str, str] = {
     "breakpoints": "breakpoints:BreakpointsScreen",
     "devices": "devices:DevicesScreen",
+    "diff": "diff:DiffScreen",
     "echo-test": "trial:EchoTest",
     "events-filter": "events_filter:EventsFilterScreen",
     "export": "export:ExportScreen",

@@ -6,6 +6,7 @@ from tests.support.action_checks import check
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime import events as ev
+from gemini_live_tui.screens.diff import DiffScreen
 from gemini_live_tui.screens.go_to import GoToScreen
 
 
@@ -191,3 +192,72 @@ async def _faster(driver: Driver, way: str) -> None:
     await driver.press("[", "[", "P")
     await driver.press(way)
     assert "playing 2x" in row(driver)
+
+
+async def written(driver: Driver) -> None:
+    """Two turns that write state, the second one after a mark."""
+
+    def write(key: str, old: object, new: object, *, removed: bool = False) -> ev.Payload:
+        added = old is None
+        return ev.StateChanged(
+            key=key, old=old, new=new, added=added, removed=removed, mutation=1, origin="tool", by="pay"
+        )
+
+    link = driver.link
+    link.begin_turn()
+    link.emit(write("app:plan", None, "silver"), write("app:day", None, "monday"))
+    link.emit(ev.TurnCompleted(outcome="complete", latency_ms=None), ev.MarkSet(text="odd"))
+    link.begin_turn()
+    link.emit(write("app:plan", "silver", "gold"), write("app:day", "monday", None, removed=True))
+    await driver.pilot.resize_terminal(120, 40)
+    await driver.press("7")
+
+
+@check("diff")
+async def _diff(driver: Driver, way: str) -> None:
+    await written(driver)
+    await driver.press(way)
+    assert isinstance(driver.app.screen, DiffScreen)
+    screen = driver.screen()
+    assert "State: turn 2 so far" in screen
+    assert "~ changed  app:plan" in screen
+    assert '"silver" → "gold"' in screen
+    assert "- removed  app:day" in screen
+    assert "tool pay" in screen
+    await driver.press("down", "enter")
+    assert '"gold"' in driver.screen()
+    assert "Before, by tool pay" in driver.screen()
+    await driver.press("escape")
+    await driver.press("escape")
+    assert driver.app.screen is driver.app.console_screen
+
+
+@check("diff-earlier")
+async def _diff_earlier(driver: Driver, way: str) -> None:
+    await written(driver)
+    await driver.press("d")
+    await driver.press(way)
+    assert "State: turn 1" in driver.screen()
+    assert "+ added    app:plan" in driver.screen()
+
+
+@check("diff-later")
+async def _diff_later(driver: Driver, way: str) -> None:
+    await written(driver)
+    await driver.press("d")
+    await driver.press("left")
+    await driver.press(way)
+    assert "State: turn 2 so far" in driver.screen()
+
+
+@check("diff-mode")
+async def _diff_mode(driver: Driver, way: str) -> None:
+    await written(driver)
+    await driver.press("[")
+    await driver.press("d")
+    assert "to the present" in driver.screen()
+    await driver.press(way)
+    assert "State: turn" in driver.screen()
+    await driver.press(way)
+    assert "State: mark 1 (odd) to the present" in driver.screen()
+    assert "~ changed  app:plan" in driver.screen()

@@ -86,6 +86,7 @@ PLACES: Mapping[str, Place] = {
         ),
         Place("sessions", "Sessions", "What was recorded on this machine, newest first, with its last lines.", "room"),
         Place("export", "Export", "A session as files: which formats, which part, and what is taken out.", "room"),
+        Place("diff", "State compared", "Which keys were added, changed or removed between two moments.", "room"),
         Place("details", "Details", "All that is known of one thing, as it was recorded.", "room"),
     )
 }

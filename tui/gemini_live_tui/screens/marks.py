@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -32,7 +33,9 @@ class MarksScreen(ModalScreen[None]):
         super().__init__()
         self._settings = app.settings
         self._first = app.store.view
+        self._seek = app.console_screen.seek_event
         self._told: tuple[int, int] = (-1, -1)
+        self._marks: tuple[Mark, ...] = ()
         keys = keys_of(BY_ID["mark"], app.settings.keymap)
         how = f"{key_label(keys[0])} sets one" if keys else "mark sets one"
         self.empty = Static(f"No moment is marked yet. {how}, with a note or without.", id="no-marks", markup=False)
@@ -48,7 +51,7 @@ class MarksScreen(ModalScreen[None]):
         self.set_class(self._settings.ascii, "-ascii")
         with Vertical(id="marks-box") as box:
             box.border_title = "Marks"
-            box.border_subtitle = "esc closes"
+            box.border_subtitle = "enter goes there, esc closes"
             yield self.empty
             yield self.list
 
@@ -59,6 +62,14 @@ class MarksScreen(ModalScreen[None]):
         if self.list.option_count:
             self.list.highlighted = self.list.option_count - 1
 
+    @on(OptionList.OptionSelected)
+    def _go(self, message: OptionList.OptionSelected) -> None:
+        """Show the session as it was then."""
+        mark = next((mark for mark in self._marks if str(mark.seq) == message.option.id), None)
+        self.dismiss()
+        if mark is not None:
+            self._seek(mark.of)
+
     def show_view(self, view: SessionView) -> None:
         """List the marks of a view."""
         marks = view.mind.marks
@@ -66,7 +77,7 @@ class MarksScreen(ModalScreen[None]):
         told = (len(marks), marks[-1].seq if marks else 0)
         if told == self._told:
             return
-        self._told = told
+        self._told, self._marks = told, tuple(marks)
         highlighted = self.list.highlighted
         self.list.clear_options()
         self.list.add_options(Option(_line(mark), id=str(mark.seq)) for mark in marks)

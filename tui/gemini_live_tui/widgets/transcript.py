@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from textual import events
 
+from gemini_live_runtime.journal.mind_view import TurnCard
 from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_tui.formatting import clock_text, duration_text
 from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.waterfall import inline
 from gemini_live_tui.widgets.line_list import Line, LineList
 from gemini_live_tui.wrapping import wrap
 
@@ -71,8 +73,9 @@ class Transcript(LineList):
         return len(self._view.blocks)
 
     def item_rev(self, index: int) -> int:
-        """The block's revision."""
-        return self._view.blocks[index].rev
+        """The block's revision, and whether it is known where its turn's time went."""
+        block = self._view.blocks[index]
+        return 2 * block.rev + (self._measured(block) is not None)
 
     def item_open(self, index: int) -> bool:
         """A block that still grows, or a tool that still runs."""
@@ -87,7 +90,8 @@ class Transcript(LineList):
         gutter = self._gutter(block, width)
         used = sum(len(text) for text, _ in gutter)
         word, _style = self._speaker(block)
-        for number, (runs, joins) in enumerate(_fold_runs(list(self._body(block)), max(1, width - used))):
+        room = max(1, width - used)
+        for number, (runs, joins) in enumerate(_fold_runs(list(self._body(block, room)), room)):
             if number == 0:
                 lines.append(Line((*gutter, *runs), used, label=f"{word}: "))
             else:
@@ -107,7 +111,14 @@ class Transcript(LineList):
             return [(" ", ""), speaker]
         return [(f" {clock_text(block.t)}  ", "quiet"), speaker]
 
-    def _body(self, block: Block) -> Iterator[Run]:
+    def _measured(self, block: Block) -> TurnCard | None:
+        """The turn of an answer, once its stages are known."""
+        if block.kind != "model" or block.ms is None:
+            return None
+        card = self._view.mind.turns.get(block.turn)
+        return card if card is not None and card.stages else None
+
+    def _body(self, block: Block, room: int) -> Iterator[Run]:
         text = block.text.replace("\t", "    ").rstrip()
         if block.kind == "tool":
             yield from self._tool(block, text)
@@ -129,7 +140,10 @@ class Transcript(LineList):
         else:
             yield text, "said"
         if block.kind == "model" and block.ms is not None:
-            yield f"  {duration_text(block.ms)}", "quiet"
+            card = self._measured(block)
+            line = inline(card, self._glyphs, room) if card is not None and self._spacious else ""
+            # The stages have a row of their own, or there is no room for them.
+            yield (f"\n{line}" if self._glyphs.bar in line else f"  {duration_text(block.ms)}"), "quiet"
 
     def _tool(self, block: Block, text: str) -> Iterator[Run]:
         yield text, "said"
