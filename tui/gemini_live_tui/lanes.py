@@ -75,8 +75,11 @@ def paint(lanes: Lanes, width: int, height: int, glyphs: Glyphs) -> list[list[Ru
     """At most `height` rows of `width` cells: the more room, the more lanes have a row of their own."""
     inner = max(1, width - GUTTER - 1)
     rows = []
-    for name in chosen(height):
+    names = chosen(height)
+    for name in names:
         cells = _PAINTERS[name](lanes, inner, glyphs)
+        if name == "time" and "at" not in names:
+            _point(cells, lanes, inner, glyphs)
         rows.append([(f" {name:<{GUTTER - 1}}", "quiet"), *_joined(cells)])
     return rows
 
@@ -118,7 +121,6 @@ def _time(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
             tenth = f".{int(at * 10) % 10}" if step < 1 else ""
             _write(cells, column, f"{glyphs.tick}{clock_text(at)}{tenth}", "quiet", width)
         at += step
-    _point(cells, lanes, width, glyphs)
     return cells
 
 

@@ -80,7 +80,8 @@ def test_a_phase_that_began_before_the_window_is_named_at_its_edge() -> None:
 
 
 def test_the_readers_place_is_marked_and_worded() -> None:
-    assert _rows(10)["time"].endswith("now ▲")
+    assert _rows(10)["at"].endswith("now ▲")
+    assert _rows(4)["time"].endswith("now ▲")
     assert "▲ here" in _rows(4, Window(30, 90), live=False)["time"]
 
 

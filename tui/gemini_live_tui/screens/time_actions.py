@@ -114,7 +114,7 @@ class TimeActions:
         store = self._store
         folder = store.hello.folder if store.hello is not None else ""
         if not folder or store.history is None:
-            return f"{reason}, and the session is not recorded"
+            return f"{reason.rstrip('.')}, and the session is not recorded"
         if self._reader is None or self._reader.done():
             self._reader = asyncio.create_task(self._load_earlier(store.history, Path(folder), move))
         return ""
