@@ -40,6 +40,15 @@ _IN_TRASH = {"replay": "Restore", "trash": "Sessions"}
 """What keys of the list do in the trash."""
 
 
+class _Pane(Container):
+    """A part of the room whose contents are cut to its size."""
+
+    def on_resize(self) -> None:
+        """Cut them again."""
+        if isinstance(self.screen, SessionsScreen):
+            self.screen.fit()
+
+
 class SessionsScreen(Screen[None]):
     """The list, its filter, the preview, one row for messages and one for keys.
 
@@ -80,7 +89,7 @@ class SessionsScreen(Screen[None]):
         """Top to bottom; the preview is beside the list where there is room."""
         self.set_class(self._own_app.settings.ascii, "-ascii")
         with Container(id="sessions-body"):
-            with Container(id="sessions-pane") as pane:
+            with _Pane(id="sessions-pane") as pane:
                 pane.border_title = "Sessions"
                 with Horizontal(id="sessions-entry"):
                     yield self._label
@@ -88,7 +97,7 @@ class SessionsScreen(Screen[None]):
                 yield self._head
                 yield self.list
                 yield self._nothing
-            with Container(id="sessions-preview-pane"):
+            with _Pane(id="sessions-preview-pane"):
                 yield self._preview
         yield self._message
         yield self._bar
@@ -100,9 +109,8 @@ class SessionsScreen(Screen[None]):
         self._load()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Preview beside or below; the heading fits the list."""
+        """Preview beside or below."""
         self.set_class(event.size.width >= WIDE, "-wide")
-        self.call_after_refresh(self._fit)
 
     def on_screen_resume(self) -> None:
         """Something may have happened meanwhile."""
@@ -200,7 +208,7 @@ class SessionsScreen(Screen[None]):
     def _last_lines(self, entry: Entry) -> str:
         if entry.id != self._previewed:
             return ""
-        size = self._preview.container_size
+        size = self.query_one("#sessions-preview-pane").content_size
         lines = [fit(line, max(8, size.width), self._signs.ellipsis) for line in self._lines[-max(1, size.height) :]]
         return "\n".join(lines) or "Nothing was said."
 
@@ -209,8 +217,10 @@ class SessionsScreen(Screen[None]):
 
         return (trash_dir(self._root) if self._in_trash else self._root) / entry.id
 
-    def _fit(self) -> None:
-        self._head.update(Content(heading(self.list.scrollable_content_region.width)))
+    def fit(self) -> None:
+        """Cut the heading and the preview to the room there is."""
+        # The list has a column less: its scrollbar's.
+        self._head.update(Content(heading(self.query_one("#sessions-pane").content_size.width - 1)))
         self._show_preview()
 
     # -- actions -----------------------------------------------------------------------------------------------------
