@@ -131,6 +131,17 @@ async def test_a_note_that_cannot_go_out_stays() -> None:
         assert driver.app.screen is driver.app.console_screen
 
 
+async def test_a_mark_made_while_looking_back_marks_what_is_seen() -> None:
+    async with console() as driver:
+        driver.link.exchange("One", "two")
+        await driver.settle()
+        assert driver.app.console_screen.go_to_moment("event 3") == ""
+        await driver.settle()
+        await driver.press("ctrl+g")
+        await driver.press("enter")
+        assert [order.of for order in driver.link.orders] == [3]
+
+
 async def test_in_the_transcript_the_letters_of_holding_are_written() -> None:
     async with console() as driver:
         await held(driver)

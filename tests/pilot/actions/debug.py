@@ -121,8 +121,9 @@ async def _marks(driver: Driver, key: str) -> None:
     driver.link.emit(ev.MarkSet(text="and that"))
     await driver.settle()
     assert "00:00  and that" in driver.screen()
-    await driver.press("escape")
+    await driver.press("home", "enter")
     assert driver.app.screen is driver.app.console_screen
+    assert driver.app.store.cursor.seq == driver.app.store.view.mind.marks[0].of
 
 
 @check("break")

@@ -179,7 +179,9 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
         else:
             elapsed = store.elapsed(running=live)
             waits.append(self._show_session(dirty, now, elapsed, live))
-            waits.append(self.held_row.show(view.mind.held, elapsed, operable=live))
+            # Of a session the present counts, where it can be let go on; of a recording the moment that is shown.
+            there, then = (store.shown, store.shown.t) if self._settings.replay else (view, elapsed)
+            waits.append(self.held_row.show(there.mind.held, then, operable=live))
             if live:
                 waits.append(1.0 - elapsed % 1.0 + 0.005)
             if self.desk.arrangement.tabs:

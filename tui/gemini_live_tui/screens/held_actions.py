@@ -69,14 +69,14 @@ class HeldActions:
         self.order(ReleaseAgent(how=how))
 
     def action_mark(self) -> None:
-        """Ask for a note to the moment that it is now."""
+        """Ask for a note to the moment that is shown."""
         if self._settings.replay or not self._store.live:
             self.say("There is no session going on to mark a moment in.", passing=True)
         else:
             self.open_room("mark")
 
     def action_set_mark(self, text: str = "") -> None:
-        """Mark the moment that it is now with a note, or without one."""
+        """Mark the moment that is shown, with a note or without one."""
         from gemini_live_runtime.commands import SetMark
 
         self.order(SetMark(text=text, of=self._store.shown.seq))

@@ -23,7 +23,7 @@ MAX_NOTE = 2000
 
 
 class MarkScreen(ModalScreen[None]):
-    """Marks the moment at which it was opened, however long the writing takes."""
+    """Marks the moment that was shown when it was opened, however long the writing takes."""
 
     CSS_PATH = "mark.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Leave it", show=False)]
