@@ -46,6 +46,7 @@ PLAN = tree("app:monthly is set", False, ("app:monthly", None, ""))
 
 DESCRIBED = ev.AgentDescribed(
     agent="debt_collection",
+    instruction="You collect a debt.",
     initial_phase="notice",
     phases=(
         phase("notice", "Read the notice.", ("verify", "app:understood is true")),

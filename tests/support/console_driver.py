@@ -80,7 +80,7 @@ async def settle(app: ConsoleApp, pilot: Pilot[ConsoleOutcome], link: ScriptedLi
             break
     else:
         raise AssertionError("the console did not take in what the link said")
-    for _ in range(4):
+    for _ in range(6):
         if app.is_running:
             app.frames.flush()
         await pilot.pause(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 from gemini_live_runtime import events as ev
@@ -16,11 +17,14 @@ from gemini_live_runtime.commands import (
     HangUp,
     HoldAgent,
     Order,
+    PreviewEdit,
+    PreviewPhase,
     RedoEdit,
     ReleaseAgent,
     RemoveBreakpoint,
     SendText,
     SetBreakpoint,
+    SetInstruction,
     SetMark,
     SetMicrophone,
     SetMode,
@@ -70,6 +74,10 @@ class ScriptedLink:
         self.breakpoints: list[dict[str, Any]] = []
         self.values: dict[str, Any] = {}
         """The state, as far as edits need it."""
+        self.foreseen: dict[str, Any] = {}
+        """What a preview of an edit tells besides the values."""
+        self.foreseen_phase: dict[str, Any] = {}
+        """What a preview of a phase tells besides its instruction."""
         self._undo: list[list[dict[str, Any]]] = []
         self._redo: list[list[dict[str, Any]]] = []
 
@@ -218,17 +226,39 @@ class ScriptedLink:
             self._breaks(order)
         elif isinstance(order, EditState | UndoEdit | RedoEdit):
             self._edit(command)
+        elif isinstance(order, PreviewEdit):
+            values = tuple(self._outcome(edit) for edit in order.edits)
+            answer = ev.EditPreviewed(command_id=command.id, values=values)
+            self.emit(replace(answer, **self.foreseen))
+        elif isinstance(order, PreviewPhase):
+            told = ev.PhasePreviewed(command_id=command.id, phase=order.phase, instruction=f"Be in {order.phase}.")
+            self.emit(replace(told, **self.foreseen_phase))
         elif isinstance(order, GoToPhase):
-            self.emit(ev.PhaseEntered(phase=order.phase, previous="greet", trigger="operator"))
-        elif isinstance(order, SwitchWatcher):
-            self.emit(ev.WatcherSwitched(watcher=order.watcher, muted=order.muted))
-        elif isinstance(order, FireWatcher):
-            self.emit(ev.WatcherFired(watcher=order.watcher, key="", old=None, new=None, explanation={"kind": "fired"}))
+            if order.when == "now":
+                self.emit(
+                    ev.PhaseEntered(phase=order.phase, previous="greet", trigger="operator", because=order.reason)
+                )
+            else:
+                self.emit(ev.Notice(level="info", code="phase", text=f"It goes to {order.phase} when the turn ends."))
         elif isinstance(order, GiveContext):
             self.emit(ev.ContextSent(texts=(order.text,), reasons=("the operator",)))
+        elif isinstance(order, SetInstruction):
+            self.emit(ev.AgentDescribed(agent="debt_collection", instruction=order.text))
+        elif isinstance(order, FireWatcher):
+            tree = {"text": "fired by the operator", "value": True}
+            self.emit(ev.WatcherFired(watcher=order.watcher, key="app:anger", old=0, new=0, explanation=tree))
+        elif isinstance(order, SwitchWatcher):
+            self.emit(ev.WatcherSwitched(watcher=order.watcher, muted=order.muted))
         elif isinstance(order, HangUp):
             self.emit(ev.SessionEnded(reason=order.reason))
             self.bye(order.reason)
+
+    def _outcome(self, edit: dict[str, Any]) -> dict[str, Any]:
+        key, removed = edit["key"], bool(edit.get("remove"))
+        new = None if removed else edit["value"]
+        return {
+            "key": key, "old": self.values.get(key), "new": new, "added": key not in self.values, "removed": removed,
+        }  # fmt: skip
 
     def _edit(self, command: Command) -> None:
         """Write what is asked for, whatever stands there; taking back turns the last edit round."""
@@ -248,15 +278,13 @@ class ScriptedLink:
             undo, redo = len(self._undo) + (how == "redo"), len(self._redo) + (how == "undo")
         before, values = [], []
         for edit in edits:
-            key, removed = edit["key"], bool(edit.get("remove"))
-            old, added = self.values.get(key), key not in self.values
-            before.append({"key": key, "remove": True} if added else {"key": key, "value": old})
-            new = None if removed else edit["value"]
-            values.append({"key": key, "old": old, "new": new, "added": added, "removed": removed})
-            if removed:
+            key, value = edit["key"], self._outcome(edit)
+            before.append({"key": key, "remove": True} if value["added"] else {"key": key, "value": value["old"]})
+            values.append(value)
+            if value["removed"]:
                 self.values.pop(key, None)
             else:
-                self.values[key] = new
+                self.values[key] = value["new"]
         (self._redo if how == "undo" else self._undo).append(before)
         for value in values:
             self.emit(ev.StateChanged(**value, mutation=self._seq, origin="operator", by=""))

@@ -58,3 +58,10 @@ class RoomWanted(Message):
     """A room is to be opened."""
 
     name: str
+
+
+@dataclass
+class Explain(Message):
+    """The operator wants to know why event `seq` came to be."""
+
+    seq: int

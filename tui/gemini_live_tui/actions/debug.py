@@ -198,4 +198,14 @@ ACTIONS: tuple[Action, ...] = (
         scope="tools",
         bar="pane",
     ),
+    Action(
+        "watcher-room-break",
+        "b",
+        "break",
+        "Break",
+        "Hold the agent when this fires, or no longer",
+        "Debug",
+        scope="watcher",
+        palette=False,
+    ),
 )

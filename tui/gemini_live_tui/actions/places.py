@@ -87,6 +87,16 @@ PLACES: Mapping[str, Place] = {
         Place("sessions", "Sessions", "What was recorded on this machine, newest first, with its last lines.", "room"),
         Place("export", "Export", "A session as files: which formats, which part, and what is taken out.", "room"),
         Place("diff", "State compared", "Which keys were added, changed or removed between two moments.", "room"),
+        Place("why", "Why", "What decided, the values that were read, who wrote them, and what turned it.", "room"),
+        Place(
+            "editor",
+            "State editor",
+            "A value as JSON, and what it would do before it is applied: computed keys, watchers, ways on.",
+            "room",
+        ),
+        Place("override", "Go to a phase", "Where to take the conversation, and what that would do.", "room"),
+        Place("watcher", "Watcher", "What it is, what it reads, how near it came, and when it fired.", "room"),
+        Place("telling", "Telling the model", "Context that it does not answer, or another instruction.", "room"),
         Place("details", "Details", "All that is known of one thing, as it was recorded.", "room"),
     )
 }

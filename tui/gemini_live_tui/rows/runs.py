@@ -97,3 +97,21 @@ def _slices(text: str, width: int, indent: int) -> Iterator[tuple[int, int]]:
         at = head[1][0]
         for start, end in wrap(text[at:], max(1, width - indent)):
             yield at + start, at + end
+
+
+Line = tuple[int, Sequence[Run]]
+"""A line of a room: how far it is indented, and its runs."""
+
+
+def laid_out(lines: Iterable[Line], width: int) -> Iterator[list[Run]]:
+    """Lines in a width, folded where they are longer; what is folded hangs below its beginning."""
+    for indent, runs in lines:
+        indent = min(indent, max(0, width - 20))
+        rest = folded(runs, max(1, width - indent), 2) if runs else iter([[]])
+        for line in rest:
+            yield [(" " * indent, ""), *line]
+
+
+def plain(lines: Iterable[Line]) -> str:
+    """The characters of lines, e.g. to copy them."""
+    return "\n".join((" " * indent + "".join(text for text, _ in runs)).rstrip() for indent, runs in lines)

@@ -63,6 +63,9 @@ class BoxScreen(ModalScreen[None]):
         text = sanitise_line(message, 600)
         sign = {"info": "", "warning": f"{self.signs.prompt} ", "error": f"{self.signs.states['error']} "}[level]
         self.message.update(Content(f"{sign}{text}"))
+        if text:
+            # Below contents that are longer than the screen it would not be seen.
+            self.call_after_refresh(self.message.scroll_visible, animate=False)
         for name in ("info", "warning", "error"):
             self.message.set_class(name == level, f"-{name}")
         if text and self.is_mounted:

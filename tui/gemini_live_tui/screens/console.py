@@ -23,7 +23,16 @@ from gemini_live_tui.actions.arguments import choices
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
-from gemini_live_tui.messages import ActionChosen, FollowChanged, Ordered, PaneChanged, RoomWanted, Said, TextSubmitted
+from gemini_live_tui.messages import (
+    ActionChosen,
+    Explain,
+    FollowChanged,
+    Ordered,
+    PaneChanged,
+    RoomWanted,
+    Said,
+    TextSubmitted,
+)
 from gemini_live_tui.meter_history import MeterHistory, OwnCost
 from gemini_live_tui.panes import bodies
 from gemini_live_tui.remembered import recall, remember
@@ -391,6 +400,17 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
             self._mode_wanted, self._mode_command = wanted, ident
             self.set_focus(self.prompt if wanted == "text" else self.transcript)
 
+    def action_resend(self) -> None:
+        """Send the operator's last words again."""
+        from gemini_live_runtime.commands import SendText
+
+        said = (block.text.strip() for block in reversed(self._store.view.blocks) if block.kind == "user")
+        text = next(filter(None, said), "")
+        if not text:
+            self.say("You have not said anything yet.", passing=True)
+        elif ident := self.order(SendText(text=text)):
+            self._unconfirmed[ident] = text
+
     def action_mute(self) -> None:
         """Microphone off or on; in text mode it is off anyway."""
         from gemini_live_runtime.commands import SetMicrophone
@@ -538,6 +558,16 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
     @on(FollowChanged)
     def _following_changed(self) -> None:
         self._show_following()
+
+    @on(Explain)
+    def _explain(self, message: Explain) -> None:
+        from gemini_live_tui.screens.why import WhyScreen
+
+        room = WhyScreen.about(cast("ConsoleApp", self.app), message.seq)
+        if room is None:
+            self.say("There is nothing to explain here.", passing=True)
+        else:
+            self.app.push_screen(room)
 
     @on(Ordered)
     def _ordered(self, message: Ordered) -> None:

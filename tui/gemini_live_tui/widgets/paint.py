@@ -6,10 +6,11 @@ The rows are painted cell by cell, so their looks are not style sheet rules: eac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.style import Style
 from textual.color import Color
+from textual.content import Content
 from textual.widget import Widget
 
 Look = tuple[str, str]
@@ -76,6 +77,18 @@ LOOKS: Mapping[str, Look] = {
     "lane-latency": ("lane-latency", ""),
 }
 """Every name of a style; "" is the widget's own."""
+
+
+def content(rows: Iterable[Sequence[tuple[str, str]]]) -> Content:
+    """Rows of styled runs for a widget that is not painted cell by cell; nothing in them is markup."""
+    parts: list[Content] = []
+    for row in rows:
+        runs = []
+        for text, name in row:
+            variable, attributes = LOOKS.get(name, ("foreground", ""))
+            runs.append(Content.styled(text, f"{attributes} ${variable}".strip()))
+        parts.append(Content("").join(runs))
+    return Content("\n").join(parts)
 
 
 class Paint:

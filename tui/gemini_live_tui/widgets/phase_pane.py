@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import BindingType
 
@@ -13,7 +13,7 @@ from gemini_live_tui.actions import bindings
 from gemini_live_tui.breakpoint_orders import breaks_on, toggle_breakpoint
 from gemini_live_tui.formatting import until_older
 from gemini_live_tui.glyphs import UNICODE, Glyphs
-from gemini_live_tui.messages import Ordered
+from gemini_live_tui.messages import Explain, Ordered
 from gemini_live_tui.rows import phase as rows
 from gemini_live_tui.rows.runs import Run
 from gemini_live_tui.widgets.pane import Frame
@@ -21,6 +21,7 @@ from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.mind_view import Way
+    from gemini_live_tui.app import ConsoleApp
 
 
 class PhasePane(RowList):
@@ -82,6 +83,18 @@ class PhasePane(RowList):
 
     def _transition(self, way: Way) -> str:
         return f"{self._mind.path[-1].phase}>{way.to}"
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        """Why it came to this phase, or why it goes this way or does not."""
+        from gemini_live_tui.rows.why import reason_of_way
+        from gemini_live_tui.screens.why import WhyScreen
+
+        message.stop()
+        way = self.way_at_cursor
+        if way is not None:
+            self.app.push_screen(WhyScreen(cast("ConsoleApp", self.app), reason_of_way(way, self._mind)))
+        elif self._mind.path:
+            self.post_message(Explain(self._mind.path[-1].seq))
 
     # -- actions -----------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -26,6 +26,7 @@ from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.mind_view import KeyCell
+    from gemini_live_tui.app import ConsoleApp
 
 
 class StateRows(RowList):
@@ -169,6 +170,8 @@ class StatePane(Container):
         message.stop()
         if message.row.startswith("="):
             self._fold(message.row[1:], message.row[1:] not in self.folded)
+        else:
+            self.action_edit()
 
     # -- what is listed ----------------------------------------------------------------------------------------------
 
@@ -234,6 +237,13 @@ class StatePane(Container):
         self.post_message(Said(f"Copied {what}, {len(text):,} characters."))
 
     # -- changing ----------------------------------------------------------------------------------------------------
+
+    def action_edit(self) -> None:
+        """Open the editor on the key."""
+        from gemini_live_tui.screens.state_editor import StateEditor
+
+        if found := self._cell():
+            self.app.push_screen(StateEditor(cast("ConsoleApp", self.app), found[0]))
 
     def action_delete(self) -> None:
         """Remove the key; nobody is asked, it can be taken back."""

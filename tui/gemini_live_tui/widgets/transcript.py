@@ -10,6 +10,7 @@ from gemini_live_runtime.journal.mind_view import TurnCard
 from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_tui.formatting import clock_text, duration_text
 from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.messages import Explain
 from gemini_live_tui.waterfall import inline
 from gemini_live_tui.widgets.line_list import Line, LineList
 from gemini_live_tui.wrapping import wrap
@@ -36,6 +37,9 @@ _NOTICE_WORDS = {
     "mark": "mark",
     "edit": "edit",
 }
+_EXPLAINED = frozenset(("phase", "watch", "refused"))
+"""What lines are about that can be explained."""
+
 _NOTICE_STYLES = {"warning": "warn", "error": "error"}
 
 
@@ -65,6 +69,15 @@ class Transcript(LineList):
     def on_resize(self, event: events.Resize) -> None:
         """Whether turns are set apart depends on the height."""
         self.show(self._view, self._epoch)
+
+    def on_click(self, event: events.Click) -> None:
+        """A line about something that was decided opens its explanation."""
+        found = self._line_at(round(self.scroll_y) + event.y)
+        if found is None or self.text_selection is not None or event.chain > 1:
+            return
+        block = self._view.blocks[found[0]]
+        if block.seq and (block.status in _EXPLAINED and block.kind in ("notice", "tool")):
+            self.post_message(Explain(block.seq))
 
     # -- items -------------------------------------------------------------------------------------------------------
 

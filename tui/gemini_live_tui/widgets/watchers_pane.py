@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import BindingType
 
@@ -21,6 +21,7 @@ from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.mind_view import PatternCard, WatcherCard
+    from gemini_live_tui.app import ConsoleApp
 
 
 class WatchersPane(RowList):
@@ -76,6 +77,11 @@ class WatchersPane(RowList):
         kind, _, name = self.row_at_cursor.partition(":")
         return self._mind.watchers.get(name) if kind == "watcher" else None
 
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        """All about it."""
+        message.stop()
+        self.action_open_watcher()
+
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def action_break(self) -> None:
@@ -83,6 +89,14 @@ class WatchersPane(RowList):
         kind, _, name = self.row_at_cursor.partition(":")
         if kind in ("watcher", "pattern"):
             self.post_message(Ordered(toggle_breakpoint(self._mind, "watcher", name)))
+
+    def action_open_watcher(self) -> None:
+        """All about the watcher or pattern under the cursor."""
+        from gemini_live_tui.screens.watcher import WatcherScreen
+
+        kind, _, name = self.row_at_cursor.partition(":")
+        if kind in ("watcher", "pattern"):
+            self.app.push_screen(WatcherScreen(cast("ConsoleApp", self.app), kind, name))
 
     def action_mute(self) -> None:
         """Mute the watcher, or hear it again."""

@@ -1,0 +1,196 @@
+"""Explanations and previews as lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.collection import PAID, PLAN, tree
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.mind_view import Way, pack
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_tui.glyphs import UNICODE
+from gemini_live_tui.rows.preview import edit_lines, phase_lines
+from gemini_live_tui.rows.runs import laid_out, plain, width_of
+from gemini_live_tui.rows.why import Reason, explained, lines_of, reason_of, reason_of_way
+
+
+def before(*payloads: ev.Payload) -> SessionView:
+    view = SessionView()
+    for seq, payload in enumerate(payloads, 1):
+        apply(view, ev.Event(seq, float(seq), 1, 1, payload))
+    return view
+
+
+def wrote(key: str, value: Any, old: Any = None, **more: Any) -> ev.StateChanged:
+    given = {"origin": "extractor", "by": "Said", "mutation": 1, "added": old is None, **more}
+    return ev.StateChanged(key=key, old=old, new=value, **given)
+
+
+def at(payload: ev.Payload) -> ev.Event:
+    return ev.Event(99, 99.0, 4, 1, payload)
+
+
+def text(reason: Reason | None) -> str:
+    assert reason is not None
+    return f"{reason.title}\n{plain(lines_of(reason, UNICODE))}"
+
+
+def test_a_transition_shows_its_guard_and_the_change_that_turned_it() -> None:
+    view = before(wrote("app:other", 1), wrote("app:understood", True), wrote("app:noise", 2))
+    guard = tree(
+        "to verify", True, children=(tree("app:understood is true", True, ("app:understood", True, "x Said")),)
+    )
+    entered = ev.PhaseEntered(
+        phase="verify", previous="notice", trigger="guard", because="they understood", explanation=guard, seconds=16.3
+    )
+    said = text(reason_of(at(entered), view))
+    assert said == "\n".join(
+        [
+            "notice to verify",
+            "because they understood",
+            "It was in notice for 16 s.",
+            "",
+            "What decided",
+            "✓ yes to verify",
+            "  ✓ yes app:understood is true",
+            "        app:understood = true  by x Said",
+            "",
+            "What turned it",
+            "app:understood  not set → true",
+            "  at 00:02 in turn 1, by extractor Said, event 2",
+        ]
+    )
+
+
+def test_an_operators_transition_says_so() -> None:
+    entered = ev.PhaseEntered(phase="paid", previous="plan", trigger="operator", because="asked for")
+    assert "The operator took it here." in text(reason_of(at(entered), before()))
+
+
+def test_a_way_that_is_not_gone_says_what_is_missing() -> None:
+    way = Way("plan", "requirement missing", "", pack(tree("x", True)), missing=("app:monthly", "app:day"))
+    said = text(reason_of_way(way, before(wrote("app:day", "Monday")).mind))
+    assert "plan requires what is not there yet" in said
+    assert "○ open app:monthly is not set" in said
+    assert 'app:day = "Monday"  by extractor Said' in said
+
+
+def test_a_refused_finding_says_why_it_did_not_become_state() -> None:
+    decided = ev.PromotionDecided(
+        extractor="Said", field="owed", key="app:owed", value=5, accepted=False, reason="the tool knows better"
+    )
+    said = text(reason_of(at(decided), before(wrote("app:owed", 300, origin="tool", by="verify"))))
+    assert "found owed = 5" in said
+    assert "It did not become state: the tool knows better" in said
+    assert "app:owed = 300  by tool verify" in said
+
+
+def test_a_refused_tool_says_what_is_allowed() -> None:
+    entered = ev.PhaseEntered(phase="notice", trigger="initial", tools=("wait",))
+    called = ev.ToolCalled(call_id="c", name="pay", args={"amount": 5})
+    finished = ev.ToolFinished(
+        call_id="c", name="pay", status="refused", result={"error": "not in this phase"}, ms=0.0, delivered=True
+    )
+    said = text(reason_of(at(finished), before(entered, called)))
+    for part in ("pay was refused", "not in this phase", '{"amount": 5}', "allowed in notice: wait"):
+        assert part in said
+
+
+def test_a_nudge_says_what_is_open() -> None:
+    acted = ev.RepairActed(phase="verify", action="nudge", unfulfilled=("user:name",), attempt=2)
+    said = text(reason_of(at(acted), before()))
+    assert "nudged to ask again" in said
+    assert "○ open user:name is not set" in said
+
+
+def test_a_blocked_transition_says_what_it_requires() -> None:
+    blocked = ev.PhaseBlocked(phase="negotiate", target="plan", missing=("app:plan",), preparing=("load",))
+    said = text(reason_of(at(blocked), before()))
+    for part in ("negotiate to plan waits", "preparing load", "app:plan is not set"):
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        ev.PromotionDecided(extractor="x", field="f", key="k", value=1, accepted=True, reason=""),
+        ev.ToolFinished(call_id="c", name="n", status="ok", result={}, ms=1.0, delivered=True),
+        ev.TurnStarted(by="voice"),
+    ],
+)
+def test_what_needs_no_explaining_has_none(payload: ev.Payload) -> None:
+    assert not explained(at(payload))
+    assert reason_of(at(payload), before()) is None
+
+
+def test_lines_are_folded_to_a_width() -> None:
+    way = Way("paid", "guard is false", "nothing is left " * 9, pack(PAID))
+    rows = list(laid_out(lines_of(reason_of_way(way, before().mind), UNICODE), 40))
+    assert all(width_of(row) <= 40 for row in rows)
+
+
+# -- previews --------------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_shows_everything_that_follows_from_it() -> None:
+    preview = ev.EditPreviewed(
+        command_id="c",
+        values=({"key": "app:plan", "old": None, "new": "gold", "added": True, "removed": False},),
+        derived=({"key": "derived:left", "old": 300, "new": 250, "added": False, "removed": False},),
+        watchers=(
+            {"name": "anger", "key": "app:anger", "old": 0.3, "new": 0.9, "muted": False},
+            {"name": "quiet", "key": "app:anger", "old": 0.3, "new": 0.9, "muted": True},
+        ),
+        guards=({"to": "paid", "before": "guard is false", "after": "ready"},),
+        phase="paid",
+        unknown=("what anger does",),
+    )
+    assert plain(edit_lines(preview, UNICODE)).split("\n") == [
+        '◆ app:plan  not set → "gold"',
+        "◆ derived:left  300 → 250  computed",
+        "● watcher anger fires  app:anger 0.3 → 0.9",
+        "● watcher quiet would fire, but is muted  app:anger 0.3 → 0.9",
+        "✓ the way to paid turns: guard is false → ready",
+        "▶ the conversation goes to paid",
+        "? cannot be told: what anger does",
+    ]
+
+
+def test_an_edit_without_consequences_says_so() -> None:
+    value = {"key": "app:plan", "old": 1, "new": 2, "added": False, "removed": False}
+    assert "Nothing else changes." in plain(edit_lines(ev.EditPreviewed(command_id="c", values=(value,)), UNICODE))
+    same = {**value, "new": 1}
+    assert "Nothing changes" in plain(edit_lines(ev.EditPreviewed(command_id="c", values=(same,)), UNICODE))
+
+
+def test_an_edit_that_cannot_be_made_says_why() -> None:
+    assert plain(edit_lines(ev.EditPreviewed(command_id="c", problem="app:owed is a number"), UNICODE)) == (
+        "✗ no  app:owed is a number"
+    )
+
+
+def test_many_consequences_are_counted() -> None:
+    values = tuple({"key": f"app:{n}", "old": 0, "new": 1, "added": False, "removed": False} for n in range(20))
+    assert "and 14 more" in plain(edit_lines(ev.EditPreviewed(command_id="c", values=values), UNICODE))
+
+
+def test_going_to_a_phase_shows_what_it_lacks_and_what_it_brings() -> None:
+    preview = ev.PhasePreviewed(
+        command_id="c", phase="plan", instruction="Read the plan.", missing=("app:monthly",), way=PLAN,
+        tools_removed=("pay",), clears=("app:agreed",), runs=("greet",), prompts=True,
+    )  # fmt: skip
+    said = plain(phase_lines(preview, UNICODE))
+    for part in (
+        "lacks app:monthly, which it requires",
+        "✗ no  app:monthly is set",
+        "tools removed  pay",
+        "keys removed   app:agreed",
+        "code that runs greet",
+        "the model speaks first",
+        "instruction    Read the plan.",
+    ):
+        assert part in said
+    assert "no way leads there" in plain(phase_lines(ev.PhasePreviewed(command_id="c", phase="x"), UNICODE))

@@ -1,0 +1,47 @@
+"""Several lines to write on, for rooms: what is pasted is made fit to show first, tab leaves it."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.widgets import TextArea
+
+from gemini_live_runtime.text import sanitise
+
+
+class JsonArea(TextArea):
+    """A text area without a frame, without colours of its own and without a blinking cursor."""
+
+    DEFAULT_CSS = """
+    JsonArea, JsonArea:focus {
+        height: auto;
+        min-height: 3;
+        max-height: 8;
+        border: none;
+        padding: 0;
+        background: $background;
+        background-tint: $foreground 0%;
+        color: $foreground;
+        scrollbar-size-vertical: 1;
+        & .text-area--cursor-line { background: $background; }
+        & .text-area--placeholder { color: $quiet; }
+        & .text-area--cursor { background: $foreground; color: $background; text-style: none; }
+    }
+    """
+
+    def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:
+        super().__init__(
+            text,
+            id=id,
+            soft_wrap=True,
+            tab_behavior="focus",
+            highlight_cursor_line=False,
+            compact=True,
+            placeholder=placeholder,
+        )
+        self.cursor_blink = False
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        result = self.replace(sanitise(event.text), *self.selection)
+        self.move_cursor(result.end_location)
