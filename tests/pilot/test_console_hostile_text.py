@@ -85,6 +85,29 @@ async def test_no_field_of_any_event_gets_a_control_character_onto_the_screen() 
             assert driver.app.is_running, type(payload).__name__
 
 
+async def test_no_pane_and_no_room_of_time_shows_a_control_character() -> None:
+    async with console(size=(160, 45)) as driver:
+        for payload in PAYLOADS[:-1]:
+            driver.link.emit(payload)
+        driver.link.emit(
+            ev.PhaseEntered(phase=EVIL, trigger="guard", because=EVIL),
+            ev.WatcherFired(watcher=EVIL, key=EVIL, old=EVIL, new=EVIL, explanation={EVIL: EVIL}),
+            ev.MarkSet(text=EVIL),
+            ev.StateChanged(key=EVIL, old=None, new={EVIL: [EVIL]}, added=True, mutation=1, origin="tool", by=EVIL),
+            ev.TurnMeasured(
+                of_turn=1, latency_ms=5.0, source=EVIL, stages={EVIL: 5.0}, prompt_tokens=1, response_tokens=1
+            ),
+        )
+        await driver.settle()
+        for keys in (*"56789", ("7", "enter"), ("8", "up", "enter"), ("7", "d"), ("7", "M"), ("7", "[", "[")):
+            for key in keys:
+                await driver.press(key)
+            assert not CONTROL.search(driver.screen().replace("\n", "")), keys
+            assert not any(pane.failure for pane in driver.app.console_screen.desk.panes.values()), keys
+            while driver.app.screen is not driver.app.console_screen:
+                await driver.press("escape")
+
+
 @pytest.mark.parametrize("ending", ["bye", "die"])
 async def test_the_engines_last_words_are_cleaned_on_screen_and_in_the_shell(ending: str) -> None:
     async with console(size=(160, 45)) as driver:

@@ -8,6 +8,7 @@ from tests.support.action_checks import check
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime import events as ev
+from gemini_live_tui.event_index import EventFilter
 from gemini_live_tui.screens.details import DetailsScreen
 from gemini_live_tui.screens.meters import MetersScreen
 from gemini_live_tui.widgets.events import Events
@@ -167,6 +168,17 @@ async def happened(driver: Driver) -> None:
     await driver.press("8")
 
 
+async def searched(driver: Driver) -> None:
+    """Return when the filter has looked at everything: it does so bit by bit, by the processor's time."""
+    events = driver.app.console_screen.query_one("#events", Events)
+    for _ in range(100):
+        await driver.settle()
+        index = events._index
+        if index is not None and index.only == EventFilter.read(events.written) and index.searched == 1.0:
+            break
+    await driver.settle()
+
+
 def listed(driver: Driver) -> str:
     """The rows that the events pane shows."""
     events = driver.app.console_screen.query_one("#events", Events)
@@ -181,16 +193,19 @@ async def _events_filter(driver: Driver, way: str) -> None:
     assert "mark.set" in listed(driver)
     await driver.press(way)
     await driver.press(*'transcript.* "nswer 7')
+    await searched(driver)
     assert listed(driver).count("transcript.delta") == 1
     assert "mark.set" not in listed(driver)
     assert "1 of" in driver.screen()
     await driver.press("escape")
     assert "mark.set" in listed(driver)
     await driver.press(way)
-    await driver.press(*"mark.set", "enter")
+    await driver.press(*"mark.set")
+    await driver.press("enter")
+    await searched(driver)
     assert "filter mark.set" in driver.screen()
     driver.link.emit(ev.MarkSet(text="again"))
-    await driver.settle()
+    await searched(driver)
     assert "again" in listed(driver)
 
 

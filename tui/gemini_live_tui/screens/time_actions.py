@@ -12,10 +12,14 @@ from gemini_live_tui.cursor import OutOfReachError, slower_or_faster
 from gemini_live_tui.sound_playback import SoundPlayback, Spawn, spawn_player
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.clock import Clock
     from gemini_live_runtime.journal.history import History
     from gemini_live_tui.settings import ConsoleSettings
     from gemini_live_tui.store import Store
     from gemini_live_tui.telling import Level
+
+TELL_S = 0.25
+"""How often what was read of a recording so far is shown."""
 
 
 class TimeActions:
@@ -27,12 +31,14 @@ class TimeActions:
     spawn_player: Spawn = staticmethod(spawn_player)
     """Starts what plays sound."""
 
+    _told_at = float("-inf")
     _reader: asyncio.Task[None] | None = None
     _sound: SoundPlayback | None = None
     _sound_epoch = -1
     _sound_speed = 1.0
 
     if TYPE_CHECKING:
+        _clock: Clock
         _store: Store
         _settings: ConsoleSettings
 
@@ -163,8 +169,12 @@ class TimeActions:
             self.say(" ".join(problems), "warning")
 
     def _told(self, share: float) -> None:
+        """More was read. It is shown now and then: painting would take the time from reading."""
         self.reading = share
-        self._store.grown()
+        now = self._clock.now()
+        if now - self._told_at >= TELL_S or self._told_at > now:
+            self._told_at = now
+            self._store.grown()
 
     def action_time_step(self, kind: Literal["event", "turn", "transition", "mark"], direction: int) -> None:
         """Go to the next or the previous thing of a kind."""
