@@ -69,3 +69,17 @@ async def test_beginning_a_command_by_its_key_keeps_what_was_being_written() -> 
         prompt = driver.app.console_screen.prompt
         assert prompt.text == "/context "
         assert prompt.past[-1] == "half a thought"
+
+
+async def test_the_key_bar_offers_the_keys_of_the_pane_in_place_of_those_for_writing() -> None:
+    async with console(size=(120, 36)) as driver:
+        await driver.press("f2")
+        assert "enter Send" in driver.rows()[-1]
+        await driver.press("ctrl+o", "s")
+        assert driver.app.console_screen.place == "state"
+        assert "Send" not in driver.rows()[-1]
+        assert "/ Filter" in driver.rows()[-1]
+
+
+def test_what_the_key_bar_offers_has_a_key() -> None:
+    assert [action.id for action in ACTIONS if action.bar and not action.keys] == []

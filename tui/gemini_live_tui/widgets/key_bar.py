@@ -73,11 +73,13 @@ class KeyBar(Row):
     def _offers(self, action: Action) -> bool:
         if self._over and action.group in ("Talk", "Write"):
             return False
-        writing = self._mode == "text" or self._typing
+        texting = self._mode == "text" or self._typing
         if action.id in ("mute", "mute-speaker"):
-            return not writing
+            return not texting
         if action.bar == "pane":
             return action.scope == self._place
+        # In another pane these keys are the pane's.
+        writing = texting and self._place in ("prompt", "transcript", "console")
         return action.bar == "always" or (action.bar == "text" and writing)
 
     def _label(self, action: Action) -> tuple[str, str]:
