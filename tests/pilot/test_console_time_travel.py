@@ -251,3 +251,19 @@ async def test_below_an_answer_stands_where_its_time_went_once_that_is_known() -
         await driver.settle()
         assert "612 ms │vad 180│net 96│model 288│play 48│" in driver.screen()
         assert "Answer  612 ms" not in driver.screen()
+
+
+async def test_a_pane_that_need_not_hurry_is_shown_four_times_a_second_and_misses_nothing() -> None:
+    async with console(size=(120, 40)) as driver:
+        timeline = driver.app.console_screen.query_one(Timeline)
+        shown = []
+        show = timeline.show
+        timeline.show = lambda view, frame: (shown.append(view.seq), show(view, frame))[1]  # type: ignore[method-assign]
+        for number in range(20):
+            driver.clock.advance(0.05)
+            driver.link.exchange(f"Question {number}", "Answer")
+            await driver.settle()
+        assert 3 <= len(shown) <= 6
+        driver.clock.advance(0.3)
+        await driver.settle()
+        assert shown[-1] == driver.app.store.view.seq

@@ -57,6 +57,7 @@ class Desk(Container):
         self.news: dict[str, int] = {}
         self._marks = dict.fromkeys(self.panes, ~Dirty.NONE)
         self._again: dict[str, float] = {}
+        self._shown: dict[str, tuple[float, int]] = {}
         self._layout = DeskLayout()
 
     @property
@@ -128,13 +129,27 @@ class Desk(Container):
                 if due is not None:
                     waits.append(due - frame.now)
                 continue
+            rest = self._rest(name, pane, frame)
+            if rest:
+                waits.append(rest)
+                continue
             marks, self._marks[name] = self._marks[name], Dirty.NONE
+            self._shown[name] = (frame.now, frame.epoch)
             again = pane.show(view, replace(frame, marks=marks))
             self._again.pop(name, None)
             if again is not None:
                 self._again[name] = frame.now + again
                 waits.append(again)
         return min(waits) if waits else None
+
+    def _rest(self, name: str, pane: Pane, frame: Frame) -> float:
+        """Seconds for which a pane that need not be shown so often stays as it is; another moment is shown at once."""
+        at, epoch = self._shown.get(name, (frame.now, -1))
+        passed = frame.now - at
+        if passed <= 0 or epoch != frame.epoch or self._marks[name] == ~Dirty.NONE:
+            return 0.0
+        every: float = getattr(pane.body, "every_s", 0.0)
+        return max(0.0, every - passed)
 
     def show_again(self, name: str) -> None:
         """One pane is to be shown again."""

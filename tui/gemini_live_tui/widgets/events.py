@@ -61,6 +61,7 @@ class Events(RowList):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("events")]
     dirty = ~Dirty.NONE
     whole = True
+    every_s = 0.2
 
     class Wanted(Message):
         """The reader wants to stand at an event."""

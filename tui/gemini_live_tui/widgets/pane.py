@@ -48,7 +48,11 @@ class Frame:
 
 
 class PaneBody(Protocol):
-    """What a pane shows. It is a widget."""
+    """What a pane shows. It is a widget.
+
+    It may also have `whole` (True: it is told what happens in the present while another moment is shown) and `every_s`
+    (seconds between two showings at least).
+    """
 
     dirty: Dirty
     """The marks that concern it."""

@@ -32,6 +32,7 @@ class Timeline(Sheet):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("timeline")]
     dirty = Dirty.TIMELINE | Dirty.TOOLS | Dirty.LATENCY
     whole = True
+    every_s = LEAST_WAIT_S
 
     class Sought(Message):
         """The reader pointed at a moment, in session seconds."""
