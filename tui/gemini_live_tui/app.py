@@ -134,6 +134,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         elif self.settings.recording is not None:
             self._link_task = asyncio.create_task(self.console_screen.read_recording(self.settings.recording))
         self._load_themes()
+        self.call_later(self.console_screen.desk.complete)
         if self.settled is not None:
             self.settled()
         if self._problems:

@@ -112,8 +112,8 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
         self.body = TranscriptBody(settings, text_key=key, standing=self._standing)
         self.transcript = self.body.transcript
         remembered = DeskState.from_json(recall(settings.memory).get("desk"))
-        made = {"transcript": lambda: self.body, **bodies(settings)}
-        self.desk = Desk(made, state=remembered, separator=signs.bar, id="desk")
+        first = {"transcript": lambda: self.body}
+        self.desk = Desk(first, lambda: bodies(settings), state=remembered, separator=signs.bar, id="desk")
         self.tabs = TabBar(id="tabs", glyphs=signs)
         self.completions = Completions(id="completions", glyphs=signs)
         self.prompt = Prompt(self.completions, id="prompt", keymap=settings.keymap)
@@ -195,7 +195,8 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
                 waits.append(1.0 - elapsed % 1.0 + 0.005)
             if self.desk.arrangement.tabs:
                 shown = self.desk.arrangement.slots[0].shown
-                self.tabs.show(shown, self.desk.news, self.desk.panes[shown].noted)
+                pane = self.desk.panes.get(shown)
+                self.tabs.show(shown, self.desk.news, pane.noted if pane is not None else "")
             if dirty & (Dirty.CONTROLS | Dirty.HEADER):
                 self._show_prompt_state()
         # Before sound was opened there is nothing to measure, which is not the same as a device that is missing.

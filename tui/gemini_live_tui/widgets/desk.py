@@ -14,10 +14,11 @@ from textual.message import Message
 from textual.widget import Widget
 
 from gemini_live_runtime.journal.view import Dirty, SessionView
-from gemini_live_tui.desk import BY_PANE, Arrangement, DeskState, arrange
+from gemini_live_tui.desk import BY_PANE, PANES, Arrangement, DeskState, arrange
 from gemini_live_tui.widgets.pane import Frame, Pane
 
 _NO_MARGIN = Spacing(0, 0, 0, 0)
+_NAMES = tuple(pane.id for pane in PANES)
 
 
 class DeskLayout(Layout):
@@ -48,13 +49,22 @@ class Desk(Container):
     """
 
     def __init__(
-        self, bodies: Mapping[str, Callable[[], Widget]], *, state: DeskState, separator: str, id: str | None = None
+        self,
+        first: Mapping[str, Callable[[], Widget]],
+        rest: Callable[[], Mapping[str, Callable[[], Widget]]],
+        *,
+        state: DeskState,
+        separator: str,
+        id: str | None = None,
     ) -> None:
+        """`first` makes the bodies that are there from the beginning, `rest` gives those of `complete`."""
         super().__init__(id=id)
         self.state = state
         self.arrangement = Arrangement()
-        self.panes = {name: Pane(name, make, separator=separator) for name, make in bodies.items()}
+        self.panes = {name: Pane(name, make, separator=separator) for name, make in first.items()}
         self.news: dict[str, int] = {}
+        self._rest = rest
+        self._separator = separator
         self._marks = dict.fromkeys(self.panes, ~Dirty.NONE)
         self._again: dict[str, float] = {}
         self._shown: dict[str, tuple[float, int]] = {}
@@ -66,26 +76,36 @@ class Desk(Container):
         return self._layout
 
     def compose(self) -> ComposeResult:
-        """Every pane; those that are not shown take no part."""
+        """The panes that are there from the beginning."""
         yield from self.panes.values()
+
+    async def complete(self) -> None:
+        """Add the other panes. A console is painted before it has them: they take as long to make as all the rest."""
+        added = {name: Pane(name, make, separator=self._separator) for name, make in self._rest().items()}
+        for pane in added.values():
+            pane.display = False
+        await self.mount_all(added.values())
+        self.panes |= added
+        self._marks |= dict.fromkeys(added, ~Dirty.NONE)
+        self.settle(self.size.width, self.size.height)
+        self.refresh(layout=True)
 
     # -- where panes stand -------------------------------------------------------------------------------------------
 
     def arranged(self, size: Size) -> Arrangement:
         """The arrangement for `size`."""
-        return arrange(size.width, size.height, self.state, self.panes)
+        return arrange(size.width, size.height, self.state, _NAMES)
 
     def settle(self, width: int, height: int) -> None:
         """Take in a new size or state: show the panes that have a place."""
-        new = arrange(width, height, self.state, self.panes)
+        new = arrange(width, height, self.state, _NAMES)
         old, self.arrangement = self.arrangement, new
         shown = {slot.shown for slot in new.slots}
         for name, pane in self.panes.items():
             pane.display = name in shown
         for slot in new.slots:
             if slot.shown in self.panes:
-                numbered = len(self.panes) > 1
-                self.panes[slot.shown].name_tabs(slot.panes, framed=not new.tabs, numbered=numbered)
+                self.panes[slot.shown].name_tabs(slot.panes, framed=not new.tabs)
                 self.news.pop(slot.shown, None)
         if new != old:
             self.refresh(layout=True)
@@ -98,8 +118,9 @@ class Desk(Container):
 
     def go_to(self, name: str) -> None:
         """Bring a pane into sight and put the focus there."""
-        self.change(self.state.used(name))
-        self.panes[name].focus_body()
+        if name in self.panes:
+            self.change(self.state.used(name))
+            self.panes[name].focus_body()
 
     def change(self, state: DeskState) -> None:
         """Take another state."""

@@ -110,7 +110,7 @@ class Pane(Container):
         """Put the focus where the pane's keys work."""
         self.body.focus()
 
-    def name_tabs(self, panes: Sequence[str], *, framed: bool, numbered: bool) -> None:
+    def name_tabs(self, panes: Sequence[str], *, framed: bool) -> None:
         """Show the names of the panes in this place, this one first among equals."""
         self.set_class(not framed, "-bare")
         self._titles = []
@@ -118,7 +118,7 @@ class Pane(Container):
         at = 2
         for pane in panes:
             name = BY_PANE[pane]
-            text = f"{name.digit} {name.title}" if numbered else name.title
+            text = f"{name.digit} {name.title}"
             if parts:
                 parts.append(Content.styled(f" {self._separator} ", "$quiet"))
                 at += 3
