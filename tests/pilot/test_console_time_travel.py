@@ -15,6 +15,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.commands import SendText, SetMicrophone
 from gemini_live_runtime.engine.link import Hello, Snapshot
+from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.vocabulary import header
 from gemini_live_tui.app import ConsoleApp
@@ -267,3 +268,25 @@ async def test_a_pane_that_need_not_hurry_is_shown_four_times_a_second_and_misse
         driver.clock.advance(0.3)
         await driver.settle()
         assert shown[-1] == driver.app.store.view.seq
+
+
+async def test_a_disk_that_fails_is_a_sentence_in_the_events_pane_and_above_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(size=(120, 40)) as driver:
+        await talked(driver)
+        history = driver.app.store.history
+        assert history is not None
+
+        def fail(*_: Any) -> Any:
+            raise JournalError("The session at event 3 cannot be read back: no such device")
+
+        monkeypatch.setattr(history, "events", fail)
+        monkeypatch.setattr(history, "view_at", fail)
+        await driver.press("8")
+        await driver.press("f")
+        await driver.press(*"mark.set")
+        await driver.press("enter")
+        assert "The session at event 3 cannot be read back" in driver.screen()
+        assert "This pane failed" not in driver.screen()
+        await driver.press("comma")
+        assert "cannot be read back" in driver.rows()[2]
+        assert driver.app.store.cursor.seq is None

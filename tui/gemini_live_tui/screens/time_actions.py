@@ -88,7 +88,9 @@ class TimeActions:
             )
 
     async def end_sound(self) -> None:
-        """Be silent for good; returns when the player has gone."""
+        """Be silent and read nothing more, for good; returns when the player has gone."""
+        if self._reader is not None:
+            self._reader.cancel()
         sound = self._sound
         self._silence()
         if sound is not None:

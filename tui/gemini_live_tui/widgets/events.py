@@ -91,7 +91,12 @@ class Events(RowList):
         if self._index is None or self._index.history is not history or self._index.only != self._only:
             self._index = EventIndex(history, self._only)
             self._texts.clear()
-        more = self._index.scan()
+        try:
+            more = self._index.scan()
+        except JournalError as error:
+            # A disk that fails leaves the pane to say so, and is asked again.
+            self.set_rows([f"{str(error).rstrip('.')}."])
+            return 1.0 if frame.going else None
         self._at = None if frame.whole is None else view.seq
         rows = self._index.rows
         self.set_rows(rows or [EMPTY if not self._only else "searching" if more else NONE_FOUND])
