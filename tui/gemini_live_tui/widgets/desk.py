@@ -150,7 +150,7 @@ class Desk(Container):
                 if due is not None:
                     waits.append(due - frame.now)
                 continue
-            rest = self._rest(name, pane, frame)
+            rest = self._resting(name, pane, frame)
             if rest:
                 waits.append(rest)
                 continue
@@ -163,7 +163,7 @@ class Desk(Container):
                 waits.append(again)
         return min(waits) if waits else None
 
-    def _rest(self, name: str, pane: Pane, frame: Frame) -> float:
+    def _resting(self, name: str, pane: Pane, frame: Frame) -> float:
         """Seconds for which a pane that need not be shown so often stays as it is; another moment is shown at once."""
         at, epoch = self._shown.get(name, (frame.now, -1))
         passed = frame.now - at
