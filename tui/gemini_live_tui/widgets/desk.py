@@ -63,7 +63,7 @@ class Desk(Container):
         self.arrangement = Arrangement()
         self.panes = {name: Pane(name, make, separator=separator) for name, make in first.items()}
         self.news: dict[str, int] = {}
-        self._rest = rest
+        self._make_rest = rest
         self._separator = separator
         self._marks = dict.fromkeys(self.panes, ~Dirty.NONE)
         self._again: dict[str, float] = {}
@@ -81,7 +81,7 @@ class Desk(Container):
 
     async def complete(self) -> None:
         """Add the other panes. A console is painted before it has them: they take as long to make as all the rest."""
-        added = {name: Pane(name, make, separator=self._separator) for name, make in self._rest().items()}
+        added = {name: Pane(name, make, separator=self._separator) for name, make in self._make_rest().items()}
         for pane in added.values():
             pane.display = False
         await self.mount_all(added.values())
