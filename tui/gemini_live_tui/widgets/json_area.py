@@ -6,9 +6,10 @@ from textual import events
 from textual.widgets import TextArea
 
 from gemini_live_runtime.text import sanitise
+from gemini_live_tui.widgets.keys_in_turn import KeysInTurn
 
 
-class JsonArea(TextArea):
+class JsonArea(KeysInTurn, TextArea):
     """A text area without a frame, without colours of its own and without a blinking cursor."""
 
     DEFAULT_CSS = """

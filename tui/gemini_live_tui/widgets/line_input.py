@@ -7,6 +7,7 @@ from textual.binding import Binding
 from textual.widgets import Input
 
 from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.widgets.keys_in_turn import KeysInTurn
 
 _EDITING = {
     key.strip(): binding.action
@@ -16,7 +17,7 @@ _EDITING = {
 }
 
 
-class LineInput(Input):
+class LineInput(KeysInTurn, Input):
     """A field without a frame of its own and without a blinking cursor, which would repaint an idle room."""
 
     DEFAULT_CSS = """

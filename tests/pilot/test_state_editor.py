@@ -1,0 +1,161 @@
+"""The rooms in which state is changed: nothing typed is lost, whatever the engine says, however it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.pilot.actions.change_rooms import editing
+from tests.pilot.actions.state import listed
+from tests.support.collection import negotiating
+from tests.support.console_driver import BY_NAME, console
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import EditState, PreviewEdit
+from gemini_live_tui.screens.import_state import ImportState
+from gemini_live_tui.screens.state_editor import StateEditor
+from gemini_live_tui.screens.why import WhyScreen
+
+
+async def test_keys_that_arrive_together_are_obeyed_in_their_order() -> None:
+    async with console() as driver:
+        room = await editing(driver)
+        await driver.press(*["backspace"] * 4, *"0.95")
+        assert room.area.text == "0.95"
+
+
+async def test_while_an_answer_is_awaited_only_the_last_question_is_kept() -> None:
+    async with console() as driver:
+        driver.link.answering = False
+        await editing(driver)
+        for text in "123":
+            await driver.press(text)
+        (asked,) = [order for order in driver.link.orders if isinstance(order, PreviewEdit)]
+        assert asked.edits[0]["value"] == 0.31
+        driver.link.emit(ev.EditPreviewed(command_id=driver.link.sent[-1].id))
+        await driver.settle()
+        values = [order.edits[0]["value"] for order in driver.link.orders if isinstance(order, PreviewEdit)]
+        assert values == [0.31, 0.31123]
+
+
+async def test_a_refused_edit_keeps_what_was_typed_and_says_why() -> None:
+    async with console() as driver:
+        room = await editing(driver)
+        room.area.text = '"furious"'
+        await driver.settle()
+        driver.link.refusing = "app:anger is a number."
+        await driver.press("ctrl+s")
+        assert driver.app.screen is room
+        assert room.area.text == '"furious"'
+        assert "Not applied: app:anger is a number." in driver.screen()
+
+
+async def test_what_was_typed_is_left_only_when_asked_for_twice() -> None:
+    async with console() as driver:
+        room = await editing(driver)
+        room.area.text = "0.5"
+        await driver.settle()
+        await driver.press("escape")
+        assert driver.app.screen is room
+        assert "esc once more leaves it" in driver.screen()
+        await driver.press("escape")
+        assert driver.app.screen is driver.app.console_screen
+        assert not any(isinstance(order, EditState) for order in driver.link.orders)
+
+
+async def test_what_is_no_json_cannot_be_applied_and_says_where() -> None:
+    async with console() as driver:
+        room = await editing(driver)
+        room.area.text = "gold"
+        await driver.settle()
+        assert "line 1, column 1: this is no JSON value" in driver.screen()
+        assert '"gold"' in driver.screen()
+        await driver.press("ctrl+s")
+        assert driver.app.screen is room
+        assert not any(isinstance(order, EditState) for order in driver.link.orders)
+
+
+async def test_a_computed_key_is_read_and_names_what_it_is_made_of() -> None:
+    async with console() as driver:
+        room = await editing(driver, "derived:left")
+        await driver.press("7")
+        assert room.area.text == "250"
+        assert "It is computed from app:owed, app:paid: edit those instead." in driver.screen()
+
+
+async def test_a_key_of_the_turn_warns_that_it_is_forgotten() -> None:
+    async with console() as driver:
+        await editing(driver, "turn:refused")
+        assert "turn: keys are forgotten" in driver.screen()
+
+
+async def test_a_key_that_is_there_is_not_added_again() -> None:
+    async with console() as driver:
+        await listed(driver)
+        await driver.press("a")
+        room = driver.app.screen
+        assert isinstance(room, StateEditor)
+        room.key_field.value = "app:owed"
+        room.area.text = "1"
+        await driver.settle()
+        assert "app:owed is there already" in driver.screen()
+
+
+async def test_a_file_is_imported_by_its_path(tmp_path: Path) -> None:
+    file = tmp_path / "keys.json"
+    file.write_text('{"app:plan": "gold"}', "utf-8")
+    async with console() as driver:
+        await listed(driver)
+        await driver.press("i")
+        room = driver.app.screen
+        assert isinstance(room, ImportState)
+        room.path.value = str(tmp_path / "nowhere.json")
+        room.path.focus()
+        await driver.press("enter")
+        assert "cannot be read: No such file or directory." in " ".join(driver.screen().split())
+        room.path.value = str(file)
+        await driver.press("enter")
+        assert room.area.text == '{"app:plan": "gold"}'
+        await driver.press("ctrl+s")
+        assert EditState(edits=({"key": "app:plan", "value": "gold"},)) in driver.link.orders
+
+
+async def test_a_recording_can_be_looked_at_but_not_changed() -> None:
+    async with console(replay=True) as driver:
+        negotiating(driver.link)
+        await driver.settle()
+        driver.app.console_screen.desk.go_to("state")
+        await driver.settle()
+        await driver.press("e")
+        assert "Put the cursor on a key first." in driver.screen()
+        await driver.press("down")
+        await driver.press("e")
+        assert "This is a recording: nothing can be changed." in driver.screen()
+        await driver.press("ctrl+s")
+        assert driver.link.orders == []
+
+
+async def test_a_click_on_a_line_about_a_decision_explains_it() -> None:
+    async with console(size=(120, 40)) as driver:
+        negotiating(driver.link).anger()
+        await driver.settle()
+        rows = driver.rows()
+        y = next(at for at, row in enumerate(rows) if "watch  anger" in row)
+        await driver.pilot.click(offset=(20, y))
+        await driver.settle()
+        assert isinstance(driver.app.screen, WhyScreen)
+        assert "Why: anger fired" in driver.screen()
+
+
+async def test_every_room_fits_a_small_terminal() -> None:
+    async with console(size=(80, 24)) as driver:
+        await editing(driver)
+        driver.link.foreseen = {"unknown": tuple(f"what watcher {n} does" for n in range(9))}
+        await driver.press("1")
+        assert "^s or F5 applies" in driver.screen()
+        await driver.press("escape")
+        await driver.press("escape")
+        for name in ("phase-override", "context-room", "instruction-room", "why"):
+            await driver.press(f"{BY_NAME}{name}")
+            assert driver.app.screen is not driver.app.console_screen, name
+            assert "esc" in driver.rows()[-1] or any("esc" in row for row in driver.rows()), name
+            await driver.press("escape")

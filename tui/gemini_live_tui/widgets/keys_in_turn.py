@@ -1,0 +1,30 @@
+"""Fields whose editing keys take their turn among the letters, however quickly they come.
+
+Textual lets an event bubble up before it looks for a binding, while letters are written at once: of keys that arrive
+together, as they do over a slow line, the letters would come first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    _Base = Widget
+else:
+    # A widget in the bases would hide the parts of the field that has its own styles.
+    _Base = object
+
+
+class KeysInTurn(_Base):
+    """Goes before `Input` or `TextArea` among a class's bases."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        bound = self._bindings.key_to_bindings.get(event.key)
+        if bound and not event.is_printable:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(bound[0].action)
