@@ -74,6 +74,8 @@ class WhyScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """The box scrolls with the keys."""
         self.query_one("#why-box").focus()
+        # What is set while the box is laid out for the first time would keep the height of an empty text.
+        self.call_after_refresh(lambda: self._show(self.size.width))
 
     def on_resize(self, event: events.Resize) -> None:
         """Lines are folded to the box."""
