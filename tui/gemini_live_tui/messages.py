@@ -65,3 +65,17 @@ class Explain(Message):
     """The operator wants to know why event `seq` came to be."""
 
     seq: int
+
+
+@dataclass
+class MomentWanted(Message):
+    """The reader pointed at a moment: `t` seconds of session time."""
+
+    t: float
+
+
+@dataclass
+class EventWanted(Message):
+    """The reader wants to stand at event `seq`."""
+
+    seq: int

@@ -196,14 +196,14 @@ async def _events_filter(driver: Driver, way: str) -> None:
     await searched(driver)
     assert listed(driver).count("transcript.delta") == 1
     assert "mark.set" not in listed(driver)
-    assert "1 of" in driver.screen()
+    assert "1 of" in driver.app.console_screen.desk.panes["events"].noted
     await driver.press("escape")
     assert "mark.set" in listed(driver)
     await driver.press(way)
     await driver.press(*"mark.set")
     await driver.press("enter")
     await searched(driver)
-    assert "filter mark.set" in driver.screen()
+    assert "filter mark.set" in driver.app.console_screen.desk.panes["events"].noted
     driver.link.emit(ev.MarkSet(text="again"))
     await searched(driver)
     assert "again" in listed(driver)

@@ -25,8 +25,10 @@ from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.messages import (
     ActionChosen,
+    EventWanted,
     Explain,
     FollowChanged,
+    MomentWanted,
     Ordered,
     PaneChanged,
     RoomWanted,
@@ -46,20 +48,18 @@ from gemini_live_tui.telling import Level
 from gemini_live_tui.widgets.banner import Banner
 from gemini_live_tui.widgets.completions import Completions
 from gemini_live_tui.widgets.desk import Desk
-from gemini_live_tui.widgets.events import Events
 from gemini_live_tui.widgets.filter_line import FilterLine
 from gemini_live_tui.widgets.header import Header
 from gemini_live_tui.widgets.held_row import HeldRow
 from gemini_live_tui.widgets.key_bar import KeyBar
-from gemini_live_tui.widgets.latency import Latency
 from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.meter_strip import MeterStrip
 from gemini_live_tui.widgets.moment_row import MomentRow
 from gemini_live_tui.widgets.pane import Frame, Pane
 from gemini_live_tui.widgets.prompt import Prompt
 from gemini_live_tui.widgets.row_list import RowList
+from gemini_live_tui.widgets.sheet import Sheet
 from gemini_live_tui.widgets.tab_bar import TabBar
-from gemini_live_tui.widgets.timeline import Timeline
 from gemini_live_tui.widgets.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
 from gemini_live_tui.widgets.transcript_body import TranscriptBody
 
@@ -471,7 +471,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
         if step == "end":
             self.action_live()
         focused = self.focused
-        if isinstance(focused, RowList | Latency):
+        if isinstance(focused, RowList) or (isinstance(focused, Sheet) and focused.moves):
             focused.move(step)
         else:
             pane = focused if isinstance(focused, LineList) else self.transcript
@@ -535,16 +535,16 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
     def _tab_chosen(self, message: Pane.TabChosen | TabBar.Chosen) -> None:
         self.desk.go_to(message.pane)
 
-    @on(Timeline.Sought)
-    def _sought(self, message: Timeline.Sought) -> None:
+    @on(MomentWanted)
+    def _sought(self, message: MomentWanted) -> None:
         self.seek_time(message.t)
 
     @on(RoomWanted)
     def _room_wanted(self, message: RoomWanted) -> None:
         self.open_room(message.name)
 
-    @on(Events.Wanted)
-    def _event_wanted(self, message: Events.Wanted) -> None:
+    @on(EventWanted)
+    def _event_wanted(self, message: EventWanted) -> None:
         self.seek_event(message.seq)
 
     @on(Said)

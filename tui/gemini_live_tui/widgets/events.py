@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.binding import BindingType
 from textual.cache import LRUCache
-from textual.message import Message
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.view import Dirty, SessionView
@@ -18,7 +17,7 @@ from gemini_live_tui.actions import bindings
 from gemini_live_tui.event_index import EventFilter, EventIndex
 from gemini_live_tui.formatting import clock_text
 from gemini_live_tui.glyphs import ASCII, UNICODE, Glyphs
-from gemini_live_tui.messages import PaneChanged, RoomWanted, Said
+from gemini_live_tui.messages import EventWanted, PaneChanged, RoomWanted, Said
 from gemini_live_tui.screens.details import DetailsScreen
 from gemini_live_tui.widgets.pane import Frame
 from gemini_live_tui.widgets.row_list import RowList, Run
@@ -62,13 +61,6 @@ class Events(RowList):
     dirty = ~Dirty.NONE
     whole = True
     every_s = 0.2
-
-    class Wanted(Message):
-        """The reader wants to stand at an event."""
-
-        def __init__(self, seq: int) -> None:
-            super().__init__()
-            self.seq = seq
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
@@ -209,7 +201,7 @@ class Events(RowList):
         """Show the session as it was after the event under the cursor."""
         if self.row_at_cursor.isdecimal():
             self._seen = int(self.row_at_cursor)
-            self.post_message(self.Wanted(self._seen))
+            self.post_message(EventWanted(self._seen))
 
     def action_follow_events(self) -> None:
         """Follow the end, or stay."""

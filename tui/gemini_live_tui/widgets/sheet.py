@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.segment import Segment
 from textual.geometry import Region
@@ -20,6 +21,9 @@ class Sheet(Widget, can_focus=True, inherit_bindings=False):
     Sheet { height: 1fr; width: 1fr; background: $background; color: $foreground; }
     """
 
+    moves: ClassVar[bool] = False
+    """Whether `move` leads somewhere; the scroll keys are for the transcript otherwise."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._rows: list[tuple[Run, ...]] = []
@@ -28,6 +32,9 @@ class Sheet(Widget, can_focus=True, inherit_bindings=False):
     def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:
         """What is on each row, at most `height` rows of at most `width` cells."""
         raise NotImplementedError
+
+    def move(self, step: str) -> None:
+        """Go `up`, `down`, `page_up`, `page_down`, `home` or `end`."""
 
     def update_rows(self) -> None:
         """Compute the rows again and repaint those that changed."""

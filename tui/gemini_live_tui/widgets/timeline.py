@@ -7,14 +7,13 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import BindingType
-from textual.message import Message
 
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui import lanes
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.glyphs import UNICODE, Glyphs
 from gemini_live_tui.lanes import GUTTER, LEAST_S, ZOOMS, Lanes, Window
-from gemini_live_tui.messages import PaneChanged
+from gemini_live_tui.messages import MomentWanted, PaneChanged
 from gemini_live_tui.widgets.pane import Frame
 from gemini_live_tui.widgets.row import Run
 from gemini_live_tui.widgets.sheet import Sheet
@@ -33,13 +32,6 @@ class Timeline(Sheet):
     dirty = Dirty.TIMELINE | Dirty.TOOLS | Dirty.LATENCY
     whole = True
     every_s = LEAST_WAIT_S
-
-    class Sought(Message):
-        """The reader pointed at a moment, in session seconds."""
-
-        def __init__(self, t: float) -> None:
-            super().__init__()
-            self.t = t
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
@@ -140,7 +132,7 @@ class Timeline(Sheet):
             t = self._lanes.window.time(column, width)
             # Right of what has happened, and in the cell where it ends, is the present.
             now = self._lanes.now
-            self.post_message(self.Sought(now if column >= self._lanes.window.column(now, width) else t))
+            self.post_message(MomentWanted(now if column >= self._lanes.window.column(now, width) else t))
 
     def action_timeline_zoom(self, step: int) -> None:
         """A narrower or a wider window."""
