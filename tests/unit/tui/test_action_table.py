@@ -19,6 +19,7 @@ from gemini_live_tui.actions.keymap import (
     keys_of,
     usable_keymap,
 )
+from gemini_live_tui.screens.palette import palette_name
 
 
 def test_ids_are_unique_and_the_default_keys_do_not_clash() -> None:
@@ -138,3 +139,8 @@ def test_a_keymap_that_cannot_work_is_a_sentence_naming_the_entry(
 def test_keys_are_written_as_people_write_them() -> None:
     labels = [key_label(key) for key in ("ctrl+b", "f2", "escape", "space", "question_mark", "ctrl+home", "v")]
     assert labels == ["^b", "F2", "esc", "space", "?", "ctrl+home", "v"]
+
+
+def test_no_two_actions_have_one_name_in_the_palette() -> None:
+    names = [palette_name(action) for action in ACTIONS if action.palette]
+    assert {name for name in names if names.count(name) > 1} == set()

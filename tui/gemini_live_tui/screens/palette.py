@@ -9,7 +9,7 @@ from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.markup import escape
 
-from gemini_live_tui.actions import ACTIONS, BEFORE_A_SESSION, Action
+from gemini_live_tui.actions import ACTIONS, BEFORE_A_SESSION, PANES, PLACES, Action
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.actions.slash import form_of
 
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from gemini_live_tui.app import ConsoleApp
 
 Command = tuple[str, str, Callable[[], Any]]
+
+
+def palette_name(action: Action) -> str:
+    """An action's name in the palette; that of a pane says which pane, for several panes filter."""
+    pane = f" ({PLACES[action.scope].title})" if action.scope in PANES else ""
+    return f"{action.group}: {action.title}{pane}"
 
 
 class CommandsScreen(CommandPalette):
@@ -57,7 +63,7 @@ class ConsoleCommands(Provider):
                 keys = ", ".join(key_label(key) for key in keys_of(action, app.settings.keymap))
                 keys = keys or (form_of(action).usage if action.slash else "")
                 help_text = f"{action.description} ({keys})" if keys else action.description
-                yield f"{action.group}: {action.title}", escape(help_text), app.performer(action.id)
+                yield palette_name(action), escape(help_text), app.performer(action.id)
         for name in app.theme_choices:
             yield f"Theme: {name}", "Use this theme for now; the config file sets it for good", app.theme_setter(name)
 
