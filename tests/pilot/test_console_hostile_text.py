@@ -140,3 +140,26 @@ async def test_hostile_phrases_fill_the_empty_console_harmlessly() -> None:
         assert "CANARY" in driver.screen()
         assert "[/]" in driver.rows()[0]
         assert not CONTROL.search(driver.screen().replace("\n", ""))
+
+
+async def test_rooms_about_hostile_things_show_them_harmlessly() -> None:
+    async with console(size=(160, 45)) as driver:
+        driver.link.emit(*PAYLOADS[2:-1])
+        await driver.settle()
+        desk = driver.app.console_screen.desk
+        opened = 0
+        for pane, keys in (("phase", ["enter"]), ("phase", ["t"]), ("watchers", ["enter"]), ("state", ["down", "e"])):
+            desk.go_to(pane)
+            await driver.settle()
+            for key in keys:
+                await driver.press(key)
+            opened += driver.app.screen is not driver.app.console_screen
+            assert "CANARY" in driver.screen(), (pane, keys)
+            assert not CONTROL.search(driver.screen().replace("\n", "")), (pane, keys)
+            await driver.press("escape")
+        await driver.press("ctrl+e")
+        for _ in range(4):
+            assert not CONTROL.search(driver.screen().replace("\n", ""))
+            await driver.press("[")
+        assert opened == 4
+        assert driver.app.is_running

@@ -100,8 +100,8 @@ def _needs(mind: MindView, glyphs: Glyphs, *, writers: bool) -> list[Run]:
 _OUTCOMES = {
     "ready": ("yes", "ready", "good"),
     "blocked": ("muted", "waits", "alarm"),
-    "guard is false": ("no", "no", "warn"),
-    "target's guard is false": ("no", "no", "warn"),
+    "guard is false": ("no", "no", "quiet"),
+    "target's guard is false": ("no", "no", "quiet"),
     "requirement missing": ("open", "lacks", "alarm"),
 }
 

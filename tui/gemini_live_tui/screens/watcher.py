@@ -94,7 +94,7 @@ class WatcherScreen(BoxScreen):
             yield 0, [(f"{signs.stop} break ", "break"), ("the agent is held when it fires", "said")]
         if isinstance(card, WatcherCard):
             yield from watcher_lines(card, view.mind, signs)
-            if card.miss:
+            if card.miss and (card.last_t is None or (card.miss_t or 0.0) > card.last_t):
                 yield 0, ()
                 yield 0, [("How near it came", "note")]
                 yield 0, near(card, WIDTH, signs)
@@ -115,7 +115,7 @@ class WatcherScreen(BoxScreen):
         if firings and isinstance(card, WatcherCard) and (reason := self._reason(firings[0])) is not None:
             yield 0, ()
             yield 0, [("Why it fired last", "note")]
-            for indent, runs in list(lines_of(reason, signs))[1:]:
+            for indent, runs in list(lines_of(reason, signs))[len(reason.lead) :]:
                 if runs or indent:
                     yield indent, runs
 

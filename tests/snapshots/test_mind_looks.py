@@ -1,0 +1,101 @@
+"""How the panes of an agent's mind look, and the rooms in which one asks why and changes things."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from tests.support.collection import PAID, PLAN, Call, negotiating
+from tests.support.console_driver import make_app, settle
+from tests.support.scripted_link import ScriptedLink
+from textual.pilot import Pilot
+
+from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.screens.state_editor import StateEditor
+from gemini_live_tui.widgets.state_pane import StatePane
+
+WIDE, NORMAL, NARROW = (160, 45), (120, 36), (80, 24)
+Act = Callable[[ConsoleApp, Pilot[Any], ScriptedLink], Awaitable[None]]
+
+
+def call(link: ScriptedLink) -> Call:
+    """The negotiation, with an angry caller and what there is to be foreseen."""
+    made = negotiating(link)
+    made.anger()
+    link.foreseen = {
+        "derived": ({"key": "derived:left", "old": 250, "new": 0, "added": False, "removed": False},),
+        "watchers": ({"name": "balance", "key": "app:owed", "old": 300, "new": 1200, "muted": False},),
+        "guards": ({"to": "paid", "before": "guard is false", "after": "ready"},),
+        "phase": "paid",
+        "unknown": ("what watcher balance does",),
+    }
+    link.foreseen_phase = {"missing": ("app:monthly",), "way": PLAN, "guard": PAID, "tools_removed": ("take_payment",)}
+    link.sample(mic_db=-32.0, mic_peak_db=-24.0, out_db=-21.0, erle_db=24.0, buffer_ms=62.0)
+    return made
+
+
+def nothing(link: ScriptedLink) -> None:
+    """An agent without phases, watchers and state."""
+    link.start()
+
+
+def _pressing(*keys: str) -> Act:
+    async def act(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
+        for key in keys:
+            await pilot.press(key)
+            await settle(app, pilot, link)
+
+    return act
+
+
+async def _editing(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
+    await _pressing("4")(app, pilot, link)
+    app.console_screen.query_one("#state", StatePane).list.go_to("-app:owed")
+    await _pressing("e")(app, pilot, link)
+    assert isinstance(app.screen, StateEditor)
+    app.screen.area.text = "1200"
+    await settle(app, pilot, link)
+
+
+async def _conflict(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
+    await _editing(app, pilot, link)
+    app.screen.query_one("#editor-area").text = "12 00"  # type: ignore[attr-defined]
+    Call(link).write("app:owed", 900, old=300, by="verify_identity")
+    await settle(app, pilot, link)
+
+
+PICTURES: dict[str, tuple[Any, tuple[int, int], Act, dict[str, Any]]] = {
+    "all-wide": (call, WIDE, _pressing("4"), {}),
+    "all-normal": (call, NORMAL, _pressing("2", "down", "down"), {}),
+    "all-ascii-normal": (call, NORMAL, _pressing("3"), {"ascii": True}),
+    "all-ansi-normal": (call, NORMAL, _pressing("3"), {"theme": "ansi"}),
+    "phase-narrow": (call, NARROW, _pressing("2"), {}),
+    "phase-empty-narrow": (nothing, NARROW, _pressing("2"), {}),
+    "watchers-narrow": (call, NARROW, _pressing("3"), {}),
+    "watchers-empty-narrow": (nothing, NARROW, _pressing("3"), {}),
+    "state-narrow": (call, NARROW, _pressing("4", "down", "w"), {}),
+    "state-empty-narrow": (nothing, NARROW, _pressing("4"), {}),
+    "state-filter-narrow": (call, NARROW, _pressing("4", "slash", "z"), {}),
+    "why-narrow": (call, NARROW, _pressing("ctrl+e"), {}),
+    "why-empty-narrow": (nothing, NARROW, _pressing("ctrl+e"), {}),
+    "editor-narrow": (call, NARROW, _editing, {}),
+    "editor-conflict-narrow": (call, NARROW, _conflict, {}),
+    "override-narrow": (call, NARROW, _pressing("2", "t"), {}),
+    "watcher-narrow": (call, NARROW, _pressing("3", "enter"), {}),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_mind_looks_as_it_was_approved(name: str, snap_compare: Any) -> None:
+    scene, size, act, settings = PICTURES[name]
+    link = ScriptedLink()
+    scene(link)
+    app = make_app(link, **settings)
+
+    async def run_before(pilot: Pilot[Any]) -> None:
+        await settle(app, pilot, link)
+        await act(app, pilot, link)
+        await settle(app, pilot, link)
+
+    assert snap_compare(app, terminal_size=size, run_before=run_before)
