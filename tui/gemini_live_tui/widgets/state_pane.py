@@ -65,6 +65,8 @@ class StatePane(Container):
         self._counts: dict[str, int] = {}
         self._breaks: frozenset[str] = frozenset()
         self._again: float | None = None
+        self._listed: tuple[list[str], set[str], list[str]] | None = None
+        """What the list was made of, while its order does not depend on values."""
         self.folded: set[str] = {"session"}
         """Scopes of which only the heading is listed: at first the engine's own, which changes all the time."""
         self.pinned: list[str] = []
@@ -96,9 +98,16 @@ class StatePane(Container):
         return self._again if frame.live else None
 
     def _list(self) -> None:
+        text, names = self.filter.value.strip(), list(self._mind.keys)
+        wanted = (names, set(self.folded), list(self.pinned))
+        if not text and not self.changed_first and wanted == self._listed:
+            # Only values have changed, which is most often so: the rows are the same, some look different.
+            self.list.touch()
+            return
+        self._listed = None if text or self.changed_first else wanted
         listed, self._counts = rows.rows_of(
             self._mind.keys,
-            text=self.filter.value.strip(),
+            text=text,
             folded=self.folded,
             pinned=self.pinned,
             changed_first=self.changed_first,
