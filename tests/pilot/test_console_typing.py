@@ -30,6 +30,16 @@ async def test_escape_leaves_the_prompt_and_keeps_what_was_written() -> None:
         assert driver.link.orders == []
 
 
+async def test_escape_leaves_the_prompt_in_text_mode_so_that_the_keys_of_panes_can_be_reached() -> None:
+    async with console() as driver:
+        driver.link.emit(ev.ControlChanged(mode="text", microphone=False, speaker=True, actor="engine"))
+        await driver.settle()
+        assert driver.app.focused is driver.app.console_screen.prompt
+        await driver.press(*"hello", "escape", "3")
+        assert driver.app.console_screen.desk.focused_pane == "watchers"
+        assert driver.app.console_screen.prompt.text == "hello"
+
+
 async def test_several_pasted_lines_are_one_message() -> None:
     from textual import events
 

@@ -60,7 +60,7 @@ ACTIONS: tuple[Action, ...] = (
         "escape",
         "interrupt",
         "Interrupt",
-        "Stop the model; when it is silent: clear the message, or leave the prompt",
+        "Stop the model; when it is silent: put the notice away, or leave the prompt for the panes",
         "Talk",
         anywhere=True,
         bar="always",

@@ -429,10 +429,9 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
         self.order(SetSpeaker(on=not self._store.view.speaker))
 
     def action_interrupt(self) -> None:
-        """Stop the model; when it is silent: clear the selection or the message, then leave the prompt."""
+        """Stop the model; when it is silent: clear the selection or the notice, then leave the prompt."""
         from gemini_live_runtime.commands import Interrupt
 
-        store = self._store
         if self.completions.close():
             pass
         elif isinstance(self.focused, FilterLine):
@@ -443,7 +442,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Screen[None]):
             self.clear_selection()
         elif self.banner.clear():
             pass
-        elif self.focused is self.prompt and store.view.mode == "voice":
+        elif self.focused is self.prompt:
             self.set_focus(self.transcript)
 
     def _answering(self) -> bool:
