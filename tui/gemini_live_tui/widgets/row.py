@@ -42,7 +42,7 @@ class Row(Widget):
         if self._strip is not None and runs == self._runs:
             return
         old, self._runs, self._strip = self._runs, runs, None
-        start, end = _difference(old, runs, width)
+        start, end = difference(old, runs, width)
         self.refresh(Region(start, 0, end - start, 1))
 
     def on_resize(self) -> None:
@@ -81,7 +81,7 @@ class Row(Widget):
         self._strip = None
 
 
-def _difference(old: Sequence[Run], new: Sequence[Run], width: int) -> tuple[int, int]:
+def difference(old: Sequence[Run], new: Sequence[Run], width: int) -> tuple[int, int]:
     """The columns [start, end) outside of which two rows are equal."""
     start = 0
     common = 0

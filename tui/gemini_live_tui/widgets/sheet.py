@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from gemini_live_tui.widgets.paint import Paint
-from gemini_live_tui.widgets.row import Run
+from gemini_live_tui.widgets.row import Run, difference
 
 
 class Sheet(Widget, can_focus=True, inherit_bindings=False):
@@ -43,8 +43,12 @@ class Sheet(Widget, can_focus=True, inherit_bindings=False):
             return
         old, self._rows = self._rows, [tuple(run for run in row if run[0]) for row in self.rows(width, height)]
         for y in range(max(len(old), len(self._rows))):
-            if (old[y] if y < len(old) else None) != (self._rows[y] if y < len(self._rows) else None):
+            before, after = (rows[y] if y < len(rows) else None for rows in (old, self._rows))
+            if before is None or after is None:
                 self.refresh(Region(0, y, width, 1))
+            elif before != after:
+                start, end = difference(before, after, width)
+                self.refresh(Region(start, y, end - start, 1))
 
     def on_resize(self) -> None:
         """Everything depends on the size."""

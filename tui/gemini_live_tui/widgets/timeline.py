@@ -21,6 +21,9 @@ from gemini_live_tui.widgets.sheet import Sheet
 TURN = len(ZOOMS)
 """The narrowest zoom: one turn."""
 
+LEAPS = 6
+"""In so many steps a window that follows the present goes on by its own length."""
+
 LEAST_WAIT_S = 0.25
 """The time axis moves no oftener."""
 
@@ -82,8 +85,13 @@ class Timeline(Sheet):
         if not span:
             return Window(0.0, max(LEAST_S, now))
         start = self._held
+        if start is None and live:
+            # It moves on by leaps: what stands still can be read, and need not be painted again.
+            leap = span / LEAPS
+            start = max(0.0, -((span - now) // leap) * leap)
+            return Window(start, start + span)
         if start is None:
-            start = now - span if live else at - span / 2
+            start = at - span / 2
         start = max(0.0, min(start, now - span))
         if not live:
             self._held = start
