@@ -91,6 +91,14 @@ class Tmux:
             screen = self.screen()
         return screen
 
+    def still(self) -> str:
+        """Wait until the screen has stopped changing; the screen then."""
+        before = ""
+        while (screen := self.screen()) != before:
+            before = screen
+            time.sleep(POLL_S)
+        return screen
+
     @property
     def pid(self) -> int:
         """The process that runs in the window."""

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Protocol
 
-COMMAND = "demo debt_collection --text --no-sound --record text"
+COMMAND = ("demo", "debt_collection", "--text", "--no-sound", "--record", "text")
 SIZE = (120, 36)
 
 
 class Guide(Protocol):
-    """Somebody who takes the tour."""
+    """Somebody who takes the tour. Keys are by Textual's names."""
 
     def say(self, text: str) -> None:
-        """Type a message and send it."""
+        """Type a message, or a command after a slash, and send it."""
 
     def press(self, *keys: str) -> None:
-        """Press keys, by Textual's names."""
+        """Press keys one after the other, as soon as each has shown."""
 
     def type(self, text: str) -> None:
         """Type letters where the focus is."""
 
-    def until(self, *texts: str) -> None:
-        """Wait until all of these are on the screen."""
+    def until(self, *texts: str, gone: str = "") -> None:
+        """Wait until all of these are on the screen, and `gone` is not."""
 
     def picture(self, name: str) -> None:
         """What is seen here belongs into the docs."""
@@ -29,29 +29,67 @@ class Guide(Protocol):
 
 def take(guide: Guide) -> None:
     """Talk, see why, stop at a watcher, edit after a look at the consequences, go on, go back in time, export."""
-    guide.until("TEXT", "Do you understand?", "yes I understand")
+    guide.until("you understand?", "yes I understand", "disputed")
 
-    # Stop where the agent notices that somebody is upset.
-    guide.press("ctrl+o", "w")
-    guide.until("armed", "app:anger")
+    guide.press("ctrl+o")
+    guide.until("Prompt")
+    guide.press("w")
+    guide.until("armed", "app:anger crossed")
     guide.press("b")
     guide.until("The agent will be held at the watcher")
-    guide.press("ctrl+o", "i")
+    guide.press("ctrl+o")
+    guide.until("Prompt")
+    guide.press("r")
 
     guide.say("yes I understand")
-    guide.until("notice → verify", "May I have your full name?")
+    guide.until("notice → verify", "May I have your full name?", "□ TEXT")
+    guide.say("my name is Maria Lopez")
+    guide.until("last two digits", "□ TEXT")
+    guide.say("forty two")
+    guide.until("verify → negotiate", "What can you pay", "□ TEXT")
+    guide.picture("talk")
 
-    # Why did it move on?
-    guide.press("ctrl+e")
-    guide.until("app:understood is true", "extractor Said")
+    guide.say("/why")
+    guide.until("Why: verify to negotiate", "What decided", "counts a success", "What turned it")
     guide.picture("why")
     guide.press("escape")
+    guide.until("Write a message", gone="What decided")
 
-    guide.say("my name is Maria Lopez")
-    guide.until("last two digits")
-    guide.say("forty two")
-    guide.until("verify → negotiate", "What can you pay")
-    guide.picture("talk")
     guide.say("this is ridiculous")
-    guide.until("HELD", "F7 one decision")
+    guide.until("HELD", "F7 one decision", "I am sorry that this upsets you", "□ TEXT")
     guide.picture("held")
+
+    guide.press("ctrl+o")
+    guide.until("Prompt")
+    guide.press("s")
+    guide.until("a Add key")
+    guide.press("a")
+    guide.until("Add a key")
+    guide.type("app:monthly")
+    guide.press("tab")
+    guide.type("50")
+    guide.until("the way to plan turns: guard is false → ready", "the conversation goes to plan")
+    guide.picture("edit")
+    guide.press("ctrl+s")
+    guide.until("you set app:monthly = 50", "1 to undo", gone="What it would do")
+
+    guide.press("f6")
+    guide.until("goes on after", "negotiate → plan", "Do you agree?", gone="F7 one decision")
+
+    guide.press("{")
+    guide.press("{")
+    guide.until("REPLAY", "behind live", "for 0 s", "we know who they are", gone="you set app:monthly")
+    guide.picture("back")
+    guide.press("P")
+    guide.until("playing")
+    guide.press("end")
+    guide.until("you set app:monthly = 50", gone="REPLAY")
+
+    guide.press("ctrl+o")
+    guide.until("Prompt")
+    guide.press("r")
+    guide.say("/export")
+    guide.until("Export debt_collection", "personal values become [redacted]")
+    guide.picture("export")
+    guide.press("e")
+    guide.until("Written")
