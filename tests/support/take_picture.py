@@ -64,7 +64,7 @@ async def take(target: Path) -> None:
             return in_process(spec, make_session).link
 
         app = ConsoleApp(source, settings=ConsoleSettings(theme="ember", tmux=False))
-        async with app.run_test(size=(112, 34)) as pilot:
+        async with app.run_test(size=(120, 36)) as pilot:
             while not any(LAST_WORDS in block.text for block in app.store.view.blocks):  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
             await asyncio.sleep(1.5)
