@@ -35,8 +35,19 @@ async def test_escape_leaves_the_prompt_in_text_mode_so_that_the_keys_of_panes_c
         driver.link.emit(ev.ControlChanged(mode="text", microphone=False, speaker=True, actor="engine"))
         await driver.settle()
         assert driver.app.focused is driver.app.console_screen.prompt
-        await driver.press(*"hello", "escape", "3")
+        assert "enter Send" in driver.screen()
+        await driver.press(*"hello", "escape")
+        assert "enter Send" not in driver.screen()
+        await driver.press("3")
         assert driver.app.console_screen.desk.focused_pane == "watchers"
+        assert driver.app.console_screen.prompt.text == "hello"
+
+
+async def test_why_is_asked_from_the_prompt_too() -> None:
+    async with console() as driver:
+        await driver.press(*"hello", "ctrl+e")
+        assert "Nothing has happened yet that could be explained." in driver.screen()
+        await driver.press("escape")
         assert driver.app.console_screen.prompt.text == "hello"
 
 

@@ -228,12 +228,12 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "why",
         "ctrl+e",
-        "open('why')",
+        "app.open('why')",
         "Why",
         "Explain the newest transition, watcher, refusal or nudge",
         "Inspect",
-        scope="app",
         slash="why",
+        anywhere=True,
     ),
     Action(
         "why-older",

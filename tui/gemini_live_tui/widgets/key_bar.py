@@ -78,9 +78,8 @@ class KeyBar(Row):
             return not texting
         if action.bar == "pane":
             return action.scope == self._place
-        # In another pane these keys are the pane's.
-        writing = texting and self._place in ("prompt", "transcript", "console")
-        return action.bar == "always" or (action.bar == "text" and writing)
+        # Elsewhere these keys are the pane's, in text mode, too.
+        return action.bar == "always" or (action.bar == "text" and self._typing)
 
     def _label(self, action: Action) -> tuple[str, str]:
         keys = keys_of(action, self._keymap)
