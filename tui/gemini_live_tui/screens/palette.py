@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.markup import escape
 
@@ -37,6 +37,17 @@ class CommandsScreen(CommandPalette):
     def of(cls, app: ConsoleApp) -> CommandsScreen:
         """A fresh palette."""
         return cls()
+
+    # A search may end while the palette is being taken down, its list gone and itself not yet: what Textual then does
+    # to the list would end the console.
+
+    def _watch__list_visible(self) -> None:
+        if self.query(CommandList):
+            super()._watch__list_visible()
+
+    async def _watch__show_busy(self) -> None:
+        if self.query(CommandList):
+            await super()._watch__show_busy()
 
 
 class ConsoleCommands(Provider):

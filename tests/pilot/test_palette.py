@@ -1,0 +1,22 @@
+"""The command palette, as far as the checks of the actions in it do not tell."""
+
+from __future__ import annotations
+
+from tests.support.console_driver import console
+from textual.command import CommandList
+
+from gemini_live_tui.screens.palette import CommandsScreen
+
+
+async def test_a_search_that_ends_while_the_palette_is_taken_down_ends_nothing_else() -> None:
+    async with console() as driver:
+        await driver.press("f3")
+        palette = driver.app.screen
+        assert isinstance(palette, CommandsScreen)
+        found = palette.query_one(CommandList)
+        await palette.remove_children()
+        palette._refresh_command_list(found, [], True)
+        palette._show_busy = not palette._show_busy
+        await driver.settle()
+        await driver.press("escape")
+        assert driver.app.screen is driver.app.console_screen
