@@ -118,12 +118,13 @@ class Pane(Container):
         at = 2
         for pane in panes:
             name = BY_PANE[pane]
-            text = f"{name.digit} {name.title}"
+            own = pane == self.pane and len(panes) > 1
+            # In brackets, as on the row of tabs: which one is seen is not told by colour alone.
+            text = f"[{name.digit} {name.title}]" if own else f"{name.digit} {name.title}"
             if parts:
                 parts.append(Content.styled(f" {self._separator} ", "$quiet"))
                 at += 3
-            own = pane == self.pane
-            parts.append(Content.styled(text, "$foreground" if own and len(panes) > 1 else "$quiet"))
+            parts.append(Content.styled(text, "$foreground" if own else "$quiet"))
             self._titles.append((at, at + cell_len(text), pane))
             at += cell_len(text)
         self.border_title = Content("").join(parts)
