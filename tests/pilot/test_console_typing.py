@@ -120,6 +120,11 @@ async def test_a_remapped_key_replaces_the_old_one_everywhere() -> None:
 async def test_inside_tmux_the_key_bar_names_the_way_past_its_prefix() -> None:
     async with console(tmux=True) as driver:
         assert "F2 Text (in tmux ^b twice)" in driver.rows()[-1]
+        driver.link.emit(ev.ControlChanged(mode="text", microphone=False, speaker=True, actor="engine"))
+        await driver.pilot.resize_terminal(60, 16)
+        await driver.settle()
+        for key in ("F2 Voice", "enter Send", "F1 Help", "^q Quit"):
+            assert key in driver.rows()[-1]
 
 
 async def test_a_click_on_the_key_bar_does_what_it_says() -> None:

@@ -48,6 +48,14 @@ def test_the_last_phase_is_said_to_be_it() -> None:
     assert phase.rows_of(mind(terminal=True))[-2:] == ["end", "tools"]
 
 
+def test_a_phase_without_a_way_out_does_not_promise_one() -> None:
+    shape = pack({"phases": [{"name": "negotiate", "ways": []}]})
+    assert phase.rows_of(mind(shape=shape))[-2:] == ["closed", "tools"]
+    assert text(phase.plain_row("closed", 60, UNICODE)).endswith("no way leads on from here")
+    leading = pack({"phases": [{"name": "negotiate", "ways": [{"to": "paid"}]}]})
+    assert phase.rows_of(mind(shape=leading))[-2:] == ["unread", "tools"]
+
+
 def test_a_path_that_fits_is_whole() -> None:
     row = text(phase.path_row(PATH, 80, UNICODE))
     assert row == "  notice ✓ 16 s → verify ✓ 9.8 s → ▶ negotiate"

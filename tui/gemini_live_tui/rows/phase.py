@@ -24,6 +24,13 @@ NO_PHASES = (
     "Live.builder().phase(...) adds one.",
 )
 
+NEXT = {
+    "end": "the conversation ends here",
+    "closed": "no way leads on from here",
+    "unread": "the ways on are read with the next turn",
+}
+"""What is said of the ways on where none can be shown."""
+
 
 def rows_of(mind: MindView) -> list[str]:
     """What there is to show: row ids, `way:N` for the Nth way on."""
@@ -36,8 +43,19 @@ def rows_of(mind: MindView) -> list[str]:
         rows.append("needs")
     rows += [f"way:{number}" for number in range(len(mind.ways))]
     if not mind.ways:
-        rows.append("end" if mind.terminal else "unread")
+        rows.append("end" if mind.terminal else "closed" if _leads_nowhere(mind) else "unread")
     return [*rows, "tools"]
+
+
+def _leads_nowhere(mind: MindView) -> bool:
+    """Whether the agent's description has no way out of the phase."""
+    shape = unpack(mind.shape) if mind.shape else None
+    phases = shape.get("phases") if isinstance(shape, dict) else None
+    here = mind.path[-1].phase
+    return any(
+        isinstance(item, dict) and item.get("name") == here and not item.get("ways")
+        for item in (phases if isinstance(phases, list) else ())
+    )
 
 
 def now_row(mind: MindView, elapsed: float, width: int, glyphs: Glyphs, *, broken: bool = False) -> list[Run]:
@@ -148,5 +166,5 @@ def plain_row(row: str, width: int, glyphs: Glyphs) -> list[Run]:
     if row.startswith("empty:"):
         number = int(row.removeprefix("empty:"))
         return [(cut(f" {NO_PHASES[number]}", width, glyphs.ellipsis), "quiet" if number else "said")]
-    text = "the conversation ends here" if row == "end" else "the ways on are read with the next turn"
+    text = NEXT.get(row, NEXT["unread"])
     return fitted([(f"{'next':<{HEAD}}", "quiet"), (text, "said")], width, glyphs.ellipsis)

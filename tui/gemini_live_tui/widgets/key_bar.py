@@ -40,6 +40,7 @@ class KeyBar(Row):
         self._muted = (False, False)
         self._place: Scope = "console"
         self._places: list[tuple[int, int, str]] = []
+        self._room_for_note = True
 
     def show(
         self, mode: Mode, *, typing: bool, microphone: bool, speaker: bool, over: bool, place: Scope = "console"
@@ -56,9 +57,14 @@ class KeyBar(Row):
     def runs(self, width: int) -> Sequence[Run]:
         """As many actions as fit, in the table's order; help and quit are kept to the last."""
         offered = [action for action in ACTIONS if self._offers(action)]
+        self._room_for_note = True
         while len(offered) > 1 and self._width(offered) > width:
             expendable = [action for action in offered if action.id not in ("text-mode", "help", "quit", "send")]
-            offered.remove(expendable[-1] if expendable else offered[-1])
+            if not expendable and self._room_for_note:
+                # A remark about one of these keys gives way before any of them does.
+                self._room_for_note = False
+            else:
+                offered.remove(expendable[-1] if expendable else offered[-1])
         runs: list[Run] = []
         self._places = []
         at = 0
@@ -90,7 +96,7 @@ class KeyBar(Row):
             if "ctrl+b" in keys and "f2" in keys:
                 # tmux keeps ctrl+b for itself and hands it on only when pressed twice.
                 shown = "F2" if self._tmux else "^b"
-                title += " (in tmux ^b twice)" if self._tmux else ""
+                title += " (in tmux ^b twice)" if self._tmux and self._room_for_note else ""
         elif action.id == "quit" and self._detaches:
             title = "Detach"
         elif action.id == "mute" and self._muted[0]:
