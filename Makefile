@@ -8,8 +8,12 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
 
+# What lives by the clock on the wall has the machine to itself: sound, terminals, processes. The rest shares it.
+ALONE := tests/audio tests/docs tests/e2e tests/mutants tests/packaging tests/sdk tests/snapshots
+
 test: $(VENV)/.test .venv-sdk/.ready lint
-	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(ALONE:%=--ignore=%) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q $(ALONE) $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
