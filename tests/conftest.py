@@ -20,6 +20,8 @@ _FOREIGN = (
     "NO_COLOR",
     "TMUX",
     "SSH_CONNECTION",
+    "COLUMNS",
+    "LINES",
 )
 
 

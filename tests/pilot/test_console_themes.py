@@ -45,7 +45,7 @@ async def test_a_variable_that_overrides_the_choice_is_named(tmp_path: Path, mon
 async def test_a_config_file_that_cannot_be_written_is_a_sentence_and_the_theme_stays(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("ui = ?")
-    async with console(config_path=path) as driver:
+    async with console(config_path=path, size=(240, 36)) as driver:
         await driver.press(PICKER, "down", "enter")
         assert driver.app.theme == "fjord"
         assert "for this session only" in driver.screen()

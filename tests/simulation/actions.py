@@ -276,7 +276,9 @@ async def play(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def edit(world: World, chance: random.Random) -> None:
-    """The program writes to the state."""
+    """The program writes to the state. What it writes once all is over belongs to no session, and is told nowhere."""
+    if world.session.done.done():
+        return
     state = world.handle.state
     key, value = chance.choice(
         (

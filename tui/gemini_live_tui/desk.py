@@ -57,6 +57,10 @@ class DeskState:
         talk = self.talk and pane == "transcript"
         return replace(self, recent=(pane, *(p for p in self.recent if p != pane)), zoom=zoom, talk=talk)
 
+    def at_start(self) -> DeskState:
+        """What a console begins with: the panes as they were, and the conversation in front."""
+        return replace(self, zoom="").used("transcript")
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
         return {"recent": list(self.recent), "zoom": self.zoom, "talk": self.talk}

@@ -41,6 +41,11 @@ def test_a_slot_shows_one_of_its_panes(width, height, state):
     assert all(slot.shown in slot.panes for slot in arrange(width, height, state, ALL).slots)
 
 
+@given(widths, heights, states)
+def test_a_console_begins_with_the_conversation_in_sight(width, height, state):
+    assert "transcript" in {slot.shown for slot in arrange(width, height, state.at_start(), ALL).slots}
+
+
 def test_three_sizes_have_three_arrangements():
     kinds = [arrange(*size, DeskState(), ALL).kind for size in ((160, 39), (120, 30), (80, 18))]
     assert kinds == ["wide", "normal", "narrow"]

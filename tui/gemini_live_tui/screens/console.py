@@ -110,7 +110,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Talking):
         self.banner = Banner(id="banner", glyphs=signs)
         self.body = TranscriptBody(settings, text_key=key, standing=self._standing)
         self.transcript = self.body.transcript
-        remembered = DeskState.from_json(recall(settings.memory).get("desk"))
+        remembered = DeskState.from_json(recall(settings.memory).get("desk")).at_start()
         first = {"transcript": lambda: self.body}
         self.desk = Desk(first, lambda: bodies(settings), state=remembered, separator=signs.bar, id="desk")
         self.tabs = TabBar(id="tabs", glyphs=signs)
