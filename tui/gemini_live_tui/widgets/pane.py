@@ -17,6 +17,7 @@ from textual.widgets import Static
 
 from gemini_live_runtime.journal.view import Dirty
 from gemini_live_tui.desk import BY_PANE
+from gemini_live_tui.messages import PaneChanged
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
@@ -128,6 +129,10 @@ class Pane(Container):
             self._titles.append((at, at + cell_len(text), pane))
             at += cell_len(text)
         self.border_title = Content("").join(parts)
+
+    def on_resize(self) -> None:
+        """What a body shows and notes may depend on its size, which it did not know when it was shown before."""
+        self.post_message(PaneChanged(self.pane))
 
     def on_click(self, event: events.Click) -> None:
         """The frame's upper edge holds names."""
