@@ -100,9 +100,9 @@ def test_a_console_that_was_killed_comes_back_to_the_whole_conversation(tmux: Tm
             # The answer may still be streaming: the two agree as soon as both have drawn the same words.
             other.when(lambda screen: _conversation(screen) == _conversation(again.screen()), "the same conversation")
             other.press("C-q")
-            other.until("Detached")
+            other.until("ends it.")
         again.press("C-q")
-        again.until("Detached")
+        again.until("ends it.")
     stop = [sys.executable, "-m", "gemini_live_tui", "stop"]
     ended = subprocess.run(stop, env={**os.environ, **environment()}, capture_output=True, timeout=60, check=False)
     assert ended.returncode == 0, ended.stderr
