@@ -169,7 +169,9 @@ async def test_in_the_trash_nothing_is_named_or_deleted_again() -> None:
         assert [entry.id for entry in trash.list_trash(paths.sessions_dir())] == [NEWEST]
         await driver.press("t")
         await done(driver)
+        await done(driver)
         await driver.press("r")
+        await done(driver)
         assert "not in the trash" in driver.screen()
         await driver.press("d")
         assert "gemini-live-tui sessions empty-trash" in driver.screen()
