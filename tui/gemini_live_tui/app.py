@@ -6,7 +6,7 @@ import asyncio
 import gc
 import os
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -31,8 +31,12 @@ from gemini_live_tui.screens.console import ConsoleScreen
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 from gemini_live_tui.store import NotSent, Store
 from gemini_live_tui.telling import Level, Telling
+from gemini_live_tui.widgets.pane import Pane
 
 if TYPE_CHECKING:
+    from textual.actions import ActionParseResult
+    from textual.dom import DOMNode
+
     from gemini_live_runtime.commands import Command, Order
     from gemini_live_tui.session_link import LinkSource, SessionLink
     from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
@@ -309,6 +313,22 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             if isinstance(screen, ConsoleScreen) and screen.take_letter(event):
                 return
         await super().on_event(event)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Carry out an action; one of a pane that raises costs that pane only."""
+        try:
+            return await super().run_action(action, default_namespace, namespaces)
+        except Exception as error:
+            for node in default_namespace.ancestors_with_self if default_namespace is not None else ():
+                if isinstance(node, Pane):
+                    node.fail(error)
+                    return True
+            raise
 
     # -- actions -----------------------------------------------------------------------------------------------------
 

@@ -79,3 +79,10 @@ class EventWanted(Message):
     """The reader wants to stand at event `seq`."""
 
     seq: int
+
+
+@dataclass
+class BodyFailed(Message):
+    """A pane's body raised while it was painted or told of something."""
+
+    error: Exception

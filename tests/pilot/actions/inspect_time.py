@@ -134,6 +134,16 @@ async def _copy_log(driver: Driver, way: str) -> None:
     assert "Copied 4 lines" in driver.screen()
 
 
+@check("copy-failure")
+async def _copy_failure(driver: Driver, way: str) -> None:
+    await driver.press("7")
+    driver.app.console_screen.desk.panes["tools"].fail(ValueError("no such leg"))
+    await driver.settle()
+    await driver.press(way)
+    assert "ValueError: no such leg" in driver.app.clipboard
+    assert "Copied what went wrong" in driver.screen()
+
+
 @check("copy-details")
 async def _copy_details(driver: Driver, way: str) -> None:
     driver.link.call_tool("weather", {"city": "Malmö"}, {"degrees": 21})

@@ -150,6 +150,17 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("copy-log", "y", "copy_log", "Copy", "Copy the lines that are listed", "Inspect", scope="logs", bar="pane"),
     Action(
+        "copy-failure",
+        "y",
+        "copy_failure",
+        "Copy",
+        "Copy what went wrong in the pane, to tell whoever can mend it",
+        "Inspect",
+        scope="failed",
+        bar="pane",
+        palette=False,
+    ),
+    Action(
         "copy-details",
         "y",
         "copy_details",

@@ -75,6 +75,7 @@ PLACES: Mapping[str, Place] = {
             "Logs",
             "What the engine and the agent's own code had to say.",
         ),
+        Place("failed", "Failed", "What stands in a pane's place after it failed; everything else goes on."),
         Place("devices", "Devices", "Which microphone and which speaker, and whether they hear you.", "room"),
         Place("sound-test", "Sound tests", "How your voice arrives, and whether the model hears itself.", "room"),
         Place(

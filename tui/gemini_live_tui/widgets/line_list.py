@@ -20,6 +20,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from gemini_live_tui.messages import FollowChanged
+from gemini_live_tui.widgets.contained import Contained
 from gemini_live_tui.widgets.paint import Paint
 
 MAX_KEPT = 1024
@@ -52,7 +53,7 @@ class Line:
         return "".join(text for text, _ in self.runs)
 
 
-class LineList(ScrollView, can_focus=True, inherit_bindings=False):
+class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
     """A list of items of a few lines each; see the four methods at the end of the class for what a pane provides."""
 
     ALLOW_SELECT = True

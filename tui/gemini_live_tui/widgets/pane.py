@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
@@ -16,12 +17,20 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.text import redactor, sanitise
+from gemini_live_tui.actions import bindings
 from gemini_live_tui.desk import BY_PANE
-from gemini_live_tui.messages import PaneChanged
+from gemini_live_tui.messages import BodyFailed, PaneChanged, Said
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
     from gemini_live_runtime.journal.view import SessionView
+
+MAX_SAID = 500
+"""Characters of an error that a failed pane shows; the details have them all."""
+
+FAILED_S = 5.0
+"""Seconds for which a failure stays in sight at least, before the body is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,9 @@ class Pane(Container):
         """What stands at the frame's lower edge."""
         self._separator = separator
         self._titles: list[tuple[int, int, str]] = []
-        self._waiting: Dirty | None = None
+        self._now = 0.0
+        self._failed_at = 0.0
+        self._failed: FailedPane | None = None
 
     @property
     def jump_title(self) -> str:
@@ -109,7 +120,7 @@ class Pane(Container):
 
     def focus_body(self) -> None:
         """Put the focus where the pane's keys work."""
-        self.body.focus()
+        (self._failed if self._failed is not None and self.failure else self.body).focus()
 
     def name_tabs(self, panes: Sequence[str], *, framed: bool) -> None:
         """Show the names of the panes in this place, this one first among equals."""
@@ -146,12 +157,18 @@ class Pane(Container):
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """Show the body, or that it failed: everything else goes on."""
+        self._now = frame.now
+        if self.failure:
+            rest = self._failed_at + FAILED_S - frame.now
+            if rest > 0:
+                return rest
+            frame = replace(frame, marks=~Dirty.NONE)
         body: PaneBody = self.body  # type: ignore[assignment]
         try:
             again = body.show(view, frame)
             note = body.note()
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
             return None
         if self.failure:
             self._mend()
@@ -160,33 +177,54 @@ class Pane(Container):
             self.border_subtitle = Content(note)
         return again
 
-    def _fail(self, error: Exception) -> None:
+    @on(BodyFailed)
+    def _body_failed(self, message: BodyFailed) -> None:
+        message.stop()
+        self.fail(message.error)
+
+    def fail(self, error: Exception) -> None:
+        """Say in the body's place what went wrong, with the keys of `FailedPane`."""
         import traceback
 
-        text = "".join(traceback.format_exception(error))
+        self._failed_at = self._now
+        text = redactor.text(sanitise("".join(traceback.format_exception(error))))
         if text == self.failure:
             return
         self.failure = text
-        self.body.display = False
-        for old in self.query(".pane-failed"):
-            old.remove()
-        message = f"This pane failed: {type(error).__name__}: {error}\n\nEverything else goes on. y copies the details."
-        self.mount(FailedPane(message, text))
+        said = redactor.text(sanitise(f"{type(error).__name__}: {error}"[:MAX_SAID]))
+        if self._failed is None:
+            self._failed = FailedPane()
+            self.mount(self._failed)
+        self._failed.details = text
+        self._failed.update(f"This pane failed: {said}\n\nEverything else goes on. y copies the details.")
+        self._put_in_place(self._failed, self.body)
+        # It is tried again even if nothing new happens.
+        self.post_message(PaneChanged(self.pane))
 
     def _mend(self) -> None:
         self.failure = ""
-        for old in self.query(".pane-failed"):
-            old.remove()
-        self.body.display = True
+        if self._failed is not None:
+            self._put_in_place(self.body, self._failed)
+
+    def _put_in_place(self, shown: Widget, hidden: Widget) -> None:
+        """One of the failure and the body stands in for the other; the focus is where it was."""
+        focused = self.has_focus_within
+        shown.display, hidden.display = True, False
+        if focused:
+            shown.focus()
 
 
 class FailedPane(Static, can_focus=True):
     """Stands in a pane's place after its body raised."""
 
-    def __init__(self, message: str, details: str) -> None:
-        super().__init__(message, markup=False, classes="pane-failed")
-        self._details = details
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("failed")]
 
-    def key_y(self) -> None:
+    def __init__(self) -> None:
+        super().__init__(id="failed", markup=False, classes="pane-failed")
+        self.details = ""
+        """What `y` copies."""
+
+    def action_copy_failure(self) -> None:
         """Copy the details."""
-        self.app.copy_to_clipboard(self._details)
+        self.app.copy_to_clipboard(self.details)
+        self.post_message(Said(f"Copied what went wrong, {len(self.details):,} characters."))

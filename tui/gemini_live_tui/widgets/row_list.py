@@ -15,13 +15,14 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
+from gemini_live_tui.widgets.contained import Contained
 from gemini_live_tui.widgets.paint import Paint
 
 Run = tuple[str, str]
 """Text and the name of a style, see `paint`."""
 
 
-class RowList(ScrollView, can_focus=True, inherit_bindings=False):
+class RowList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
     """A list of one-row items with a cursor, which is seen while the list has the focus.
 
     A pane provides `row_runs`, and calls `set_rows` with what it lists and `touch` when rows may look different.

@@ -8,13 +8,13 @@ from typing import ClassVar
 from rich.segment import Segment
 from textual.geometry import Region
 from textual.strip import Strip
-from textual.widget import Widget
 
+from gemini_live_tui.widgets.contained import Contained
 from gemini_live_tui.widgets.paint import Paint
 from gemini_live_tui.widgets.row import Run, difference
 
 
-class Sheet(Widget, can_focus=True, inherit_bindings=False):
+class Sheet(Contained, can_focus=True, inherit_bindings=False):
     """A field of rows. A subclass says what is on them in `rows`."""
 
     DEFAULT_CSS = """
