@@ -161,6 +161,31 @@ async def test_a_running_session_is_neither_deleted_nor_lost() -> None:
     writer.close()
 
 
+async def test_keys_pressed_while_the_trash_is_looked_through_are_no_words_of_the_filter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    original = trash.list_trash
+
+    def slow(root: Path) -> list[catalog.Entry]:
+        asyncio.run_coroutine_threadsafe(found.wait(), loop).result(10)
+        return original(root)
+
+    monkeypatch.setattr(trash, "list_trash", slow)
+    async with console() as driver:
+        screen = await open_sessions(driver)
+        await driver.press("d")
+        await done(driver)
+        await driver.press("t")
+        await driver.press("r")
+        assert "not in the trash" in driver.screen()
+        assert screen.field.value == ""
+        found.set()
+        await done(driver)
+        assert screen.focused is screen.list
+
+
 async def test_in_the_trash_nothing_is_named_or_deleted_again() -> None:
     async with console() as driver:
         await open_sessions(driver)

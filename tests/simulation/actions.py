@@ -277,8 +277,6 @@ async def play(world: World, chance: random.Random) -> None:
 @_action(*ANY)
 async def edit(world: World, chance: random.Random) -> None:
     """The program writes to the state. What it writes once all is over belongs to no session, and is told nowhere."""
-    if world.session.done.done():
-        return
     state = world.handle.state
     key, value = chance.choice(
         (
@@ -293,6 +291,8 @@ async def edit(world: World, chance: random.Random) -> None:
             ("turn:edited", True),
         )
     )
+    if world.session.done.done():
+        world.late.add(key)
     if value is None:
         state.remove(key)
     else:

@@ -78,6 +78,8 @@ class World:
         self.texts = 0
         self.words = 0
         self.frames = 0
+        self.late: set[str] = set()
+        """Keys that the program wrote after the end."""
         self.hung_up = False
         chance = self.chance
         self.mode: ev.Mode = chance.choice(("voice", "voice", "text"))
@@ -369,6 +371,7 @@ class World:
         mind = self.mind
         return {
             "state": mind.state.snapshot(),
+            "late": self.late,
             "transcript": mind.transcript.to_json()["turns"],
             "phase": mind.director.machine.current if mind.director else "",
             "view_seq": self.hub.view.seq,

@@ -56,6 +56,7 @@ class SessionsScreen(Screen[None]):
     """
 
     CSS_PATH = "sessions.tcss"
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("sessions")]
     place = "sessions"
 
@@ -147,12 +148,21 @@ class SessionsScreen(Screen[None]):
             words = self.field.value if self._naming is None else self._kept_filter
             found = [entry for entry in self._all if matches(entry, words)]
         self.list.show(found)
-        self.set_class(bool(found), "-some")
+        self._show_list(bool(found))
         self._nothing.update(Content("" if found else self._why_nothing()))
         pane = self.query_one("#sessions-pane")
         pane.border_title = "Trash" if self._in_trash else "Sessions"
         pane.border_subtitle = Content(self._sum(found))
         self._show_preview()
+
+    def _show_list(self, some: bool) -> None:
+        """Show or hide the list. While it is hidden nobody has its focus: keys are not to land in the filter."""
+        if not some and self.focused is self.list:
+            self.set_focus(None)
+        self.list.display = some
+        self.set_class(some, "-some")
+        if some and self.focused is None:
+            self.set_focus(self.list)
 
     def _why_nothing(self) -> str:
         if self._all is None:
