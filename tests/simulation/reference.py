@@ -152,6 +152,7 @@ class Memory(Rule):
         told, real = self.values, facts["state"]
         differing = {key for key in {*told, *real} - facts["late"] if told.get(key) != real.get(key)}
         self.check(not differing, f"the state is not what was told: {sorted(differing)}")
+        self.check("app:too late" not in told, "what was written after the end was told")
 
 
 class Phases(Rule):

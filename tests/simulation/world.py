@@ -226,7 +226,14 @@ class World:
         if not self.hung_up:
             self.timeline.note("hung up")
             self.session.hang_up("the simulation is over")
-        return {"code": await self.running, "rest": rest, **self._facts()}
+        code = await self.running
+        self.write_late("app:too late", True)
+        return {"code": code, "rest": rest, **self._facts()}
+
+    def write_late(self, key: str, value: Any) -> None:
+        """The program writes what belongs to no session any more."""
+        self.late.add(key)
+        self.handle.state.set(key, value)
 
     def over(self) -> None:
         """Let nothing of the session go on."""
