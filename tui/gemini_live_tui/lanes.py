@@ -134,9 +134,22 @@ def _point(cells: list[Cell], lanes: Lanes, width: int, glyphs: Glyphs) -> None:
     if column + len(text) > width:
         text, at = f"{word} {glyphs.pointer}", column - len(word) - 1
     if at >= 0:
+        _clear_labels(cells, at, at + len(text), glyphs)
         _write(cells, at, text, "key", width)
     else:
         cells[column] = (glyphs.pointer, "key")
+
+
+def _clear_labels(cells: list[Cell], start: int, end: int, glyphs: Glyphs) -> None:
+    """Take away the times of the scale that would be covered in part: what is left of them reads as another time."""
+    end = min(end, len(cells))
+    while start > 0 and cells[start][1] == cells[start - 1][1] == "quiet":
+        start -= 1
+    while end < len(cells) and cells[end - 1][1] == cells[end][1] == "quiet":
+        end += 1
+    for column in range(start, end):
+        if cells[column][1] == "quiet":
+            cells[column] = (glyphs.rule, "track")
 
 
 def _at(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -83,6 +85,14 @@ def test_the_readers_place_is_marked_and_worded() -> None:
     assert _rows(10)["at"].endswith("now ▲")
     assert _rows(4)["time"].endswith("now ▲")
     assert "▲ here" in _rows(4, Window(30, 90), live=False)["time"]
+
+
+def test_of_a_time_of_the_scale_that_the_reader_covers_nothing_is_left() -> None:
+    for at in range(60):
+        painted = lanes.paint(Lanes(_view(), MINUTE, float(at), False, 60.0), 69, 4, UNICODE)
+        scale = "".join(text for text, _ in painted[0])[GUTTER:]
+        rest = scale.replace("▲ here", "").replace("here ▲", "")
+        assert all(len(label) == 5 for label in re.findall(r"[0-9:]+", rest)), scale
 
 
 @given(
