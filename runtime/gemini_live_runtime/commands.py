@@ -217,11 +217,15 @@ class ReleaseAgent(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetMark(Order):
-    """Mark this moment, or that of event `of`, with a note."""
+    """Mark this moment, or that of event `of`, with a note.
+
+    `t` is the session time that is meant, in seconds from 0 to now; it needs `of`. None is now.
+    """
 
     command: ClassVar[str] = "mark.set"
     text: str = ""
     of: int = 0
+    t: float | None = None
 
 
 ORDERS: dict[str, type[Order]] = {

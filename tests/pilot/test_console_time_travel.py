@@ -13,12 +13,15 @@ from tests.support.scripted_link import ScriptedLink
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import ManualClock
-from gemini_live_runtime.commands import SendText, SetMicrophone
+from gemini_live_runtime.commands import SendText, SetMark, SetMicrophone
 from gemini_live_runtime.engine.link import Hello, Snapshot
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.journal.history import History
 from gemini_live_runtime.vocabulary import header
 from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.moments import find
+from gemini_live_tui.screens.marks import MarksScreen
 from gemini_live_tui.settings import ConsoleSettings
 from gemini_live_tui.widgets.timeline import Timeline
 
@@ -40,6 +43,57 @@ async def test_typing_and_muting_reach_the_call_from_the_past_which_stands_still
         await driver.press("5")
         await driver.press("L")
         assert "Answer 9" in heard(driver)
+
+
+async def test_a_mark_set_in_the_past_stands_there_and_is_gone_to_from_the_present() -> None:
+    async with console() as driver:
+        await talked(driver)
+        await driver.press("[", "[")
+        there, t = at(driver), driver.app.store.shown.t
+        assert t < driver.app.store.view.t
+        await driver.press("m")
+        await driver.press(*"early", "enter")
+        assert driver.link.orders[-1] == SetMark(text="early", of=there, t=t)
+        await driver.press("L")
+        marks = driver.app.store.view.mind.marks
+        assert (marks[-1].of, marks[-1].t) == (there, t)
+        await driver.press("g")
+        await driver.press(*"mark 2", "enter")
+        assert at(driver) == there
+        await driver.press("f2", *"/mark again", "enter")
+        assert driver.link.orders[-1] == SetMark(text="again", of=there, t=t)
+
+
+async def test_before_the_first_event_a_mark_still_stands_at_the_beginning() -> None:
+    async with console() as driver:
+        await talked(driver)
+        driver.app.console_screen.travel(lambda: driver.app.store.cursor.seek(0))
+        await driver.settle()
+        assert driver.app.store.cursor.seq == 0
+        await driver.press("m")
+        await driver.press("enter")
+        assert driver.link.orders[-1] == SetMark(of=1, t=0.0)
+
+
+async def test_marks_are_listed_and_numbered_by_what_they_mark() -> None:
+    async with console() as driver:
+        await talked(driver)
+        last = driver.app.store.view.seq
+        driver.link.emit(ev.MarkSet(text="late", of=last, t=8.0), ev.MarkSet(text="early", of=2, t=0.5))
+        await driver.settle()
+        driver.app.console_screen.open_room("marks")
+        await driver.settle()
+        room = driver.app.screen
+        assert isinstance(room, MarksScreen)
+        assert [str(option.prompt).split()[-1] for option in room.list.options] == ["early", "odd", "late"]
+        await driver.press("enter")
+        assert at(driver) == 2
+        assert find("mark 1", _history(driver)) == 2
+
+
+def _history(driver: Driver) -> History:
+    assert driver.app.store.history is not None
+    return driver.app.store.history
 
 
 async def test_a_click_on_the_timeline_seeks_and_a_drag_scrubs() -> None:

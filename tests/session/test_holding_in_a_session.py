@@ -517,3 +517,30 @@ def test_a_mark_is_an_event_with_its_note() -> None:
         assert "no event" in await orders(t, cmd.SetMark(of=100_000))
 
     assert [(e.text, e.of) for e in talk(agent(), scenario).all(ev.MarkSet)] == [("here", 2)]
+
+
+def test_a_mark_of_the_past_keeps_its_time() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.passes(20)
+        assert await orders(t, cmd.SetMark(text="there", of=2, t=7.5)) == ""
+
+    assert [(e.of, e.t) for e in talk(agent(), scenario).all(ev.MarkSet)] == [(2, 7.5)]
+
+
+@pytest.mark.parametrize("t", [-0.1, 21.0, float("inf"), float("nan")])
+def test_a_mark_stands_between_the_beginning_and_now(t: float) -> None:
+    async def scenario(talking: Talk) -> None:
+        await talking.begins()
+        await talking.passes(20)
+        assert f"cannot stand at {t:g} s" in await orders(talking, cmd.SetMark(of=2, t=t))
+
+    assert talk(agent(), scenario).all(ev.MarkSet) == []
+
+
+def test_a_time_to_mark_without_its_event_is_refused() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        assert "Which event" in await orders(t, cmd.SetMark(t=0.0))
+
+    assert talk(agent(), scenario).all(ev.MarkSet) == []

@@ -221,7 +221,7 @@ class ScriptedLink:
         elif isinstance(order, ReleaseAgent):
             self.emit(ev.AgentReleased(how=order.how, seconds=self.t - self.held_since))
         elif isinstance(order, SetMark):
-            self.emit(ev.MarkSet(text=order.text, of=order.of))
+            self.emit(ev.MarkSet(text=order.text, of=order.of, t=order.t))
         elif isinstance(order, SetBreakpoint | RemoveBreakpoint):
             self._breaks(order)
         elif isinstance(order, EditState | UndoEdit | RedoEdit):

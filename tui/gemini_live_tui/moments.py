@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.view import SessionView
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
+    from gemini_live_runtime.journal.mind_view import Mark
 
 FORMS = "12:34, 90 s, turn 14, event 4812, mark 2, phase NAME, start or end"
 
@@ -63,8 +65,13 @@ def _event(number: int, history: History) -> int:
     return number
 
 
+def by_moment(marks: Iterable[Mark]) -> list[Mark]:
+    """Marks in the order of what they mark, which is how they are numbered; they are kept in that of being set."""
+    return sorted(marks, key=lambda mark: (mark.of, mark.t, mark.seq))
+
+
 def _mark(number: int, history: History) -> int:
-    marks = history.live.mind.marks
+    marks = by_moment(history.live.mind.marks)
     if not 1 <= number <= len(marks):
         count = f"{len(marks)} marks" if len(marks) != 1 else "one mark"
         raise NoSuchMomentError(f"There is no mark {number:,}; this session has {count if marks else 'none'}.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gemini_live_runtime.journal.mind_view import KeyCell, MindView
+from gemini_live_tui.moments import by_moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def turn_pair(view_turns: MindView, turn: int, last_seq: int) -> Pair | None:
 
 def mark_pair(mind: MindView, number: int, last_seq: int) -> Pair | None:
     """From mark `number` (from 1) to the next one, or to the present."""
-    marks = sorted(mind.marks, key=lambda mark: mark.of)
+    marks = by_moment(mind.marks)
     if not 1 <= number <= len(marks):
         return None
     mark = marks[number - 1]

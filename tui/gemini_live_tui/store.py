@@ -205,6 +205,12 @@ class Store:
         """Whether a session is at the other end."""
         return self.hello is not None and self.bye is None and not self.lost and not self.view.ended
 
+    @property
+    def moment(self) -> tuple[int, float]:
+        """What the reader looks at as a mark tells it: the event that it stands after, and the session time."""
+        # Before the first event is no place that an event could name.
+        return max(1, self.shown.seq), self.cursor.place(self.elapsed(running=True)).t
+
     def elapsed(self, *, running: bool) -> float:
         """Session time now, in seconds; between events of a `running` session it goes on by the console's clock."""
         ahead = self._clock.now() - self._heard_at if running and self.live and self.view.seq else 0.0

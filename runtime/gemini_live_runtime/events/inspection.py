@@ -197,11 +197,15 @@ class AgentReleased(Payload):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkSet(Payload):
-    """The operator marked this moment, or that of event `of`; `text` is the note, "" for a mark alone."""
+    """The operator marked this moment, or that of event `of`; `text` is the note, "" for a mark alone.
+
+    `t` is the session time that is meant, in seconds; null is that of this event.
+    """
 
     type: ClassVar[str] = "mark.set"
     text: str = ""
     of: int = 0
+    t: float | None = None
     actor: Actor = "operator"
 
 

@@ -18,6 +18,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import FileExistsAlreadyError, JournalError, UsageError
 from gemini_live_runtime.journal.catalog import title_of
+from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.reader import Journal, read_journal
 from gemini_live_runtime.journal.redaction import Redaction
 
@@ -224,19 +225,22 @@ def pieces(material: Material, fmt: Format) -> Iterator[bytes]:
 def _surveyed(journal: Journal, redaction: Redaction | None) -> Survey:
     found = Survey()
     times: dict[int, float] = {}
-    marked: list[tuple[int, float]] = []
+    marked: list[tuple[ev.Event, ev.MarkSet]] = []
     for event in journal:
         found.last, found.end = event.seq, max(found.end, event.t)
         times[event.seq] = event.t
         if event.turn:
             found.turns.setdefault(event.turn, event.t)
         if isinstance(event.payload, ev.MarkSet):
-            marked.append((event.payload.of or event.seq, event.t))
+            marked.append((event, event.payload))
         if redaction is not None:
             redaction.learn(event)
     if not found.last:
         raise JournalError(f"{journal.path} holds no event that can be read", field="session")
-    found.marks = sorted(times.get(seq, t) for seq, t in marked)
+    # A mark that does not tell its time is one of a program that did not write it: then that of its event counts.
+    found.marks = sorted(
+        times.get(mark.of, event.t) if mark.t is None else marked_at(event, mark) for event, mark in marked
+    )
     return found
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.mind_view import (
     MAX_KEYS,
     MAX_MARKS,
@@ -475,7 +476,7 @@ def released(view: SessionView, event: ev.Event, p: ev.AgentReleased) -> Dirty:
 def mark_set(view: SessionView, event: ev.Event, p: ev.MarkSet) -> Dirty:
     """A moment to come back to."""
     marks = view.mind.marks
-    marks.append(Mark(event.t, event.seq, p.of or event.seq, sanitise_line(p.text, MAX_TEXT)))
+    marks.append(Mark(marked_at(event, p), event.seq, p.of or event.seq, sanitise_line(p.text, MAX_TEXT)))
     del marks[:-MAX_MARKS]
     return Dirty.TIMELINE
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.blocks import open_block
+from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 
 _LONGEST = 1000
 """Characters of a line."""
+
+_AGO_S = 1.0
+"""Seconds from which on a mark is one of the past."""
 
 
 def _block(view: SessionView, event: ev.Event, status: str, text: str, detail: str = "") -> Dirty:
@@ -121,8 +125,10 @@ def released(view: SessionView, event: ev.Event, p: ev.AgentReleased) -> Dirty:
 
 
 def mark_set(view: SessionView, event: ev.Event, p: ev.MarkSet) -> Dirty:
-    """A moment to come back to."""
-    return _block(view, event, "mark", p.text or "marked")
+    """A moment to come back to; which one, where it is not this."""
+    t = marked_at(event, p)
+    which = f" (at {int(t) // 60:02d}:{int(t) % 60:02d})" if event.t - t >= _AGO_S else ""
+    return _block(view, event, "mark", f"{p.text or 'marked'}{which}")
 
 
 def reloaded(view: SessionView, event: ev.Event, p: ev.AgentReloaded) -> Dirty:

@@ -213,7 +213,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The operator's mark, set by event `seq` for the moment of event `of`."""
+    """The operator's mark, set by event `seq` for the moment `t` after event `of`."""
 
     t: float
     seq: int

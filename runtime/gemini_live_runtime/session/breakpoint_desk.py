@@ -36,6 +36,8 @@ class BreakpointDesk:
             on_released=self._released,
         )
         self._seq = 0
+        self._heard = (0.0, mind.clock.now())
+        """The session time of the last event, and the clock when it was heard."""
         self._watched = True
         self._changed: dict[str, int] = {}
         """The event that changed each key last."""
@@ -75,7 +77,24 @@ class BreakpointDesk:
             raise AgentError(f"There is no event {order.of} to mark", field="of", value=order.of)
         if len(order.text) > MAX_NOTE:
             raise AgentError(f"A note has at most {MAX_NOTE} characters, not {len(order.text)}", field="text")
-        self._mind.body.emit(ev.MarkSet(text=order.text, of=order.of))
+        if order.t is not None:
+            self._check_time(order.t, order.of)
+        self._mind.body.emit(ev.MarkSet(text=order.text, of=order.of, t=order.t))
+
+    def _check_time(self, t: float, of: int) -> None:
+        heard_t, heard_at = self._heard
+        now = round(heard_t + self._mind.clock.now() - heard_at, 6)
+        if not 0 <= t <= now:
+            raise AgentError(
+                f"A mark cannot stand at {t:g} s", remedy=f"Mark a moment from 0 to {now:g} s", field="t", value=t
+            )
+        if not of:
+            raise AgentError(
+                f"Which event a mark at {t:g} s stands after is not said",
+                remedy="Give `of`, or leave out `t`",
+                field="of",
+                value=of,
+            )
 
     def _tell(self) -> None:
         # What was written before may count a hit of its own, which is told first.
@@ -106,6 +125,7 @@ class BreakpointDesk:
     def observe(self, event: ev.Event) -> None:
         """Remember which event a hold can be put down to."""
         self._seq = event.seq
+        self._heard = (event.t, self._mind.clock.now())
         payload = event.payload
         if isinstance(payload, ev.StateChanged):
             if payload.removed:

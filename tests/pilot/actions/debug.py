@@ -57,13 +57,13 @@ async def _step_turn(driver: Driver, key: str) -> None:
 
 @check("mark")
 async def _mark(driver: Driver, key: str) -> None:
-    moment = driver.app.store.view.seq
+    moment = driver.app.store.moment
     await driver.press(key)
     assert "A note, or nothing" in driver.screen()
     driver.link.exchange("Something is said", "meanwhile")
     await driver.settle()
     await driver.press("o", "d", "d", "enter")
-    assert driver.link.orders == [SetMark(text="odd", of=moment)]
+    assert driver.link.orders == [SetMark(text="odd", of=moment[0], t=moment[1])]
     assert "mark   odd" in driver.screen()
 
 

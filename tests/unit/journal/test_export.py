@@ -187,6 +187,20 @@ def test_around_marks(tmp_path: Path) -> None:
     assert export(folder, ["text"], tmp_path, wanted=Range(around_marks=3.0)).files[0].name == "s1-marks.txt"
 
 
+def test_around_a_mark_of_the_past_is_around_what_it_marks(tmp_path: Path) -> None:
+    recorder = debt_call()
+    said = next(event for event in recorder.events if event.turn == 1 and event.type == "transcript.delta")
+    end = recorder.events.pop()
+    recorder.emit(ev.MarkSet(text="listen", of=said.seq, t=said.t), end.payload, after=200.0)
+    folder = recorder.write(tmp_path)
+    text = made(folder, "text", Range(around_marks=0.4))
+    assert "Ms. Ruiz" in text
+    assert "I got a letter" not in text
+    document = made(folder, "markdown", Range(around_marks=0.4))
+    assert "| Marks | 1 |" in document
+    assert "- **Mark** 3:" in made(folder, "markdown")
+
+
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [

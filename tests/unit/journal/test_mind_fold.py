@@ -119,3 +119,19 @@ def test_a_held_agent_counts_what_waits_until_it_goes_on():
 
 def test_a_value_that_is_too_long_leaves_a_note_and_stays_small():
     assert len(pack("x" * 1_000_000)) < 100
+
+
+def test_a_mark_stands_at_the_time_that_it_is_meant_for_and_without_one_where_it_was_set():
+    found = mind((3.0, ev.MarkSet(text="then", of=1, t=1.5)), (5.0, ev.MarkSet(text="as before", of=1)))
+    assert [(mark.t, mark.seq, mark.of) for mark in found.marks] == [(1.5, 1, 1), (5.0, 2, 1)]
+
+
+def test_a_recording_cannot_place_a_mark_outside_of_what_had_been():
+    found = mind((3.0, ev.MarkSet(t=-4.0, of=1)), (5.0, ev.MarkSet(t=1e300, of=1)))
+    assert [mark.t for mark in found.marks] == [0.0, 5.0]
+
+
+def test_the_transcript_tells_which_moment_of_the_past_was_marked():
+    marks = [ev.MarkSet(text="odd", of=1, t=65.4), ev.MarkSet(text="here", of=1, t=99.5), ev.MarkSet(of=1)]
+    view = fold([ev.Event(number, 100.0, 1, 0, mark) for number, mark in enumerate(marks, 1)])
+    assert [block.text for block in view.blocks] == ["odd (at 01:05)", "here", "marked"]

@@ -79,7 +79,8 @@ class HeldActions:
         """Mark the moment that is shown, with a note or without one."""
         from gemini_live_runtime.commands import SetMark
 
-        self.order(SetMark(text=text, of=self._store.shown.seq))
+        seq, t = self._store.moment
+        self.order(SetMark(text=text, of=seq, t=None if self._store.cursor.seq is None else t))
 
     def action_set_break(self, kind: str, target: str) -> None:
         """Hold the agent at something of a kind."""

@@ -31,9 +31,7 @@ class MarkScreen(ModalScreen[None]):
     def __init__(self, app: ConsoleApp) -> None:
         super().__init__()
         self._console_app = app
-        behind = app.store.cursor.seq is not None
-        self._of = app.store.shown.seq
-        self._t = app.store.shown.t if behind else app.store.elapsed(running=True)
+        self._of, self._t = app.store.moment
         self.note = LineInput(placeholder="A note, or nothing", max_length=MAX_NOTE, id="note")
 
     @classmethod
@@ -57,5 +55,5 @@ class MarkScreen(ModalScreen[None]):
         from gemini_live_runtime.commands import SetMark
 
         # What cannot go out stays here, with its reason above.
-        if self._console_app.console_screen.order(SetMark(text=self.note.value.strip(), of=self._of)):
+        if self._console_app.console_screen.order(SetMark(text=self.note.value.strip(), of=self._of, t=self._t)):
             self.dismiss()

@@ -1,4 +1,4 @@
-"""All marks of the session, the newest last."""
+"""All marks of the session, in the order of what they mark."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.formatting import clock_text
+from gemini_live_tui.moments import by_moment
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.mind_view import Mark
@@ -35,7 +36,7 @@ class MarksScreen(ModalScreen[None]):
         self._first = app.store.view
         self._seek = app.console_screen.seek_event
         self._told: tuple[int, int] = (-1, -1)
-        self._marks: tuple[Mark, ...] = ()
+        self._marks: list[Mark] = []
         keys = keys_of(BY_ID["mark"], app.settings.keymap)
         how = f"{key_label(keys[0])} sets one" if keys else "mark sets one"
         self.empty = Static(f"No moment is marked yet. {how}, with a note or without.", id="no-marks", markup=False)
@@ -56,11 +57,14 @@ class MarksScreen(ModalScreen[None]):
             yield self.list
 
     def on_mount(self) -> None:
-        """Begin at the newest."""
+        """Begin at the one that was set last."""
         self.show_view(self._first)
         self.list.focus()
-        if self.list.option_count:
-            self.list.highlighted = self.list.option_count - 1
+        self._highlight(max((mark.seq for mark in self._marks), default=None))
+
+    def _highlight(self, seq: int | None) -> None:
+        found = (index for index, mark in enumerate(self._marks) if mark.seq == seq)
+        self.list.highlighted = next(found, None)
 
     @on(OptionList.OptionSelected)
     def _go(self, message: OptionList.OptionSelected) -> None:
@@ -71,17 +75,17 @@ class MarksScreen(ModalScreen[None]):
             self._seek(mark.of)
 
     def show_view(self, view: SessionView) -> None:
-        """List the marks of a view."""
+        """List the marks of a view, in the order of their moments."""
         marks = view.mind.marks
         # Marks are only ever added; old ones are dropped where there are too many.
         told = (len(marks), marks[-1].seq if marks else 0)
         if told == self._told:
             return
-        self._told, self._marks = told, tuple(marks)
-        highlighted = self.list.highlighted
+        highlighted = self._marks[self.list.highlighted].seq if self.list.highlighted is not None else None
+        self._told, self._marks = told, by_moment(marks)
         self.list.clear_options()
-        self.list.add_options(Option(_line(mark), id=str(mark.seq)) for mark in marks)
-        self.list.highlighted = highlighted
+        self.list.add_options(Option(_line(mark), id=str(mark.seq)) for mark in self._marks)
+        self._highlight(highlighted)
         self.empty.display, self.list.display = not marks, bool(marks)
 
 

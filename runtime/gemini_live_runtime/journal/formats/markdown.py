@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_runtime.text import sanitise, sanitise_line
 
@@ -77,7 +78,8 @@ def markdown(material: Material) -> Iterator[bytes]:
 
     for event in material.events():
         apply(view, event)
-        if covers(event.t, event.turn):
+        t = marked_at(event, event.payload) if isinstance(event.payload, ev.MarkSet) else event.t
+        if covers(t, event.turn):
             facts.take(event)
         if view.next_block - 1 > seen:
             for block in reversed(view.blocks):
