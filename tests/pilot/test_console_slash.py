@@ -127,7 +127,7 @@ async def test_themes_are_suggested_by_name() -> None:
 
 
 async def test_help_lists_the_commands() -> None:
-    async with console(size=(80, 200)) as driver:
+    async with console(size=(80, 230)) as driver:
         await driver.press("f1")
         assert "/theme [THEME]" in driver.screen()
 

@@ -5,13 +5,57 @@ from __future__ import annotations
 from tests.support.console_driver import console
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import MAX_TEXT, SendText
+from gemini_live_runtime.commands import MAX_TEXT, SendText, SetMicrophone
 
 
 async def test_a_letter_opens_the_prompt_and_lands_in_it_and_none_that_follows_is_lost() -> None:
     async with console() as driver:
         await driver.press(*"hi there vs you")
         assert driver.app.console_screen.prompt.text == "hi there vs you"
+        assert driver.link.orders == []
+
+
+async def test_a_letter_that_means_nothing_in_a_pane_is_said_to_and_types_nothing() -> None:
+    async with console() as driver:
+        await driver.press("2")
+        await driver.press(*"whq")
+        assert driver.app.console_screen.prompt.text == ""
+        assert driver.app.console_screen.desk.focused_pane == "phase"
+        assert "q does nothing in Phase. To write: 1 for a message, / for a command." in driver.screen()
+        driver.clock.advance(5.0)
+        await driver.settle()
+        assert "does nothing" not in driver.screen()
+        await driver.press("1")
+        await driver.press(*"hi")
+        assert driver.app.console_screen.prompt.text == "hi"
+
+
+async def test_a_pane_that_has_the_slash_for_itself_is_not_said_to_begin_a_command_with_it() -> None:
+    async with console(keymap={"pane-transcript": "f11"}) as driver:
+        driver.app.console_screen.desk.go_to("state")
+        await driver.settle()
+        await driver.press("h")
+        assert "h does nothing in State. To write: F11 for a message." in driver.screen()
+
+
+async def test_a_command_begun_in_a_pane_keeps_what_was_being_written() -> None:
+    async with console() as driver:
+        await driver.press(*"half a thought")
+        await driver.press("escape")
+        await driver.press("2")
+        await driver.press(*"/mute", "enter")
+        assert driver.link.orders == [SetMicrophone(on=False)]
+        assert driver.app.console_screen.prompt.past[0] == "half a thought"
+
+
+async def test_what_is_pasted_in_a_pane_is_not_lost() -> None:
+    from textual import events
+
+    async with console() as driver:
+        await driver.press("2")
+        driver.app.post_message(events.Paste("what was copied"))
+        await driver.settle()
+        assert driver.app.console_screen.prompt.text == "what was copied"
         assert driver.link.orders == []
 
 

@@ -54,3 +54,12 @@ async def _complete(driver: Driver, way: str) -> None:
     assert driver.app.console_screen.prompt.text == "/theme "
     await driver.press(*"hi", way, "enter")
     assert driver.app.theme == "high-contrast"
+
+
+@check("command")
+async def _command(driver: Driver, way: str) -> None:
+    await driver.press("2")
+    await driver.press(way)
+    await driver.press(*"mute")
+    assert driver.app.console_screen.prompt.text == "/mute"
+    assert driver.app.focused is driver.app.console_screen.prompt

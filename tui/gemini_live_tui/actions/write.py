@@ -6,6 +6,17 @@ from gemini_live_tui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
     Action(
+        "command",
+        "slash",
+        "begin_command",
+        "Command",
+        "Begin a command in the prompt, from any pane whose own key it is not",
+        "Write",
+        yields=True,
+        panes_only=True,
+        palette=False,
+    ),
+    Action(
         "say",
         "",
         "",

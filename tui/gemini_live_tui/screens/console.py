@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.dom import DOMNode
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.view import Dirty
@@ -39,6 +39,7 @@ from gemini_live_tui.panes import bodies
 from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.screens.change_actions import ChangeActions
 from gemini_live_tui.screens.held_actions import HeldActions
+from gemini_live_tui.screens.letters import Letters
 from gemini_live_tui.screens.talking import Talking
 from gemini_live_tui.screens.time_actions import TimeActions
 from gemini_live_tui.settings import ConsoleSettings
@@ -75,7 +76,7 @@ Send = Callable[["Order"], str]
 """Sends a command and returns its id; raises `NotSent` with a sentence."""
 
 
-class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Talking):
+class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
     """Everything one sees of a session. It reads the store and sends orders; it decides nothing about the session.
 
     Its looks are in `console.tcss`, which the application loads (Textual loads no style sheet of a default screen).
@@ -486,12 +487,6 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Talking):
         if message.suggestion.whole:
             self.prompt.action_send()
 
-    def action_begin_command(self, ident: str) -> None:
-        """Begin a command in the prompt, for the operator to write what belongs behind it."""
-        if not self._settings.replay:
-            self.set_focus(self.prompt)
-            self.prompt.begin(f"/{slash.form_of(BY_ID[ident]).name} ")
-
     async def perform(self, ident: str, *arguments: str) -> None:
         """Carry out an action of the table, however it was chosen, with what was written behind its command."""
         action = BY_ID[ident]
@@ -525,31 +520,3 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Talking):
         """The key bar depends on where one types."""
         self._store.dirty |= Dirty.CONTROLS
         self._store.wake()
-
-    def take_letter(self, event: events.Key) -> bool:
-        """A letter typed outside the prompt opens it and lands there, unless it is somebody's key; whether it was one.
-
-        Asked before the key is queued for the focused widget: of letters that arrive together none gets past.
-        """
-        if self._settings.replay or self.has_class("-tiny") or isinstance(self.focused, Prompt | Input):
-            return False
-        if not event.is_printable or not event.character or self._obeyed(event.key):
-            return False
-        self.set_focus(self.prompt)
-        self.prompt.insert(event.character)
-        return True
-
-    def _obeyed(self, key: str) -> bool:
-        """Whether a key is somebody's here."""
-        active = self.active_bindings.get(key)
-        if active is None:
-            return False
-        action = BY_ID.get(active.binding.id or "")
-        return action is None or not action.panes_only or self.place not in ("transcript", "console")
-
-    async def on_paste(self, event: events.Paste) -> None:
-        """A paste outside the prompt goes there, too."""
-        if not self._settings.replay and not self.has_class("-tiny") and not isinstance(self.focused, Prompt | Input):
-            event.stop()
-            self.set_focus(self.prompt)
-            self.prompt.post_message(events.Paste(event.text))

@@ -144,7 +144,7 @@ class HelpScreen(ModalScreen[None]):
             return ["Text mode: the microphone is off, the speaker is as you left it."]
         return [
             "Voice mode: just speak. Single keys are commands while the prompt is",
-            "not focused; any other letter opens the prompt and is written there.",
+            "not focused; any other letter typed in the transcript opens it.",
         ]
 
 
