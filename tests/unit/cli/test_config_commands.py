@@ -94,6 +94,18 @@ def test_a_key_of_the_keymap_can_be_set_and_a_wrong_one_is_refused() -> None:
     assert shown()["keymap"]["value"] == {"mute": "k,f4"}
 
 
+@pytest.mark.parametrize("form", [(), ("show",), ("show", "--json")])
+def test_what_of_the_keymap_cannot_be_used_is_told_beside_the_settings(form: tuple[str, ...]) -> None:
+    path = paths.private_dir(paths.config_dir()) / "config.toml"
+    path.write_text('[keymap]\nmute = "k"\nhepl = "f6"\nquit = "f1"\n')
+    ended = run("config", *form)
+    assert ended.code == 0
+    assert "keymap.hepl: there is no action 'hepl'. Did you mean help?" in ended.err
+    assert "keymap.quit: f1 is the key of both help and quit" in ended.err
+    assert "mute" not in ended.err
+    assert '"mute": "k"' in ended.out
+
+
 def test_a_theme_that_does_not_exist_is_refused_when_it_is_set() -> None:
     ended = run("config", "set", "ui.theme", "nope")
     assert ended.code == 2

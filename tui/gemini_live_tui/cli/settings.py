@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 
 import click
 from click.shell_completion import get_completion_class
@@ -36,13 +37,23 @@ def _show(as_json: bool) -> int:
     }
     if as_json:
         click.echo(json.dumps({key: {"value": value, "source": source} for key, (value, source) in rows.items()}))
+        _tell_unusable(loaded.config.keymap)
         return 0
     click.echo(f"# {sanitise_line(str(loaded.path))}{'' if loaded.path.exists() else ' (does not exist yet)'}")
     width = max(map(len, rows))
     for key, (value, source) in rows.items():
         help = configuration.OPTIONS[key].metadata["help"]
         click.echo(f"{key:{width}} = {_written(value):14} # {source}: {help}")
+    _tell_unusable(loaded.config.keymap)
     return 0
+
+
+def _tell_unusable(keymap: Mapping[str, str]) -> None:
+    """What of the key map the console does without, each entry in a sentence, apart from what is printed."""
+    from gemini_live_tui.actions.keymap import usable_keymap
+
+    for fault in usable_keymap(keymap)[1]:
+        click.echo(f"{sanitise_line(str(fault))} The console does without this entry.", err=True)
 
 
 @config.command()
