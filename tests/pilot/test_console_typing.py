@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.console_driver import console
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import MAX_TEXT, SendText, SetMicrophone
+from gemini_live_runtime.commands import MAX_TEXT, Interrupt, SendText, SetMicrophone
 
 
 async def test_a_letter_opens_the_prompt_and_lands_in_it_and_none_that_follows_is_lost() -> None:
@@ -57,6 +57,33 @@ async def test_what_is_pasted_in_a_pane_is_not_lost() -> None:
         await driver.settle()
         assert driver.app.console_screen.prompt.text == "what was copied"
         assert driver.link.orders == []
+
+
+async def test_text_mode_that_cannot_be_left_is_said_once_in_the_transcript_and_at_each_press_above_it() -> None:
+    async with console() as driver:
+        driver.link.emit(ev.ControlChanged(mode="text", microphone=False, speaker=True, actor="engine"))
+        await driver.settle()
+        driver.link.refusing = "Staying in text mode. No microphone is open"
+        for _ in range(3):
+            await driver.press("f2")
+        assert driver.screen().count("warn   Staying in text mode") == 1
+        assert "warning: Staying in text mode" in driver.screen()
+        driver.clock.advance(5.0)
+        await driver.settle()
+        assert "warning: Staying" not in driver.screen()
+        assert driver.app.focused is driver.app.console_screen.prompt
+
+
+async def test_escape_just_after_the_model_has_ended_says_nothing() -> None:
+    async with console() as driver:
+        driver.link.begin_turn()
+        driver.link.model("An answer")
+        driver.link.emit(ev.PlaybackStarted(), ev.SessionState(word="speaking"))
+        await driver.settle()
+        driver.link.refusing = "There is nothing to interrupt"
+        await driver.press("escape")
+        assert driver.link.orders == [Interrupt()]
+        assert "interrupt" not in " ".join(driver.rows()[:-1])
 
 
 async def test_bound_single_keys_win_while_the_prompt_is_not_focused() -> None:

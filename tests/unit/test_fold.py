@@ -212,3 +212,17 @@ def test_other_devices_in_mid_session_are_told_and_the_first_ones_are_not() -> N
     assert [block.text for block in view.blocks] == ["Microphone: Headset. Speaker: none."]
     apply(view, ev.Event(3, 2.0, 0, 0, ev.AudioOpened(input="Headset", output="", **rates)))
     assert len(view.blocks) == 1
+
+
+def refusal(reason: str, command: str = "mode.set") -> ev.Payload:
+    return ev.CommandRefused(command_id="c", command=command, reason=reason)
+
+
+def test_a_refusal_that_comes_again_at_once_is_one_line():
+    no_microphone = refusal("Staying in text mode. No microphone is open")
+    view = fold(stamped(no_microphone, no_microphone, refusal("Busy"), no_microphone))
+    assert [block.text for block in view.blocks] == [no_microphone.reason, "Busy", no_microphone.reason]
+
+
+def test_an_interruption_that_came_too_late_leaves_no_line():
+    assert fold(stamped(refusal("There is nothing to interrupt", "interrupt"))).blocks == []

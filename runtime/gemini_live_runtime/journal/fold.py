@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import Interrupt
 from gemini_live_runtime.journal.blocks import (
     change,
     finish,
@@ -383,7 +384,13 @@ def _limit(view: SessionView, event: ev.Event, p: ev.LimitReached) -> Dirty:
 
 @_on(ev.CommandRefused)
 def _refused(view: SessionView, event: ev.Event, p: ev.CommandRefused) -> Dirty:
-    open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="warning", done=True)
+    text = sanitise_line(p.reason, _NOTICE)
+    last = view.blocks[-1] if view.blocks else None
+    again = last is not None and (last.kind, last.text, last.status) == ("notice", text, "warning")
+    # What was to be interrupted had just ended by itself; and pressing a key again makes no reason truer.
+    if p.command == Interrupt.command or again:
+        return Dirty.NONE
+    open_block(view, event, "notice", text=text, status="warning", done=True)
     return Dirty.NOTICES | Dirty.TRANSCRIPT
 
 

@@ -307,7 +307,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
 
     def attend(self) -> None:
         """Begin to listen for what needs more than being shown in its place."""
-        from gemini_live_runtime.commands import MAX_TEXT
+        from gemini_live_runtime.commands import MAX_TEXT, Interrupt
         from gemini_live_runtime.events import CommandRefused, Notice, TextSent
 
         self._limit = MAX_TEXT
@@ -317,7 +317,8 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
                 self._store.dirty |= Dirty.CONTROLS
 
         def refused(event: Event) -> None:
-            if isinstance(event.payload, CommandRefused):
+            # An interruption comes too late when the model has just ended by itself: all is as it was wished.
+            if isinstance(event.payload, CommandRefused) and event.payload.command != Interrupt.command:
                 self.refused(event.payload.command_id, event.payload.reason)
 
         def noticed(event: Event) -> None:
