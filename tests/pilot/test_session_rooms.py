@@ -309,6 +309,51 @@ async def test_sound_is_offered_once_redaction_is_off_and_given_up_when_it_is_on
         assert screen.choices.formats == {"markdown"}
 
 
+async def test_a_format_behind_the_command_is_chosen_when_the_room_opens() -> None:
+    record_live()
+    async with console() as driver:
+        for name, title in (("markdown", "Markdown"), ("text", "Text"), ("json", "JSON")):
+            await driver.press(f"/export {name}")
+            screen = driver.app.screen
+            assert isinstance(screen, ExportScreen)
+            assert f"[x] {title}" in driver.screen()
+            assert (screen.choices.formats, screen.choices.redact) == ({name}, True)
+            await driver.press("escape")
+
+
+async def test_sound_behind_the_command_turns_redaction_off_and_says_so() -> None:
+    record_live(record="audio")
+    async with console() as driver:
+        await driver.press("/export wav")
+        screen = driver.app.screen
+        assert isinstance(screen, ExportScreen)
+        assert screen.choices.formats == {"stereo"}
+        assert "OFF: personal data goes into the files" in driver.screen()
+        assert "A voice cannot be redacted: redaction is off for this export." in words(driver)
+
+
+async def test_sound_that_was_not_recorded_is_said_to_and_not_chosen() -> None:
+    record_live()
+    async with console(started=False) as driver:
+        driver.link.start(record="text")
+        await driver.settle()
+        await driver.press("/export wav")
+        screen = driver.app.screen
+        assert isinstance(screen, ExportScreen)
+        assert (screen.choices.formats, screen.choices.redact) == ({"markdown"}, True)
+        assert "No sound was recorded in this session." in words(driver)
+
+
+async def test_formats_are_completed_and_an_unknown_one_names_those_there_are() -> None:
+    async with console() as driver:
+        await driver.press(*"/export ")
+        shown = words(driver)
+        assert all(f"{name} format" in shown for name in ("markdown", "text", "json", "wav"))
+        await driver.press(*"pdf", "enter")
+        assert driver.app.screen is driver.app.console_screen
+        assert "There is no format 'pdf'. Known: markdown, text, json, wav." in words(driver)
+
+
 async def test_without_redaction_everything_is_written(tmp_path: Path) -> None:
     async with console() as driver:
         screen = await open_export(driver, tmp_path)

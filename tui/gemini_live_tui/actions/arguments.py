@@ -12,6 +12,9 @@ from gemini_live_tui.breakpoint_orders import KINDS as KINDS_OF_BREAKPOINTS
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.view import SessionView
 
+FORMATS = ("markdown", "text", "json", "wav")
+"""Formats of an export, as they are written behind its command."""
+
 MAX_CHOICES = 500
 """Choices offered; of more one sees no end anyway."""
 
@@ -36,6 +39,7 @@ KINDS: Mapping[str, Callable[[SessionView], Sequence[str]]] = {
     "WATCHER": lambda view: list(view.mind.watchers),
     "TOOL": lambda view: view.tools,
     "KIND": lambda view: KINDS_OF_BREAKPOINTS,
+    "FORMAT": lambda view: FORMATS,
 }
 
 

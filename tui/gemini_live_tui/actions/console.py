@@ -69,6 +69,7 @@ ACTIONS: tuple[Action, ...] = (
         "Change to the next theme for now",
         "Console",
         scope="app",
+        slash="next-theme",
     ),
     Action(
         "quit",

@@ -35,7 +35,8 @@ ACTIONS: tuple[Action, ...] = (
         "Write this session to files: Markdown, text, JSON, sound",
         "Session",
         panes_only=True,
-        slash="export",
+        slash="export [FORMAT]",
+        takes="export_as",
     ),
     Action(
         "sessions-replay",

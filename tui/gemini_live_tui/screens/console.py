@@ -18,7 +18,7 @@ from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.view import Dirty
 from gemini_live_tui import sparse_compositor
 from gemini_live_tui.actions import BY_ID, PANES, PLACES, Scope, bindings, slash
-from gemini_live_tui.actions.arguments import choices
+from gemini_live_tui.actions.arguments import FORMATS, choices
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
@@ -356,6 +356,15 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
     def open_room(self, name: str) -> None:
         """Open the room called `name`."""
         cast("ConsoleApp", self.app).action_open(name)
+
+    def action_export_as(self, name: str) -> None:
+        """Open the export with a format chosen."""
+        from gemini_live_tui.screens.export import ExportScreen
+
+        if name in FORMATS:
+            self.app.push_screen(ExportScreen.of(cast("ConsoleApp", self.app), name))
+        else:
+            self.say(f"There is no format {name[:60]!r}. Known: {', '.join(FORMATS)}.", "warning", passing=True)
 
     def action_interrupt(self) -> None:
         """Stop the model; when it is silent: clear the selection or the notice, then leave the prompt."""

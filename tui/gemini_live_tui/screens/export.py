@@ -144,8 +144,9 @@ class ExportScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("export")]
     place = "export"
 
-    def __init__(self, app: ConsoleApp, subject: Subject | None) -> None:
+    def __init__(self, app: ConsoleApp, subject: Subject | None, *, wanted: str = "") -> None:
         super().__init__()
+        self._wanted = wanted
         self._signs = glyphs(app.settings.ascii)
         self._ascii = app.settings.ascii
         self._subject = subject
@@ -160,9 +161,12 @@ class ExportScreen(ModalScreen[None]):
         self.list = ChoiceList(subject, self.choices, self._signs, id="export-list") if subject is not None else None
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> ExportScreen:
-        """The session of this console: its file can be read while it is written."""
-        return cls(app, subject_of(app))
+    def of(cls, app: ConsoleApp, wanted: str = "") -> ExportScreen:
+        """The session of this console: its file can be read while it is written.
+
+        `wanted` is one of `arguments.FORMATS`, which is chosen to begin with.
+        """
+        return cls(app, subject_of(app), wanted=wanted)
 
     def compose(self) -> ComposeResult:
         """The box."""
@@ -180,9 +184,23 @@ class ExportScreen(ModalScreen[None]):
             yield self._message
 
     def on_mount(self) -> None:
-        """The choices have the focus."""
+        """The choices have the focus, the format that was asked for is chosen."""
         if self.list is not None:
             self.set_focus(self.list)
+            if self._wanted:
+                self._begin_with(self.list, "stereo" if self._wanted == "wav" else self._wanted)
+
+    def _begin_with(self, rows: ChoiceList, name: str) -> None:
+        chosen = self.choices
+        if name in _SOUND and self._subject is not None and not self._subject.sound:
+            self.say("No sound was recorded in this session.", "warning")
+            return
+        chosen.formats = {name}
+        if name in _SOUND:
+            chosen.redact = False
+            self.say("A voice cannot be redacted: redaction is off for this export.", "warning")
+        rows.go_to(f"format {name}")
+        rows.touch()
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
