@@ -36,7 +36,12 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
     ),
     *rows(
         "settler.py",
-        ("watchers that the operator fired are told", "reason)\n        self._tell(firing)\n", OPERATOR, "reason)\n"),
+        (
+            "watchers that the operator fired are told",
+            "reason)\n        self._emit(fired_event(firing))\n",
+            OPERATOR,
+            "reason)\n",
+        ),
         (
             "watchers that the operator fires act",
             'await self._act(firing, Origin("operator"',
@@ -88,6 +93,9 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
     *rows(
         "foresight.py",
         ("watchers' memory is not touched", "settler.watchers.copy()", OPERATOR, "settler.watchers"),
+        ("patterns' memory is not touched", "settler.temporal.copy()", OPERATOR, "settler.temporal, []"),
+        ("patterns see what settles", 'self._notice(TemporalEvent("state"))', PREVIEWS),
+        ("patterns hear what happened", "scene.hear()", PREVIEWS),
         ("changes that have not settled count", "settler.pending(state)", OPERATOR, "state.track()"),
         (
             "computed values are foreseen",

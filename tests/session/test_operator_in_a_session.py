@@ -13,11 +13,17 @@ from gemini_live_runtime import (
     ComputedVar,
     InstructionModifier,
     Live,
+    PatternDetector,
     Phase,
     PhasePreparation,
+    RateDetector,
     State,
     StateKey,
+    SustainedDetector,
+    TemporalEvent,
+    TemporalPattern,
     Transition,
+    TurnCountDetector,
     Watcher,
     WatchPredicate,
     key,
@@ -359,6 +365,79 @@ def test_a_preview_tells_what_would_follow_and_changes_nothing() -> None:
         assert found.unknown == ("what watcher many does", "preparation menu of second")
 
     talk(of, scenario)
+
+
+def test_a_preview_tells_which_patterns_would_begin_end_and_fire_and_leaves_them_as_they_are() -> None:
+    of = agent().pattern(
+        TemporalPattern("angry for long", SustainedDetector(key("app:angry"), 30), lambda: None),
+        TemporalPattern("edited twice", RateDetector("edit.applied", 2, 60), lambda: None),
+        TemporalPattern("silent", TurnCountDetector(key("app:said").is_missing(), 3), lambda: None),
+    )
+
+    def told(preview: ev.EditPreviewed) -> list[tuple[str, str, float | None]]:
+        return [(item["name"], item["how"], item["wait_s"]) for item in preview.patterns]
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        desk = Desk(t)
+        angry = {"key": "app:angry", "value": True}
+        for _ in range(2):
+            preview = await desk.previews(angry, {"key": "app:said", "value": "yes"})
+            assert told(preview) == [
+                ("angry for long", "begins", 30.0),
+                ("edited twice", "begins", None),
+                ("silent", "ends", None),
+            ]
+        await desk.edits(angry)
+        await t.passes(12)
+        calm = await desk.previews({"key": "app:angry", "value": False})
+        assert told(calm) == [("angry for long", "ends", None), ("edited twice", "fires", None)]
+        assert calm.patterns[0]["before"].startswith("12.")
+        assert (calm.patterns[1]["times"], calm.unknown) == (1, ("what pattern edited twice does",))
+        assert t.all(ev.PatternFired) == []
+        await t.passes(17)
+        assert t.all(ev.PatternFired) == []
+        await t.passes(2)
+        assert [event.pattern for event in t.all(ev.PatternFired)] == ["angry for long"]
+
+    talk(of, scenario)
+
+
+def test_a_pattern_that_sets_itself_off_is_previewed_all_the_same() -> None:
+    of = agent().pattern(TemporalPattern("echo", RateDetector("pattern.fired", 1, 60), lambda: None))
+    of = of.pattern(TemporalPattern("edit", RateDetector("edit.applied", 1, 60), lambda: None))
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        preview = await Desk(t).previews({"key": "app:a", "value": 1})
+        assert {item["name"]: item["times"] for item in preview.patterns} == {"echo": 100, "edit": 1}
+
+    talk(of, scenario)
+
+
+class Uncopied(PatternDetector):
+    """A detector that does not let itself be copied while it is at work."""
+
+    def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
+        """Never there."""
+        return False
+
+    def reset(self) -> None:
+        """Nothing to forget."""
+
+    def twin(self) -> PatternDetector:
+        """No."""
+        raise ValueError("it holds a file")
+
+
+def test_a_pattern_that_cannot_be_copied_is_said_to_be_unknown() -> None:
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        preview = await Desk(t).previews({"key": "app:a", "value": 1})
+        assert preview.patterns == ()
+        assert preview.unknown == ("pattern odd: ValueError: it holds a file",)
+
+    talk(agent().pattern(TemporalPattern("odd", Uncopied(), lambda: None)), scenario)
 
 
 def test_a_preview_goes_on_into_the_phase_that_would_be_entered() -> None:

@@ -93,9 +93,13 @@ class EditPreviewed(Payload):
     """What an edit would do, found out on a copy. `problem` says why it cannot be made; then the rest is empty.
 
     `values`: each `key`, `old`, `new`, `added`, `removed`. `derived`: the same for computed keys that would change.
-    `watchers`: each `name`, `key`, `old`, `new`, `explanation`, `muted`. `guards`: the ways whose outcome would turn,
-    each `to`, `before` and `after` (outcomes), `explanation`. `phase` is the phase that the conversation would go to at
-    once, "" for none. `unknown` names what cannot be told without running the agent's code (actions of watchers).
+    `watchers`: each `name`, `key`, `old`, `new`, `explanation`, `muted`. `guards`: the ways whose outcome would
+    turn, each `to`, `before` and `after` (outcomes), `explanation`. `patterns`: temporal patterns that would be
+    otherwise, each `name`, `how` (`fires` now, `begins` to be held or counted, `ends` before it was there, or
+    `moves`), `text`, `before` and `after` (how far it has come), `times` and `because` of firing now, and `wait_s`,
+    seconds after which it fires if everything stays as it is (null: time alone does not do it). `phase` is the
+    phase that the conversation would go to at once, "" for none. `unknown` names what cannot be told without
+    running the agent's code (actions of watchers and patterns).
     """
 
     type: ClassVar[str] = "edit.previewed"
@@ -104,6 +108,7 @@ class EditPreviewed(Payload):
     values: tuple[dict[str, Any], ...] = ()
     derived: tuple[dict[str, Any], ...] = ()
     watchers: tuple[dict[str, Any], ...] = ()
+    patterns: tuple[dict[str, Any], ...] = ()
     guards: tuple[dict[str, Any], ...] = ()
     phase: str = ""
     unknown: tuple[str, ...] = ()

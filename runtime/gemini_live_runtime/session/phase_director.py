@@ -94,11 +94,8 @@ class PhaseDirector:
         self._faults(evaluation)
         if evaluation.kind != "blocked":
             return evaluation
-        preparing = tuple(item.name for item in evaluation.preparations)
         target = evaluation.target
-        self._emit(
-            ev.PhaseBlocked(phase=machine.current, target=target, missing=evaluation.missing, preparing=preparing)
-        )
+        self._emit(blocked_event(machine, evaluation))
         for preparation in evaluation.preparations:
             origin = Origin("phase", target, f"preparation {preparation.name}")
             where, place = f"preparation {preparation.name}", preparation.defined_at
@@ -129,7 +126,7 @@ class PhaseDirector:
 
     def restored(self, record: PhaseTransition) -> None:
         """Say that an earlier session's phase goes on."""
-        self._tell(record)
+        self._emit(entered_event(self.machine, record))
         self.publish()
 
     async def _carry_out(self, plan: TransitionPlan) -> TransitionResult:
@@ -145,7 +142,7 @@ class PhaseDirector:
                     await self._code.run(where, run, state, origin=origin, defined_at=place)
                 case MakeCurrent():
                     record = machine.commit(plan, self._now())
-                    self._tell(record)
+                    self._emit(entered_event(self.machine, record))
                 case ClearKeys(keys):
                     with writing_as(entering):
                         for key in keys:
@@ -187,22 +184,32 @@ class PhaseDirector:
         """Write where the conversation stands into `session:`."""
         publish_phase(self._state, self.machine.current_phase)
 
-    def _tell(self, record: PhaseTransition) -> None:
-        phase = self.machine.phases[record.to_phase]
-        explanation = record.explanation
-        self._emit(
-            ev.PhaseEntered(
-                phase=phase.name,
-                previous="" if record.trigger.kind == "restored" else record.from_phase,
-                trigger=record.trigger.kind,
-                because=record.because or record.trigger.reason,
-                explanation=None if explanation is None else explanation.to_json(),
-                seconds=round(record.seconds_in_phase, 3),
-                needs=tuple(need.key for need in phase.needs),
-                tools=phase.tools,
-                terminal=phase.terminal,
-            )
-        )
+
+def entered_event(machine: PhaseMachine, record: PhaseTransition) -> ev.PhaseEntered:
+    """What tells of a phase that was entered."""
+    phase = machine.phases[record.to_phase]
+    explanation = record.explanation
+    return ev.PhaseEntered(
+        phase=phase.name,
+        previous="" if record.trigger.kind == "restored" else record.from_phase,
+        trigger=record.trigger.kind,
+        because=record.because or record.trigger.reason,
+        explanation=None if explanation is None else explanation.to_json(),
+        seconds=round(record.seconds_in_phase, 3),
+        needs=tuple(need.key for need in phase.needs),
+        tools=phase.tools,
+        terminal=phase.terminal,
+    )
+
+
+def blocked_event(machine: PhaseMachine, evaluation: TransitionEvaluation) -> ev.PhaseBlocked:
+    """What tells of a phase that cannot be entered yet."""
+    return ev.PhaseBlocked(
+        phase=machine.current,
+        target=evaluation.target,
+        missing=evaluation.missing,
+        preparing=tuple(item.name for item in evaluation.preparations),
+    )
 
 
 def publish_phase(state: State, phase: Phase) -> None:

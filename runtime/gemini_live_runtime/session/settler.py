@@ -21,6 +21,25 @@ MAX_PER_S = 100
 """Times that one watcher or pattern may fire within a second."""
 
 
+class Often:
+    """How often each watcher and pattern has fired within a second."""
+
+    def __init__(self, lately: dict[str, tuple[float, int]] | None = None) -> None:
+        self._lately = lately or {}
+
+    def copy(self) -> Often:
+        """One that counts on by itself."""
+        return Often(dict(self._lately))
+
+    def count(self, what: str, now: float) -> int:
+        """It fires once more; how often it had in the second before."""
+        began, count = self._lately.get(what, (now, 0))
+        if now - began >= 1:
+            began, count = now, 0
+        self._lately[what] = (began, count + 1)
+        return count
+
+
 class Settler:
     """Computed values, watchers and temporal patterns of one session. Everything `async` is a control-lane step."""
 
@@ -52,7 +71,7 @@ class Settler:
         self._shown = observed
         self._about_to_act = about_to_act
         self._changes = state.track()
-        self._lately: dict[str, tuple[float, int]] = {}
+        self.often = Often()
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
         """Keys whose change calls for settling."""
 
@@ -90,9 +109,9 @@ class Settler:
             for fault in found.faults:
                 self._failed("watcher", fault.name, fault.error, fault.watcher.defined_at)
             if found.near_misses:
-                self._missed(found.near_misses)
+                self._emit(missed_event(found.near_misses))
             for firing in found.muted:
-                self._tell(firing, muted=True)
+                self._emit(fired_event(firing, muted=True))
             for firing in found.fired:
                 await self._fired(firing)
             await self.observe(TemporalEvent("state"))
@@ -122,15 +141,11 @@ class Settler:
     async def fire(self, name: str, reason: str) -> None:
         """Run what a watcher does because the operator wants it. Raises `KeyError` for no such watcher."""
         firing = self.watchers.force(name, self._state, reason)
-        self._tell(firing)
+        self._emit(fired_event(firing))
         await self._act(firing, Origin("operator", "", reason))
 
     def _too_often(self, what: str) -> bool:
-        now = self._now()
-        began, count = self._lately.get(what, (now, 0))
-        if now - began >= 1:
-            began, count = now, 0
-        self._lately[what] = (began, count + 1)
+        count = self.often.count(what, self._now())
         if count == MAX_PER_S:
             text = (
                 f"The {what} fired {MAX_PER_S} times in a second, as if it set itself off; it rests until that is over"
@@ -144,9 +159,9 @@ class Settler:
         await self._about_to_act(firing.name, firing.key, firing.explanation)
         if self.watchers.withheld(firing.name):
             # It was silenced while it stood there.
-            self._tell(firing, muted=True)
+            self._emit(fired_event(firing, muted=True))
             return
-        self._tell(firing)
+        self._emit(fired_event(firing))
         await self._act(firing, Origin("watcher", firing.name, f"{firing.key} changed"))
 
     async def _act(self, firing: Firing, origin: Origin) -> None:
@@ -170,22 +185,6 @@ class Settler:
         else:
             self._code.spawn(where, pattern.then, self._state, firing, origin=origin, defined_at=place)
 
-    def _tell(self, firing: Firing, *, muted: bool = False) -> None:
-        self._emit(
-            ev.WatcherFired(
-                watcher=firing.name,
-                key=firing.key,
-                old=firing.old,
-                new=firing.new,
-                explanation=firing.explanation.to_json(),
-                blocking=firing.watcher.blocking,
-                muted=muted,
-            )
-        )
-
-    def _missed(self, misses: list[NearMiss]) -> None:
-        self._emit(ev.WatchersMissed(misses=tuple(map(_as_json, misses))))
-
     def _faults(self, faults: tuple[ComputeFault, ...]) -> None:
         for fault in faults:
             where, place = f"computed {fault.name}", fault.defined_at
@@ -193,6 +192,24 @@ class Settler:
 
     def _failed(self, what: str, name: str, error: Exception, place: str) -> None:
         self._code.failed(f"{what} {name}", name, error, defined_at=place)
+
+
+def fired_event(firing: Firing, *, muted: bool = False) -> ev.WatcherFired:
+    """What tells of a watcher that fires, or would if it were not muted."""
+    return ev.WatcherFired(
+        watcher=firing.name,
+        key=firing.key,
+        old=firing.old,
+        new=firing.new,
+        explanation=firing.explanation.to_json(),
+        blocking=firing.watcher.blocking,
+        muted=muted,
+    )
+
+
+def missed_event(misses: list[NearMiss]) -> ev.WatchersMissed:
+    """What tells of watchers that came near."""
+    return ev.WatchersMissed(misses=tuple(map(_as_json, misses)))
 
 
 def _as_json(miss: NearMiss) -> dict[str, Any]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.explaining import is_number
-from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard, function_name
+from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard, function_name, has_function
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
@@ -55,6 +55,19 @@ class PatternDetector(ABC):
         """A copy for a session, which has seen nothing."""
         return deepcopy(self)
 
+    def twin(self) -> PatternDetector:
+        """A copy that has seen what this one has: asked what would happen, while this one is left alone."""
+        return deepcopy(self)
+
+    @property
+    def plain(self) -> bool:
+        """Whether no function of an author decides anything here."""
+        return False
+
+    def under_way(self, state: State, now: float) -> bool:
+        """Whether the pattern has begun and may get there as things stand."""
+        return self.deadline(now) is not None
+
     def deadline(self, now: float) -> float | None:
         """Seconds after which time alone may complete the pattern; None when it cannot."""
         return None
@@ -71,6 +84,14 @@ class PatternDetector(ABC):
     def progress(self, now: float) -> str:
         """How far it has come, with numbers: `2 of 3 turns`."""
         return ""
+
+
+DetectorT = TypeVar("DetectorT", bound=PatternDetector)
+
+
+def _twin(detector: DetectorT, kind: type[PatternDetector]) -> DetectorT:
+    # What an author's class has added to ours is known to the author alone.
+    return copy(detector) if type(detector) is kind else deepcopy(detector)
 
 
 class SustainedDetector(PatternDetector):
@@ -100,6 +121,19 @@ class SustainedDetector(PatternDetector):
     def fresh(self) -> SustainedDetector:
         """One that has seen nothing."""
         return SustainedDetector(self._guard, self._seconds)
+
+    def twin(self) -> SustainedDetector:
+        """One that has seen the same."""
+        return _twin(self, SustainedDetector)
+
+    @property
+    def plain(self) -> bool:
+        """Whether its guard has no function."""
+        return type(self) is SustainedDetector and not has_function(self._guard)
+
+    def under_way(self, state: State, now: float) -> bool:
+        """Whether the guard held the last time."""
+        return self._since is not None
 
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
         """Whether the guard has held long enough."""
@@ -164,6 +198,22 @@ class RateDetector(PatternDetector):
         """One that has seen nothing."""
         return RateDetector(self._event, self._count, self._within)
 
+    def twin(self) -> RateDetector:
+        """One that has seen the same."""
+        twin = _twin(self, RateDetector)
+        twin._times = deque(self._times, self._count)
+        return twin
+
+    @property
+    def plain(self) -> bool:
+        """Whether the events are named."""
+        return type(self) is RateDetector and isinstance(self._event, str)
+
+    def under_way(self, state: State, now: float) -> bool:
+        """Whether there was any lately."""
+        self._forget(now)
+        return bool(self._times)
+
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
         """Whether there were enough of them lately."""
         if isinstance(self._event, str):
@@ -214,6 +264,19 @@ class TurnCountDetector(PatternDetector):
         """One that has seen nothing."""
         return TurnCountDetector(self._guard, self._turns)
 
+    def twin(self) -> TurnCountDetector:
+        """One that has seen the same."""
+        return _twin(self, TurnCountDetector)
+
+    @property
+    def plain(self) -> bool:
+        """Whether its guard has no function."""
+        return type(self) is TurnCountDetector and not has_function(self._guard)
+
+    def under_way(self, state: State, now: float) -> bool:
+        """Whether a turn that ended now would be counted."""
+        return self._guard.holds(state)
+
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
         """Whether this turn is the last one needed."""
         if event.kind != "turn":
@@ -256,6 +319,19 @@ class ConsecutiveFailureDetector(PatternDetector):
     def fresh(self) -> ConsecutiveFailureDetector:
         """One that has seen nothing."""
         return ConsecutiveFailureDetector(self._tool, self._failures)
+
+    def twin(self) -> ConsecutiveFailureDetector:
+        """One that has seen the same."""
+        return _twin(self, ConsecutiveFailureDetector)
+
+    @property
+    def plain(self) -> bool:
+        """Always: tools are counted by name."""
+        return type(self) is ConsecutiveFailureDetector
+
+    def under_way(self, state: State, now: float) -> bool:
+        """Whether the last call failed."""
+        return self._seen > 0
 
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
         """Whether this failure is the last one needed."""

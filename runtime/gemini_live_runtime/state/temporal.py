@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ConsecutiveFailureDetector",
     "PatternDetector",
+    "PatternOutlook",
     "PatternStatus",
     "RateDetector",
     "SustainedDetector",
@@ -115,6 +117,20 @@ class PatternStatus:
     defined_at: str
 
 
+@dataclass(frozen=True, slots=True)
+class PatternOutlook:
+    """What may become of a pattern as things stand.
+
+    `under_way`: it has begun. `wait_s`: seconds after which time alone completes it, None when that cannot be.
+    """
+
+    name: str
+    text: str
+    progress: str
+    under_way: bool
+    wait_s: float | None
+
+
 class _Watch:
     """A pattern in one session: its own detector and when it was acted upon."""
 
@@ -138,6 +154,12 @@ class _Watch:
     def cooling(self, now: float) -> float:
         """Seconds of cooldown left."""
         return 0.0 if self.free_at is None else max(0.0, self.free_at - now)
+
+    def waits(self, now: float) -> float | None:
+        """Seconds until time alone may bring it about; None when it cannot."""
+        asked = None if self.failed else _asked(self.detector, now)
+        cooling = self.cooling(now) if self.held_back else None
+        return min((wait for wait in (asked, cooling) if wait is not None), default=None)
 
 
 class TemporalRegistry:
@@ -175,6 +197,38 @@ class TemporalRegistry:
                 if watch.pattern.name in names:
                     watch.detector, watch.held_back = before.detector, before.held_back
 
+    def copy(self) -> tuple[TemporalRegistry, list[TemporalFault]]:
+        """One that goes on by itself from how far these have come, and the patterns that it lacks: they do not copy."""
+        other, faults = copy(self), []
+        watches = []
+        for watch in self._watches:
+            try:
+                twin = copy(watch)
+                twin.detector = watch.detector.twin()
+                watches.append(twin)
+            except Exception as error:
+                faults.append(TemporalFault(watch.pattern, error))
+        other._watches = tuple(watches)
+        return other, faults
+
+    @property
+    def plain(self) -> bool:
+        """Whether no function of an author decides anything here."""
+        return all(watch.detector.plain for watch in self._watches)
+
+    def outlook(self, state: State, now: float) -> tuple[PatternOutlook, ...]:
+        """What may become of each pattern."""
+        return tuple(
+            PatternOutlook(
+                watch.pattern.name,
+                _words(watch.detector, lambda detector: detector.text),
+                _words(watch.detector, lambda detector: detector.progress(now)),
+                _under_way(watch.detector, state, now),
+                watch.waits(now),
+            )
+            for watch in self._watches
+        )
+
     def observe(self, event: TemporalEvent, state: State, now: float) -> TemporalResult:
         """Show what happened to every detector, also to those in cooldown; what is to be done now.
 
@@ -204,13 +258,7 @@ class TemporalRegistry:
 
     def deadline(self, now: float) -> float | None:
         """Seconds until time alone may complete a pattern: show a `tick` then. None when nothing waits for time."""
-        waits = []
-        for watch in self._watches:
-            if watch.held_back:
-                waits.append(watch.cooling(now))
-            wait = None if watch.failed else _asked(watch.detector, now)
-            if wait is not None:
-                waits.append(wait)
+        waits = [wait for watch in self._watches if (wait := watch.waits(now)) is not None]
         if not waits:
             return None
         shortest = min(waits)
@@ -247,6 +295,13 @@ def _asked(detector: PatternDetector, now: float) -> float | None:
 def _moves(detector: PatternDetector, now: float) -> bool:
     try:
         return detector.moves(now)
+    except Exception:
+        return False
+
+
+def _under_way(detector: PatternDetector, state: State, now: float) -> bool:
+    try:
+        return bool(detector.under_way(state, now))
     except Exception:
         return False
 

@@ -1,4 +1,4 @@
-"""What an edit would do, as lines: values, what is computed from them, watchers, ways, the phase, what is not known."""
+"""What an edit would do, as lines: values, what follows from them, watchers, patterns, ways, the phase, the unknown."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ def edit_lines(preview: EditPreviewed, glyphs: Glyphs) -> Iterator[Line]:
     yield from _some([_changed(item, glyphs) for item in preview.values])
     yield from _some([[*_changed(item, glyphs), ("  computed", "quiet")] for item in preview.derived])
     yield from _some([_fires(item, glyphs) for item in preview.watchers])
+    yield from _some([_moves(item, glyphs) for item in preview.patterns])
     yield from _some([_turns(item, glyphs) for item in preview.guards])
     if preview.phase:
         yield 0, [(f"{glyphs.here} ", "phase"), ("the conversation goes to ", "said"), (_name(preview.phase), "phase")]
     for item in preview.unknown[:MOST]:
         yield 0, [("? ", "alarm"), ("cannot be told: ", "quiet"), (sanitise_line(item, 300), "said")]
-    if not (preview.derived or preview.watchers or preview.guards or preview.phase or preview.unknown):
+    told = (preview.derived, preview.watchers, preview.patterns, preview.guards, preview.phase, preview.unknown)
+    if not any(told):
         same = all(not item.get("removed") and item.get("old") == item.get("new") for item in preview.values)
         text = "Nothing changes: it has that value." if same and preview.values else "Nothing else changes."
         yield 0, [(text, "quiet")]
@@ -60,6 +62,29 @@ def _fires(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
     runs.append((" would fire, but is muted" if item.get("muted") else " fires", "said"))
     old, new = (value_text(item.get(name), 30) for name in ("old", "new"))
     return [*runs, (f"  {_name(item.get('key'))} {old} {glyphs.arrow} {new}", "quiet")]
+
+
+_MOVES = {
+    "fires": " would fire now",
+    "begins": " would begin to be held",
+    "ends": " would no longer be held",
+    "moves": " would get on",
+}
+
+
+def _moves(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
+    how = str(item.get("how"))
+    runs: list[Run] = [(f"{glyphs.dot} ", "watch"), ("pattern ", "quiet"), (_name(item.get("name")), "watch")]
+    runs.append((_MOVES.get(how, " would be otherwise"), "said"))
+    times, wait = item.get("times"), item.get("wait_s")
+    if how == "fires":
+        often = f", {times} times" if isinstance(times, int) and times > 1 else ""
+        return [*runs, (f"{often}  {_text(item.get('because'))}", "quiet")]
+    if how == "begins":
+        then = f", fires in {wait:g} s if it stays so" if isinstance(wait, int | float) else ""
+        return [*runs, (f"{then}  {_text(item.get('text'))}", "quiet")]
+    before, after = (_text(item.get(name)) or "nothing" for name in ("before", "after"))
+    return [*runs, (f"  {before} {glyphs.arrow} {after}", "quiet")]
 
 
 def _turns(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
@@ -102,6 +127,10 @@ def phase_lines(preview: PhasePreviewed, glyphs: Glyphs) -> Iterator[Line]:
         yield 0, [("the model speaks first", "said")]
     if preview.instruction:
         yield 0, [("instruction    ", "quiet"), (sanitise_line(preview.instruction, 400), "said")]
+
+
+def _text(text: Any) -> str:
+    return sanitise_line(str(text or ""), 200)
 
 
 def _name(text: Any) -> str:
