@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.control import ControlType
+from rich.style import Style
 from tests.support.console_driver import Driver, console
-from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual._compositor import LayoutUpdate
 from textual.geometry import Region
 
 from gemini_live_runtime import events as ev
@@ -34,7 +37,7 @@ class Glass:
         if isinstance(update, LayoutUpdate):
             self.rows = self.truth()
             return
-        if not isinstance(update, ChopsUpdate):
+        if not isinstance(update, sparse_compositor.CellsUpdate):
             return
         self.partial += 1
         x = y = 0
@@ -45,15 +48,20 @@ class Glass:
                         x, y = int(code[1]), int(code[2])
             elif segment.text != "\n":
                 for character in segment.text:
-                    self.rows.setdefault(y, {})[x] = (character, segment.style)
+                    self.rows.setdefault(y, {})[x] = (character, _looks(segment.style))
                     x += 1
 
     def truth(self) -> dict[int, dict[int, tuple[str, Any]]]:
         strips = self._app.screen._compositor.render_strips()
         return {
-            y: dict(enumerate((character, segment.style) for segment in strip for character in segment.text))
+            y: dict(enumerate((character, _looks(segment.style)) for segment in strip for character in segment.text))
             for y, strip in enumerate(strips)
         }
+
+
+def _looks(style: Style | None) -> Style | None:
+    """Without what a mouse finds in it."""
+    return None if style is None else style.clear_meta_and_links()
 
 
 def _letters(rows: dict[int, dict[int, tuple[str, Any]]]) -> list[str]:
@@ -98,10 +106,26 @@ async def test_partial_updates_add_up_to_the_screen(size: tuple[int, int], monke
         assert glass.partial > 20
 
 
-def test_changes_that_are_far_apart_are_not_joined() -> None:
-    top, low, beside = Region(0, 1, 120, 1), Region(0, 30, 60, 2), Region(40, 31, 30, 2)
-    groups = sparse_compositor._bands([low, top, beside])
-    assert sorted(map(len, groups)) == [1, 2]
+REGIONS = st.builds(Region, *[st.integers(0, 8)] * 2, *[st.integers(1, 8)] * 2)
+
+
+def _cells(region: Region) -> list[tuple[int, int]]:
+    return [(x, y) for y in region.line_range for x in range(*region.column_span)]
+
+
+@given(REGIONS, REGIONS)
+def test_what_is_beside_a_part_and_the_part_are_the_whole_without_overlap(whole: Region, other: Region) -> None:
+    part = whole.intersection(other)
+    if not part:
+        return
+    pieces = [part, *sparse_compositor._beside(whole, part)]
+    assert sorted(cell for piece in pieces for cell in _cells(piece)) == sorted(_cells(whole))
+
+
+@given(st.lists(REGIONS, max_size=6))
+def test_leaving_out_what_is_inside_another_leaves_no_cell_out(regions: list[Region]) -> None:
+    kept = sparse_compositor._outermost(regions)
+    assert {cell for region in kept for cell in _cells(region)} == {cell for one in regions for cell in _cells(one)}
 
 
 def test_it_is_meant_for_the_installed_textual() -> None:

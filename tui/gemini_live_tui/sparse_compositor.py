@@ -1,89 +1,111 @@
-"""A compositor that renders only the rows that changed. The one place that reaches behind Textual's public interface.
+"""A compositor that paints only the cells that changed. The one place that reaches behind Textual's public interface.
 
 Textual's own asks every widget for all of its rows whenever a cell of the screen changes: a meter that moves costs as
-much as a new screen. Here the rows of a change are rendered, and changes that are far apart are not joined. When this
-version of Textual is not the one that was read (see `fits`), its own compositor stays in place.
+much as a new screen. Here each changed region is painted by whatever widget is in front there, and by no other. When
+this version of Textual is not the one that was read (see `fits`), its own compositor stays in place.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from textual._compositor import ChopsUpdate, Compositor
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.control import Control
+from textual._compositor import Compositor, CompositorUpdate
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
+
+from gemini_live_tui.widgets.painted import Painted
+
+Piece = tuple[int, int, Strip]
+"""Column and row of the screen where a strip begins."""
+
+
+class CellsUpdate(CompositorUpdate):
+    """Parts of rows that are written over what is there."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self.pieces = pieces
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for x, y, strip in self.pieces:
+            yield Control.move_to(x, y).segment
+            yield from strip
+
+    def render_segments(self, console: Console) -> str:
+        """What is sent to the terminal."""
+        return "".join(f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for x, y, strip in self.pieces)
 
 
 class SparseCompositor(Compositor):
-    """Renders bands of rows instead of the smallest rectangle around everything that changed."""
+    """Paints what changed, each cell by the widget that is seen there."""
 
-    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
-        if crop is None:
-            yield from super()._get_renders(None)
-            return
-        intersection = Region.intersection
-        for widget, (region, clip) in self.visible_widgets.items():
-            band = intersection(clip, crop)
-            _, y, width, height = intersection(region, band)
-            if not (width and height):
-                continue
-            # Whole widgets from side to side: where they begin and end is where chops do.
-            left, _, breadth, _ = intersection(region, clip)
-            rows = Region(left - region.x, y - region.y, breadth, height)
-            yield region, Region(left, y, breadth, height), widget.render_lines(rows)
-
-    def render_partial_update(self) -> ChopsUpdate | None:
+    def render_partial_update(self) -> CellsUpdate | None:  # type: ignore[override]
         """The cells that changed since the last update."""
         screen = self.size.region
         regions = [region for dirty in self._dirty_regions if (region := dirty.intersection(screen))]
         self._dirty_regions.clear()
-        if not regions:
-            return None
-        spans = list(self._regions_to_spans(regions))
-        cuts = self.cuts
-        chops: list[dict[int, Strip | None]] = [dict.fromkeys(line[:-1]) for line in cuts]
-        for group in _bands(regions):
-            rows = {y for region in group for y in region.line_range}
-            hull = Region.from_union(group)
-            part: Sequence[Any] = self._render_chops(hull, rows.__contains__)
-            for y in rows:
-                line = chops[y]
-                # Beside the hull stands only what lies behind the widgets there, which were not asked.
-                for cut, end in pairwise(cuts[y]):
-                    if cut < hull.right and end > hull.x:
-                        line[cut] = part[y][cut]
-        return ChopsUpdate(chops, spans, [line[1:] for line in cuts])
+        layers = [
+            (widget, region, region.intersection(clip)) for widget, (region, clip) in self.visible_widgets.items()
+        ]
+        pieces: list[Piece] = []
+        for region in _outermost(regions):
+            pieces.extend(_painted(region, layers, 0))
+        return CellsUpdate(pieces) if pieces else None
 
 
-def _bands(regions: list[Region]) -> list[list[Region]]:
-    """Regions in groups: those whose rows touch and whose columns overlap belong together."""
-    groups: list[tuple[Region, list[Region]]] = []
-    for region in sorted(regions, key=lambda r: (r.y, r.x)):
-        joined, members = region, [region]
-        rest = []
-        for hull, others in groups:
-            if hull.grow((1, 0, 1, 0)).overlaps(joined):
-                joined, members = hull.union(joined), [*others, *members]
-            else:
-                rest.append((hull, others))
-        groups = [*rest, (joined, members)]
-    return [members for _, members in groups]
+def _painted(wanted: Region, layers: Sequence[tuple[Widget, Region, Region]], first: int) -> Iterator[Piece]:
+    """A region of the screen, by the widgets from the `first` backwards."""
+    for index in range(first, len(layers)):
+        widget, region, seen = layers[index]
+        if not seen.overlaps(wanted):
+            continue
+        here = wanted.intersection(seen)
+        crop = here.translate((-region.x, -region.y))
+        strips = widget.paint_lines(crop) if isinstance(widget, Painted) else widget.render_lines(crop)
+        for y, strip in zip(here.line_range, strips, strict=False):
+            yield here.x, y, strip
+        for rest in _beside(wanted, here):
+            yield from _painted(rest, layers, index + 1)
+        return
+
+
+def _beside(whole: Region, part: Region) -> Iterable[Region]:
+    """What is left of a region without a part of it: at most four pieces."""
+    if part == whole:
+        return ()
+    pieces = (
+        Region(whole.x, whole.y, whole.width, part.y - whole.y),
+        Region(whole.x, part.bottom, whole.width, whole.bottom - part.bottom),
+        Region(whole.x, part.y, part.x - whole.x, part.height),
+        Region(part.right, part.y, whole.right - part.right, part.height),
+    )
+    return (piece for piece in pieces if piece)
+
+
+def _outermost(regions: Sequence[Region]) -> Sequence[Region]:
+    """The regions that are not part of another, largest first."""
+    kept: list[Region] = []
+    for region in sorted(set(regions), key=lambda one: -one.area):
+        if not any(other.contains_region(region) for other in kept):
+            kept.append(region)
+    return kept
 
 
 def fits() -> bool:
     """Whether Textual is built as it was when this was written."""
-    names = ("_render_chops", "_regions_to_spans", "visible_widgets", "cuts", "render_partial_update", "_get_renders")
-    if not all(hasattr(Compositor, name) for name in names):
+    if not all(hasattr(Compositor, name) for name in ("visible_widgets", "render_partial_update", "render_update")):
         return False
-    return list(inspect.signature(Compositor._render_chops).parameters) == [
-        "self",
-        "crop",
-        "is_rendered_line",
-    ] and list(inspect.signature(ChopsUpdate.__init__).parameters) == ["self", "chops", "spans", "chop_ends"]
+    wanted: dict[Callable[..., object], list[str]] = {
+        Compositor.render_partial_update: ["self"],
+        CompositorUpdate.render_segments: ["self", "console"],
+        Widget.render_lines: ["self", "crop"],
+    }
+    return all(list(inspect.signature(method).parameters) == names for method, names in wanted.items())
 
 
 def install(screen: Screen[Any]) -> None:

@@ -20,8 +20,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from gemini_live_tui.messages import FollowChanged
-from gemini_live_tui.widgets.contained import Contained
 from gemini_live_tui.widgets.paint import Paint
+from gemini_live_tui.widgets.painted import Contained, strip_of
 
 MAX_KEPT = 1024
 """Items whose lines are kept; others are laid out again when they show."""
@@ -306,6 +306,12 @@ class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
         return lines
 
     def render_line(self, y: int) -> Strip:
+        """One row of the window, with what selecting by mouse needs."""
+        row = self.scroll_offset.y + y
+        strip = self.paint_line(y)
+        return strip.apply_offsets(0, row) if self._line_at(row) is not None else strip
+
+    def paint_line(self, y: int) -> Strip:
         """Paint one row of the window."""
         width = self.size.width
         row = self.scroll_offset.y + y
@@ -318,14 +324,14 @@ class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
             return Strip.blank(width, self.rich_style)
         span = None if (selection := self.text_selection) is None else selection.get_span(row)
         if span is not None:
-            return self._strip(lines[within], width, span).apply_offsets(0, row)
+            return self._strip(lines[within], width, span)
         key = (self._forgotten + index, within)
         strip = self._strips.get(key)
         if strip is None or strip.cell_length != width:
             strip = self._strip(lines[within], width)
             self._strips.discard(key)
             self._strips[key] = strip
-        return strip.apply_offsets(0, row)
+        return strip
 
     def _strip(self, line: Line, width: int, selected: tuple[int, int] | None = None) -> Strip:
         segments = [Segment(text, self._paint.style(name)) for text, name in line.runs]
@@ -333,7 +339,7 @@ class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
             start, end = selected
             marked = self.screen.get_component_rich_style("screen--selection")
             segments = _mark(segments, start, end, marked)
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        return strip_of(segments, width, self.rich_style)
 
     def notify_style_update(self) -> None:
         """Forget everything painted in the old colours."""

@@ -8,15 +8,15 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.geometry import Region
 from textual.strip import Strip
-from textual.widget import Widget
 
 from gemini_live_tui.widgets.paint import Paint
+from gemini_live_tui.widgets.painted import Painted, strip_of
 
 Run = tuple[str, str]
 """Text and the name of a style, see `paint`."""
 
 
-class Row(Widget):
+class Row(Painted):
     """One row of text, no border. A subclass says what is on it in `runs`."""
 
     DEFAULT_CSS = """
@@ -50,14 +50,14 @@ class Row(Widget):
         self._strip = None
         self.update_row()
 
-    def render_line(self, y: int) -> Strip:
+    def paint_line(self, y: int) -> Strip:
         """Paint the row."""
         if y:
             return Strip.blank(self.size.width, self.rich_style)
         width = self.size.width
         if self._strip is None or self._strip.cell_length != width:
             segments = [Segment(text, self._paint.style(name)) for text, name in self._runs]
-            self._strip = Strip(segments).adjust_cell_length(width, self.rich_style)
+            self._strip = strip_of(segments, width, self.rich_style)
         return self._strip
 
     def run_at(self, x: int) -> Run | None:

@@ -15,8 +15,8 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from gemini_live_tui.widgets.contained import Contained
 from gemini_live_tui.widgets.paint import Paint
+from gemini_live_tui.widgets.painted import Contained, strip_of
 
 Run = tuple[str, str]
 """Text and the name of a style, see `paint`."""
@@ -184,6 +184,10 @@ class RowList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
         return (*runs, ("", "cursor")) if index == self.cursor and self.has_focus else runs
 
     def render_line(self, y: int) -> Strip:
+        """One row of the window, with what selecting by mouse needs."""
+        return self.paint_line(y).apply_offsets(0, round(self.scroll_y) + y)
+
+    def paint_line(self, y: int) -> Strip:
         """Paint one row of the window."""
         width = self.size.width
         index = round(self.scroll_y) + y
@@ -195,11 +199,9 @@ class RowList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
         marked = bool(runs) and runs[-1] == ("", "cursor")
         if marked:
             cursor = self._paint.style("cursor")
-            segments = [Segment(text, cursor) for text, _ in runs if text]
-            strip = Strip(segments).adjust_cell_length(width, cursor)
+            strip = strip_of([Segment(text, cursor) for text, _ in runs if text], width, cursor)
         else:
-            segments = [Segment(text, self._paint.style(name)) for text, name in runs if text]
-            strip = Strip(segments).adjust_cell_length(width, base)
+            strip = strip_of([Segment(text, self._paint.style(name)) for text, name in runs if text], width, base)
         selection = self.text_selection
         span = None if selection is None else selection.get_span(index)
         if span is not None:
@@ -207,7 +209,7 @@ class RowList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
             end = strip.cell_length if end == -1 else end
             style = self.screen.get_component_rich_style("screen--selection")
             strip = Strip.join([strip.crop(0, start), strip.crop(start, end).apply_style(style), strip.crop(end)])
-        return strip.apply_offsets(0, index)
+        return strip
 
     def notify_style_update(self) -> None:
         """Forget what was painted in the old colours."""

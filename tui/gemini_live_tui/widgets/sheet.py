@@ -9,8 +9,8 @@ from rich.segment import Segment
 from textual.geometry import Region
 from textual.strip import Strip
 
-from gemini_live_tui.widgets.contained import Contained
 from gemini_live_tui.widgets.paint import Paint
+from gemini_live_tui.widgets.painted import Contained, strip_of
 from gemini_live_tui.widgets.row import Run, difference
 
 
@@ -56,12 +56,12 @@ class Sheet(Contained, can_focus=True, inherit_bindings=False):
         self.update_rows()
         self.refresh()
 
-    def render_line(self, y: int) -> Strip:
+    def paint_line(self, y: int) -> Strip:
         """Paint one row."""
         if y >= len(self._rows):
             return Strip.blank(self.size.width, self.rich_style)
         segments = [Segment(text, self._paint.style(name)) for text, name in self._rows[y]]
-        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
+        return strip_of(segments, self.size.width, self.rich_style)
 
     @property
     def plain(self) -> str:

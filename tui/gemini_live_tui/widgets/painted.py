@@ -1,0 +1,85 @@
+"""Widgets that paint their own rows, and how a failure while they do so stays in their pane.
+
+Such a widget has neither border nor padding. `SparseCompositor` takes its rows as they are, without what Textual does
+to a row on its way to the screen: offsets for the mouse, links, borders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.events import Event
+from textual.filter import ANSIToTruecolor
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from gemini_live_tui.messages import BodyFailed
+
+
+class Painted(Widget):
+    """The base. A subclass paints a row in `paint_line`."""
+
+    def paint_line(self, y: int) -> Strip:
+        """Row `y` of the window, `size.width` cells."""
+        raise NotImplementedError
+
+    def render_line(self, y: int) -> Strip:
+        """The same for Textual, which asks for whole screens and for what is under the mouse."""
+        return self.paint_line(y)
+
+    def paint_lines(self, crop: Region) -> list[Strip]:
+        """The cells of `crop`, in the widget's coordinates."""
+        if self.size != self.outer_size:
+            return self.render_lines(crop)
+        strips = [self.paint_line(y) for y in crop.line_range]
+        for line_filter in self.get_line_filters():
+            # The colours of `paint` are true ones, or the terminal's own on purpose.
+            if not isinstance(line_filter, ANSIToTruecolor):
+                _, background = self.background_colors
+                strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        start, end = crop.column_span
+        return strips if (start, end) == (0, self.size.width) else [strip.crop(start, end) for strip in strips]
+
+
+class Contained(Painted):
+    """One whose errors, while it paints or answers an event, go to the pane around it, not to the application."""
+
+    def paint_lines(self, crop: Region) -> list[Strip]:
+        """The cells of `crop`; blank ones when that fails."""
+        try:
+            return super().paint_lines(crop)
+        except Exception as error:
+            return self._failed(error, crop)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The cells of `crop`, as Textual asks for them."""
+        try:
+            return super().render_lines(crop)
+        except Exception as error:
+            return self._failed(error, crop)
+
+    def _failed(self, error: Exception, crop: Region) -> list[Strip]:
+        self.post_message(BodyFailed(error))
+        return [Strip.blank(crop.width, self.rich_style)] * crop.height
+
+    async def on_event(self, event: Event) -> None:
+        """Answer an event."""
+        try:
+            await super().on_event(event)
+        except Exception as error:
+            self.post_message(BodyFailed(error))
+
+
+def strip_of(segments: Iterable[Segment], width: int, base: Style) -> Strip:
+    """Segments as a row of `width` cells: cut, or filled up in the style `base`."""
+    parts = list(segments)
+    rest = width - sum(cell_len(part.text) for part in parts)
+    if rest < 0:
+        return Strip(parts).adjust_cell_length(width, base)
+    if rest:
+        parts.append(Segment(" " * rest, base))
+    return Strip(parts, width)
