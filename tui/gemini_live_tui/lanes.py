@@ -328,7 +328,8 @@ def _things(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     window = lanes.window
     cells: list[Cell] = [(" ", "")] * width
     found: list[tuple[float, str, str]] = []
-    found.extend((run.t, "t", "lane-tool") for run in lanes.view.mind.tools.values())
+    start, end = window.start, window.end
+    found.extend((run.t, "t", "lane-tool") for run in lanes.view.mind.tools.values() if start <= run.t < end)
     styles = {"refused": "warn", "watch": "lane-watcher", "held": "warn", "fault": "error"}
     found.extend((tick.t, THINGS[tick.lane], styles[tick.lane]) for tick in _ticks(lanes, *styles))
     found.extend((mark.t, "m", "mark") for mark in lanes.view.mind.marks)

@@ -317,11 +317,11 @@ class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
         row = self.scroll_offset.y + y
         found = self._line_at(row)
         if found is None:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._paint.style(""))
         index, within = found
         lines = self._item(index)
         if within >= len(lines):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._paint.style(""))
         span = None if (selection := self.text_selection) is None else selection.get_span(row)
         if span is not None:
             return self._strip(lines[within], width, span)
@@ -339,7 +339,7 @@ class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
             start, end = selected
             marked = self.screen.get_component_rich_style("screen--selection")
             segments = _mark(segments, start, end, marked)
-        return strip_of(segments, width, self.rich_style)
+        return strip_of(segments, width, self._paint.style(""))
 
     def notify_style_update(self) -> None:
         """Forget everything painted in the old colours."""

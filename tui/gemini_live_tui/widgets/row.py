@@ -53,11 +53,11 @@ class Row(Painted):
     def paint_line(self, y: int) -> Strip:
         """Paint the row."""
         if y:
-            return Strip.blank(self.size.width, self.rich_style)
+            return Strip.blank(self.size.width, self._paint.style(""))
         width = self.size.width
         if self._strip is None or self._strip.cell_length != width:
             segments = [Segment(text, self._paint.style(name)) for text, name in self._runs]
-            self._strip = strip_of(segments, width, self.rich_style)
+            self._strip = strip_of(segments, width, self._paint.style(""))
         return self._strip
 
     def run_at(self, x: int) -> Run | None:

@@ -195,7 +195,7 @@ class RowList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
         self._painted[index] = runs
         if len(self._painted) > 512:
             self._painted = {index: runs}
-        base = self.rich_style
+        base = self._paint.style("")
         marked = bool(runs) and runs[-1] == ("", "cursor")
         if marked:
             cursor = self._paint.style("cursor")

@@ -59,9 +59,9 @@ class Sheet(Contained, can_focus=True, inherit_bindings=False):
     def paint_line(self, y: int) -> Strip:
         """Paint one row."""
         if y >= len(self._rows):
-            return Strip.blank(self.size.width, self.rich_style)
+            return Strip.blank(self.size.width, self._paint.style(""))
         segments = [Segment(text, self._paint.style(name)) for text, name in self._rows[y]]
-        return strip_of(segments, self.size.width, self.rich_style)
+        return strip_of(segments, self.size.width, self._paint.style(""))
 
     @property
     def plain(self) -> str:

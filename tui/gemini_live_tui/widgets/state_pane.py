@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from gemini_live_runtime.journal.mind_view import KeyCell
     from gemini_live_tui.app import ConsoleApp
 
+MAX_MADE = 512
+"""Rows that are kept as they were made."""
+
 
 class StateRows(RowList):
     """The list in the pane; it asks the pane what stands on a row."""
@@ -63,6 +66,8 @@ class StatePane(Container):
         self._declared = rows.Declared()
         self._shape = ""
         self._counts: dict[str, int] = {}
+        self._made: dict[str, tuple[KeyCell, tuple[object, ...], Sequence[Run]]] = {}
+        """Rows, each with what it was made of."""
         self._breaks: frozenset[str] = frozenset()
         self._again: float | None = None
         self._listed: tuple[list[str], set[str], list[str]] | None = None
@@ -143,7 +148,15 @@ class StatePane(Container):
         if 0 <= age < rows.FLASH_S:
             left = rows.FLASH_S - age + 0.01
             self._again = left if self._again is None else min(self._again, left)
-        return rows.key_row(
+        broken = bool(self._breaks) and shown_key(key) in self._breaks
+        made_of = (width, 0 <= age < rows.FLASH_S, broken, self._declared)
+        kept = self._made.get(row)
+        # A cell is made anew whenever anything about its key changes.
+        if kept is not None and kept[0] is cell and kept[1] == made_of:
+            return kept[2]
+        if len(self._made) > MAX_MADE:
+            self._made.clear()
+        runs = rows.key_row(
             key,
             cell,
             width,
@@ -151,8 +164,10 @@ class StatePane(Container):
             declared=self._declared,
             elapsed=self._elapsed,
             whole=row.startswith("^"),
-            broken=bool(self._breaks) and shown_key(key) in self._breaks,
+            broken=broken,
         )
+        self._made[row] = (cell, made_of, runs)
+        return runs
 
     # -- the cursor --------------------------------------------------------------------------------------------------
 
