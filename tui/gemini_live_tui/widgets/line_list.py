@@ -14,14 +14,14 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.cache import LRUCache
-from textual.geometry import Region, Size
-from textual.scroll_view import ScrollView
+from textual.geometry import Region
 from textual.selection import Selection
 from textual.strip import Strip
 
 from gemini_live_tui.messages import FollowChanged
 from gemini_live_tui.widgets.paint import Paint
-from gemini_live_tui.widgets.painted import Contained, strip_of
+from gemini_live_tui.widgets.painted import strip_of
+from gemini_live_tui.widgets.scrolled import ScrolledList
 
 MAX_KEPT = 1024
 """Items whose lines are kept; others are laid out again when they show."""
@@ -53,7 +53,7 @@ class Line:
         return "".join(text for text, _ in self.runs)
 
 
-class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
+class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
     """A list of items of a few lines each; see the four methods at the end of the class for what a pane provides."""
 
     ALLOW_SELECT = True
@@ -93,6 +93,10 @@ class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
 
         `reset` takes nothing for granted.
         """
+        self._take_in(forgotten, reset=reset)
+        self.show_bar()
+
+    def _take_in(self, forgotten: int, *, reset: bool) -> None:
         width = self.scrollable_content_region.width
         if width <= 0:
             return
@@ -117,9 +121,11 @@ class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
                 changed.append(self._rows(before, after))
         if self.following:
             self._to_end()
-        top = self.scroll_offset.y
+        if not changed:
+            return
+        top, window = self.scroll_offset.y, self.window()
         for rows in changed:
-            self.refresh(rows.translate((0, -top)).intersection(Region(0, 0, self.size.width, self.size.height)))
+            self.refresh(rows.translate((0, -top)).intersection(window))
 
     def rebase(self, *, forgotten: int = 0) -> None:
         """The items are those of another moment: lay out only those that are new, or differ from what was known.
@@ -154,6 +160,7 @@ class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
         self._resize(self._starts[-1])
         if self.following:
             self._to_end()
+        self.show_bar()
         self.refresh()
 
     def _drop(self, key: int) -> None:
@@ -237,7 +244,7 @@ class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
         return Region(0, start, max(1, self.size.width), max(0, end - start))
 
     def _resize(self, rows: int) -> None:
-        self.virtual_size = Size(self._width, rows)
+        self.set_extent(self._width, rows)
 
     # -- scrolling ---------------------------------------------------------------------------------------------------
 
@@ -253,11 +260,6 @@ class LineList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
         """Repaint, and notice whether the end is in sight: it is followed exactly then."""
         super().watch_scroll_y(old_value, new_value)
         self._set_following(round(new_value) >= self.max_scroll_y)
-
-    def watch_show_vertical_scrollbar(self) -> None:
-        """A scrollbar that has just appeared does not know yet where the window is."""
-        if self.show_vertical_scrollbar:
-            self.vertical_scrollbar.position = round(self.scroll_y)
 
     def _set_following(self, following: bool) -> None:
         if following != self.following:

@@ -9,20 +9,20 @@ from collections.abc import Sequence
 
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
 from gemini_live_tui.widgets.paint import Paint
-from gemini_live_tui.widgets.painted import Contained, strip_of
+from gemini_live_tui.widgets.painted import strip_of
+from gemini_live_tui.widgets.scrolled import ScrolledList
 
 Run = tuple[str, str]
 """Text and the name of a style, see `paint`."""
 
 
-class RowList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
+class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
     """A list of one-row items with a cursor, which is seen while the list has the focus.
 
     A pane provides `row_runs`, and calls `set_rows` with what it lists and `touch` when rows may look different.
@@ -83,8 +83,8 @@ class RowList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
             else:
                 self.cursor = self._nearest(min(self.cursor, max(0, len(rows) - 1)))
             width = max(1, self.scrollable_content_region.width)
-            if self.virtual_size != (width, len(rows)):
-                self.virtual_size = Size(width, len(rows))
+            self.set_extent(width, len(rows))
+            self.show_bar()
         self.touch()
 
     def touch(self) -> None:
@@ -92,11 +92,11 @@ class RowList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
         width = self.scrollable_content_region.width
         if width <= 0 or not self.is_attached:
             return
-        top, height = round(self.scroll_y), self.size.height
-        for y in range(height):
+        top, window = round(self.scroll_y), self.window()
+        for y in range(window.height):
             runs = self._runs(top + y, width)
             if self._painted.get(top + y) != runs:
-                self.refresh(Region(0, y, self.size.width, 1))
+                self.refresh(Region(0, y, window.width, 1))
 
     @property
     def row_at_cursor(self) -> str:
@@ -172,7 +172,8 @@ class RowList(Contained, ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         """Rows depend on the width."""
         self._painted.clear()
-        self.virtual_size = Size(max(1, self.scrollable_content_region.width), len(self._rows))
+        self.set_extent(max(1, self.scrollable_content_region.width), len(self._rows))
+        self.show_bar()
         self.refresh()
 
     # -- painting ----------------------------------------------------------------------------------------------------
