@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gemini_live_runtime.records import keyword_record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class MeterSample:
     """One reading of every meter. Levels are dBFS from -60 to 0, None where there is nothing to measure."""
 

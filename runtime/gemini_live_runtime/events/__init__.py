@@ -13,13 +13,15 @@ sanitises it. This module imports nothing of the runtime; reading events back an
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 from gemini_live_runtime.events.base import *
 from gemini_live_runtime.events.inspection import *
 from gemini_live_runtime.events.mind import *
 from gemini_live_runtime.events.session import *
+from gemini_live_runtime.records import record
 
 PAYLOADS: dict[str, type[Payload]] = {
     cls.type: cls
@@ -102,11 +104,21 @@ _FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in PAYLOADS.v
 _WIRE = {cls: (names, f'"type":"{cls.type}","data":') for cls, names in _FIELDS.items()}
 """What `to_line` needs of each: its fields, and the middle of its line."""
 
-_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
-"""As `json.dumps` with these options, which would make an encoder for every event."""
+
+def _encoder() -> Callable[[Any], str]:
+    """As `json.dumps` with the same options, which makes two encoders for every value."""
+    encoder = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return encoder.encode
+    parts = make(None, encoder.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True)
+    return lambda value: "".join(parts(value, 0))
 
 
-@dataclass(frozen=True, slots=True)
+_encode = _encoder()
+
+
+@record
 class Event:
     """A stamped payload.
 

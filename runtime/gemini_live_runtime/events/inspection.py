@@ -5,10 +5,10 @@ Explanations are the trees described in `events.mind`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from gemini_live_runtime.events.base import Actor, Payload
+from gemini_live_runtime.records import keyword_record
 
 __all__ = [
     "AgentDescribed",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class AgentDescribed(Payload):
     """What the agent is made of, at the session's start and after each change. `defined_at` is `file.py:12` or "".
 
@@ -52,7 +52,7 @@ class AgentDescribed(Payload):
     extractors: tuple[dict[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class GuardsRead(Payload):
     """How the ways out of the current phase stand, told whenever that has changed.
 
@@ -67,7 +67,7 @@ class GuardsRead(Payload):
     needs: tuple[dict[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PatternsRead(Payload):
     """How far temporal patterns have come, told whenever that has changed, at most once a second.
 
@@ -78,7 +78,7 @@ class PatternsRead(Payload):
     patterns: tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class WatcherSwitched(Payload):
     """A watcher was muted, or is heard again."""
 
@@ -88,7 +88,7 @@ class WatcherSwitched(Payload):
     actor: Actor = "operator"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class EditPreviewed(Payload):
     """What an edit would do, found out on a copy. `problem` says why it cannot be made; then the rest is empty.
 
@@ -114,7 +114,7 @@ class EditPreviewed(Payload):
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class EditsApplied(Payload):
     """An operator's edit was made, taken back or made again. `undo` and `redo` count what can be.
 
@@ -129,7 +129,7 @@ class EditsApplied(Payload):
     redo: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PhasePreviewed(Payload):
     """What going to `phase` by the operator's word would do. `problem` says why it cannot be done.
 
@@ -154,7 +154,7 @@ class PhasePreviewed(Payload):
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class BreakpointsChanged(Payload):
     """All breakpoints, after a change.
 
@@ -166,7 +166,7 @@ class BreakpointsChanged(Payload):
     breakpoints: tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class AgentHeld(Payload):
     """The agent decides nothing more until it is released: tool answers and transitions wait, the call goes on.
 
@@ -180,7 +180,7 @@ class AgentHeld(Payload):
     explanation: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class AgentHolding(Payload):
     """What waits while the agent is held: `answers` of tools, and `steps` of decision, `next` the first in words."""
 
@@ -190,7 +190,7 @@ class AgentHolding(Payload):
     next: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class AgentReleased(Payload):
     """The agent goes on: for good, for one decision, or until the turn ends. `seconds` it was held."""
 
@@ -200,7 +200,7 @@ class AgentReleased(Payload):
     actor: Actor = "operator"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class MarkSet(Payload):
     """The operator marked this moment, or that of event `of`; `text` is the note, "" for a mark alone.
 
@@ -214,7 +214,7 @@ class MarkSet(Payload):
     actor: Actor = "operator"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class AgentReloaded(Payload):
     """The agent's file was read again between two turns. `problem`: it cannot be used, the old one goes on.
 

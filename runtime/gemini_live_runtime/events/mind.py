@@ -6,10 +6,11 @@ An explanation is the tree that `state.explaining.Explanation.to_json` makes: `{
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal
 
 from gemini_live_runtime.events.base import Payload
+from gemini_live_runtime.records import keyword_record
 
 __all__ = [
     "AgentFinished",
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class StateChanged(Payload):
     """A key changed. `mutation` is dense from 1 in a session; `origin` is a kind of writer, `by` the one of that kind.
 
@@ -58,7 +59,7 @@ class StateChanged(Payload):
     removed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PhaseEntered(Payload):
     """The conversation moved to a phase. `explanation` is the guard that let it, null where none was asked.
 
@@ -77,7 +78,7 @@ class PhaseEntered(Payload):
     terminal: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PhaseBlocked(Payload):
     """A guard let the conversation move to `target`, which still requires `missing`; `preparing` is being run."""
 
@@ -88,7 +89,7 @@ class PhaseBlocked(Payload):
     preparing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class WatcherFired(Payload):
     """A watcher's condition came true."""
 
@@ -102,7 +103,7 @@ class WatcherFired(Payload):
     muted: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class WatchersMissed(Payload):
     """Watched keys changed without the watchers' conditions coming true.
 
@@ -114,7 +115,7 @@ class WatchersMissed(Payload):
     misses: tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PatternFired(Payload):
     """A temporal pattern was seen; `text` has the measured numbers."""
 
@@ -123,7 +124,7 @@ class PatternFired(Payload):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class InstructionUpdated(Payload):
     """The model's instruction was replaced; `via` is how it travelled: `setup` began the connection."""
 
@@ -133,7 +134,7 @@ class InstructionUpdated(Payload):
     reasons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ContextSent(Payload):
     """The model was given context. `queued`: it waits for the user's next input or for the turn's end."""
 
@@ -143,7 +144,7 @@ class ContextSent(Payload):
     queued: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PromptChanged(Payload):
     """The model is to speak unasked: `armed` waits for silence, `sent` went out, `cancelled` never will."""
 
@@ -152,7 +153,7 @@ class PromptChanged(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ExtractionFinished(Payload):
     """An extractor read the conversation as of turn `of_turn`. `refused` are fields that did not fit, with reasons.
 
@@ -169,7 +170,7 @@ class ExtractionFinished(Payload):
     merged: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ExtractionFailed(Payload):
     """An extractor gave nothing that can be used. `raised_at` is its author's line, `file.py:12` or "".
 
@@ -186,7 +187,7 @@ class ExtractionFailed(Payload):
     merged: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PromotionDecided(Payload):
     """A field of an extraction became state, or did not: `reason` says why."""
 
@@ -199,7 +200,7 @@ class PromotionDecided(Payload):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class RepairActed(Payload):
     """A phase's needs stay unfulfilled: the model is nudged, or the agent's escalation begins."""
 
@@ -210,7 +211,7 @@ class RepairActed(Payload):
     attempt: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ReactionPerformed(Payload):
     """A reactor rule had an effect performed."""
 
@@ -220,7 +221,7 @@ class ReactionPerformed(Payload):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class CodeFailed(Payload):
     """The agent's own code raised; the call goes on. `where` is its role, `name` the function.
 
@@ -236,7 +237,7 @@ class CodeFailed(Payload):
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class CodeSlow(Payload):
     """The agent's own code held up the session for `ms`. `defined_at` and `times` are as in `code.failed`."""
 
@@ -248,7 +249,7 @@ class CodeSlow(Payload):
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ToolAcknowledged(Payload):
     """A background tool's call was answered with "running"; its result follows as `tool.finished`."""
 
@@ -258,7 +259,7 @@ class ToolAcknowledged(Payload):
     delivered: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class AgentFinished(Payload):
     """A background agent ended."""
 
@@ -268,7 +269,7 @@ class AgentFinished(Payload):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SoftTurnTaken(Payload):
     """The user spoke and the model kept silent for `silence_s`: the turn counts for state, the model is left alone."""
 
@@ -276,7 +277,7 @@ class SoftTurnTaken(Payload):
     silence_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class TurnMeasured(Payload):
     """Where the time of a turn went. `stages` are ms from the end of speech on; null where nothing could be measured.
 
@@ -297,7 +298,7 @@ class TurnMeasured(Payload):
     response: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class TelemetryReported(Payload):
     """The session's figures, as `SessionTelemetry.snapshot`."""
 
@@ -305,7 +306,7 @@ class TelemetryReported(Payload):
     figures: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SnapshotRestored(Payload):
     """An earlier session was taken up."""
 
@@ -317,7 +318,7 @@ class SnapshotRestored(Payload):
     resuming: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SnapshotSaved(Payload):
     """The session could be taken up from here."""
 
@@ -325,7 +326,7 @@ class SnapshotSaved(Payload):
     turns: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class DeliveryDropped(Payload):
     """A subscriber was too slow: `count` events of a class were dropped since it was last said."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from gemini_live_runtime.events.base import Actor, Mode, Payload, Record, Side, StateWord, Wire
+from gemini_live_runtime.records import keyword_record
 
 __all__ = [
     "AudioLost",
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SessionStarted(Payload):
     """First event of every session. `wall` is seconds since the Unix epoch at t = 0."""
 
@@ -62,7 +62,7 @@ class SessionStarted(Payload):
     tools: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SessionState(Payload):
     """The state word changed; `reason` says why in a few words."""
 
@@ -71,7 +71,7 @@ class SessionState(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SessionEnded(Payload):
     """Last event of a session that ended in an orderly way. `exit_code` is 0 for a normal end."""
 
@@ -80,7 +80,7 @@ class SessionEnded(Payload):
     exit_code: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ConnectionOpening(Payload):
     """A connection attempt begins. `url` carries no credential."""
 
@@ -89,7 +89,7 @@ class ConnectionOpening(Payload):
     resuming: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ConnectionReady(Payload):
     """`setupComplete` arrived, `ms` after the attempt began. `resumed`: the server knows the conversation so far."""
 
@@ -99,7 +99,7 @@ class ConnectionReady(Payload):
     resumed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ConnectionClosed(Payload):
     """The connection ended; `reason` is the server's own text, `sentence` and `remedy` are ours."""
 
@@ -111,7 +111,7 @@ class ConnectionClosed(Payload):
     requested: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ConnectionGoAway(Payload):
     """The server will close the connection in `time_left_s` seconds (None: it did not say)."""
 
@@ -119,7 +119,7 @@ class ConnectionGoAway(Payload):
     time_left_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ConnectionResumable(Payload):
     """Whether the server currently offers to resume this session. The handle itself is a secret and not here.
 
@@ -131,7 +131,7 @@ class ConnectionResumable(Payload):
     last_consumed: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class WireMessage(Payload):
     """One message as it travelled: `frame` is its JSON with secrets redacted.
 
@@ -147,7 +147,7 @@ class WireMessage(Payload):
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class WireAudio(Payload):
     """A run of consecutive messages that carried nothing but audio.
 
@@ -165,7 +165,7 @@ class WireAudio(Payload):
     mime_type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class TurnStarted(Payload):
     """A turn begins: somebody spoke or typed, or the model spoke unasked. The envelope's `turn` is its number."""
 
@@ -173,14 +173,14 @@ class TurnStarted(Payload):
     by: Literal["voice", "typed", "model"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class GenerationCompleted(Payload):
     """The model has produced all of its answer; playback may go on."""
 
     type: ClassVar[str] = "generation.completed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class TurnInterrupted(Payload):
     """The model's answer was cut. Heard and unheard are by the playback clock (24 kHz samples and transcript text)."""
 
@@ -193,7 +193,7 @@ class TurnInterrupted(Payload):
     unheard_text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class TurnCompleted(Payload):
     """A turn is over. `latency_ms`: end of the user's input to the first sample played (None: nothing was played)."""
 
@@ -203,7 +203,7 @@ class TurnCompleted(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class TranscriptDelta(Payload):
     """More text of one side. Deltas of a side in a turn are concatenated as they are.
 
@@ -216,7 +216,7 @@ class TranscriptDelta(Payload):
     channel: Literal["speech", "text", "thought"] = "speech"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class TextSent(Payload):
     """Text the operator typed went out, once. `command_id` is the command it came with."""
 
@@ -226,14 +226,14 @@ class TextSent(Payload):
     actor: Actor = "operator"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PlaybackStarted(Payload):
     """The device consumed the first sample of the envelope's `gen`."""
 
     type: ClassVar[str] = "playback.started"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PlaybackHeard(Payload):
     """Samples [`first`, `first` + `count`) of generation `of` were consumed by the device; `muted`: as silence."""
 
@@ -244,7 +244,7 @@ class PlaybackHeard(Payload):
     muted: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PlaybackDrained(Payload):
     """Everything of generation `of` has been played."""
 
@@ -252,7 +252,7 @@ class PlaybackDrained(Payload):
     of: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ToolCalled(Payload):
     """The model called a tool."""
 
@@ -262,7 +262,7 @@ class ToolCalled(Payload):
     args: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ToolFinished(Payload):
     """A tool call has its one answer. `delivered`: it was sent; a cancelled call's answer is not.
 
@@ -278,7 +278,7 @@ class ToolFinished(Payload):
     delivered: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class UsageReported(Payload):
     """Token counts of one usage message, and the running estimate of the session's cost in US dollars.
 
@@ -297,7 +297,7 @@ class UsageReported(Payload):
     prices_as_of: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class AudioOpened(Payload):
     """Sound was opened, or not: `problems` holds a sentence for each part that could not be."""
 
@@ -310,7 +310,7 @@ class AudioOpened(Payload):
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class AudioLost(Payload):
     """A device vanished or stalled."""
 
@@ -319,7 +319,7 @@ class AudioLost(Payload):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class EchoLeaking(Payload):
     """While the model plays, echo is reduced by less than 10 dB (`leaking`), or again by enough."""
 
@@ -327,7 +327,7 @@ class EchoLeaking(Payload):
     leaking: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class VoiceMarked(Payload):
     """The user's voice began or ended, as `source` hears it."""
 
@@ -336,7 +336,7 @@ class VoiceMarked(Payload):
     source: Literal["local", "server"] = "local"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ControlChanged(Payload):
     """The operator's switches, all of them, after a change. Microphone and speaker: False is muted."""
 
@@ -348,7 +348,7 @@ class ControlChanged(Payload):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Meters(Payload):
     """Once a second: the last of the samples that are not journaled. Units as in `samples.MeterSample`."""
 
@@ -363,7 +363,7 @@ class Meters(Payload):
     loop_lag_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Log(Payload):
     """A line of the agent's or of a library's own output."""
 
@@ -373,7 +373,7 @@ class Log(Payload):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Notice(Payload):
     """Something the operator should know, in one sentence, with what to do about it."""
 
@@ -384,7 +384,7 @@ class Notice(Payload):
     remedy: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class LimitReached(Payload):
     """A limit set by the operator is near (`stage` warning, at 80 %) or reached (`hang-up`).
 
@@ -398,7 +398,7 @@ class LimitReached(Payload):
     limit: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class CommandRefused(Payload):
     """A command was not carried out; `reason` is a sentence."""
 
@@ -408,7 +408,7 @@ class CommandRefused(Payload):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class RecordingTrimmed(Payload):
     """Old audio was deleted to stay under the cap, or audio recording stopped: `reason` says which."""
 
@@ -418,7 +418,7 @@ class RecordingTrimmed(Payload):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Unknown(Payload):
     """A payload of a type this reader does not know: kept whole, shown by name."""
 

@@ -413,7 +413,17 @@ def _log(view: SessionView, event: ev.Event, p: ev.Log) -> Dirty:
 
 
 def _both(first: _Handler, second: _Handler) -> _Handler:
-    return lambda view, event, payload: first(view, event, payload) | second(view, event, payload)
+    joined: dict[tuple[Dirty, Dirty], Dirty] = {}
+
+    def both(view: SessionView, event: ev.Event, payload: Any) -> Dirty:
+        marks = first(view, event, payload), second(view, event, payload)
+        # Joining flags takes longer than looking them up.
+        both_marks = joined.get(marks)
+        if both_marks is None:
+            both_marks = joined[marks] = marks[0] | marks[1]
+        return both_marks
+
+    return both
 
 
 for _cls, _handler in MIND_HANDLERS.items():

@@ -231,7 +231,7 @@ def watcher_fired(view: SessionView, event: ev.Event, p: ev.WatcherFired) -> Dir
         card = replace(card, suppressed=card.suppressed + 1)
     else:
         text = f"{_name(p.key)} {shown(pack(p.old), 40)} → {shown(pack(p.new), 40)}"
-        card = replace(card, fired=card.fired + 1, last=text, last_t=event.t, last_seq=event.seq, share=None)
+        card = card.after_firing(text, event.t, event.seq)
         _tick(mind, event, "watch", name)
     mind.watchers[name] = card
     return _WATCHERS
@@ -245,25 +245,8 @@ def watchers_missed(view: SessionView, event: ev.Event, p: ev.WatchersMissed) ->
         card = mind.watchers.get(name) or WatcherCard(name)
         share = miss.get("share")
         near = float(share) if isinstance(share, int | float) and not isinstance(share, bool) else None
-        # `replace` takes three times as long, and a turn may have many of these.
-        mind.watchers[name] = WatcherCard(
-            card.name,
-            card.when,
-            card.keys,
-            card.blocking,
-            card.defined_at,
-            card.muted,
-            card.fired,
-            card.suppressed,
-            card.last,
-            card.last_t,
-            card.last_seq,
-            sanitise_line(str(miss.get("missing", "")), MAX_TEXT),
-            event.t,
-            event.seq,
-            near,
-            card.shares if near is None else (*card.shares[-MAX_NUMBERS + 1 :], near),
-        )
+        why = sanitise_line(str(miss.get("missing", "")), MAX_TEXT)
+        mind.watchers[name] = card.after_missing(why, event.t, event.seq, near)
     return Dirty.WATCHERS
 
 

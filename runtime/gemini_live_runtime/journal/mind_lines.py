@@ -14,18 +14,13 @@ _LONGEST = 1000
 _AGO_S = 1.0
 """Seconds from which on a mark is one of the past."""
 
+_NOTICED = Dirty.TRANSCRIPT | Dirty.NOTICES
+
 
 def _block(view: SessionView, event: ev.Event, status: str, text: str, detail: str = "") -> Dirty:
-    open_block(
-        view,
-        event,
-        "notice",
-        text=sanitise_line(text, _LONGEST),
-        status=status,
-        detail=sanitise_line(detail, _LONGEST),
-        done=True,
-    )
-    return Dirty.TRANSCRIPT | Dirty.NOTICES
+    detail = sanitise_line(detail, _LONGEST) if detail else ""
+    open_block(view, event, "notice", text=sanitise_line(text, _LONGEST), status=status, detail=detail, done=True)
+    return _NOTICED
 
 
 def phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Dirty:

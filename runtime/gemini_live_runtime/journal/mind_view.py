@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from gemini_live_runtime.records import record
+
 MAX_KEYS = 5000
 """State keys shown; further ones are counted in `keys_beyond`."""
 
@@ -57,7 +59,7 @@ def real_key(key: str) -> str:
     return str(json.loads(f'"{key}"')) if "\\" in key else key
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeyCell:
     """One key of state. `value` and `was` are packed, `was` is "" where there was none; `text` is fit to show.
 
@@ -79,7 +81,7 @@ class KeyCell:
     numbers: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stay:
     """A phase that was entered by event `seq`; `seconds` is how long it lasted, None while it does."""
 
@@ -92,7 +94,7 @@ class Stay:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Need:
     """Something that a phase is there to find out; `by` is who wrote it."""
 
@@ -102,7 +104,7 @@ class Need:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Way:
     """A way out of the current phase. `guard` and `target_guard` are packed explanations, "" for none."""
 
@@ -114,7 +116,7 @@ class Way:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WatcherCard:
     """A watcher. `last` is what it saw when it fired, `miss` why it did not the last time it was looked at.
 
@@ -138,8 +140,52 @@ class WatcherCard:
     share: float | None = None
     shares: tuple[float, ...] = ()
 
+    # `replace` takes many times as long, and a turn may have a hundred of these.
 
-@dataclass(frozen=True, slots=True)
+    def after_firing(self, saw: str, t: float, seq: int) -> WatcherCard:
+        """The card after event `seq`, at which it fired."""
+        return WatcherCard(
+            self.name,
+            self.when,
+            self.keys,
+            self.blocking,
+            self.defined_at,
+            self.muted,
+            self.fired + 1,
+            self.suppressed,
+            saw,
+            t,
+            seq,
+            self.miss,
+            self.miss_t,
+            self.miss_seq,
+            None,
+            self.shares,
+        )
+
+    def after_missing(self, why: str, t: float, seq: int, share: float | None) -> WatcherCard:
+        """The card after event `seq`, at which it did not fire."""
+        return WatcherCard(
+            self.name,
+            self.when,
+            self.keys,
+            self.blocking,
+            self.defined_at,
+            self.muted,
+            self.fired,
+            self.suppressed,
+            self.last,
+            self.last_t,
+            self.last_seq,
+            why,
+            t,
+            seq,
+            share,
+            self.shares if share is None else (*self.shares[-MAX_NUMBERS + 1 :], share),
+        )
+
+
+@record
 class PatternCard:
     """A temporal pattern and how far it has come."""
 
@@ -154,7 +200,7 @@ class PatternCard:
     last_seq: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolRun:
     """One call. `args` and `result` are packed; `end` is when it was answered, None while it runs."""
 
@@ -172,7 +218,7 @@ class ToolRun:
     acknowledged: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnCard:
     """One turn. `stages` are (name, ms or None) in order; `end` is None while it goes on."""
 
@@ -190,7 +236,7 @@ class TurnCard:
     response_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """Somebody's sound on the timeline: `user` or `model`. `end` is None while it goes on; `cut`: interrupted."""
 
@@ -201,7 +247,7 @@ class Span:
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tick:
     """A moment on the timeline: `watch`, `typed`, `refused`, `fault` or `held`."""
 
@@ -211,7 +257,7 @@ class Tick:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mark:
     """The operator's mark, set by event `seq` for the moment `t` after event `of`."""
 
@@ -221,7 +267,7 @@ class Mark:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Breakpoint:
     """Where the agent is to be held."""
 
@@ -232,7 +278,7 @@ class Breakpoint:
     hits: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Held:
     """The agent is held since `t`; `of` is the event that set it off, `explanation` packed, `next` what waits first."""
 

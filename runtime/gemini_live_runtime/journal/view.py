@@ -11,6 +11,7 @@ from enum import IntFlag, auto
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.journal.mind_view import MindView
+from gemini_live_runtime.records import record
 from gemini_live_runtime.samples import MeterSample
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Dirty(IntFlag):
     HELD = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """One paragraph of the transcript at one event. `rev` grows with every change, so that a wrapped copy can be kept.
 
@@ -85,7 +86,7 @@ class Block:
     """Tools: duration. Model: the turn's latency, end of the user's input to the first sample played."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LogLine:
     """One line of output of the agent, a library or the engine."""
 
