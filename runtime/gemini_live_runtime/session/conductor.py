@@ -69,6 +69,20 @@ ENDING_S = 1.0
 TEARDOWN_S = 2.0
 """Seconds that `on_teardown` listeners, and then the last snapshot, may take."""
 
+_HEARD = frozenset(
+    (
+        ev.TurnStarted,
+        ev.PhaseEntered,
+        ev.TurnCompleted,
+        ev.TurnInterrupted,
+        ev.GenerationCompleted,
+        ev.ConnectionGoAway,
+        ev.ConnectionClosed,
+        ev.Notice,
+    )
+)
+"""What `_observe` has a case for; most events are none of these."""
+
 
 class Conductor:
     """One agent's mind in one session."""
@@ -351,6 +365,8 @@ class Conductor:
             return
         self.fast.hear(event)
         self.signals.observe(payload)
+        if type(payload) not in _HEARD:
+            return
         match payload:
             case ev.TurnStarted():
                 self.lane.put("turn begins", lambda: self.pipeline.turn_began(event.turn, payload.by))

@@ -34,6 +34,26 @@ GO_AWAY_TIME = ("go_away_time_left", "go_away_time_left_ms")
 LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budget_ms")
 """Keys that are read live: they tell nobody when they change."""
 
+_HEARD = frozenset(
+    (
+        ev.TranscriptDelta,
+        ev.TextSent,
+        ev.VoiceMarked,
+        ev.TurnStarted,
+        ev.PlaybackHeard,
+        ev.SessionState,
+        ev.ConnectionReady,
+        ev.ConnectionClosed,
+        ev.ConnectionGoAway,
+        ev.ConnectionResumable,
+        ev.TurnInterrupted,
+        ev.Notice,
+        ev.CodeFailed,
+        ev.UsageReported,
+    )
+)
+"""What `observe` has a case for; most events are none of these."""
+
 
 class SessionType(Enum):
     """What a session carries, with the minutes Google grants without context compression (wire-protocol, section 5)."""
@@ -107,6 +127,8 @@ class SessionSignals:
 
     def observe(self, payload: ev.Payload) -> None:
         """Take what an event says."""
+        if type(payload) not in _HEARD:
+            return
         match payload:
             case ev.TranscriptDelta() | ev.TextSent() | ev.VoiceMarked() | ev.TurnStarted() | ev.PlaybackHeard():
                 self._active_at = self._now()
