@@ -37,6 +37,7 @@ from gemini_live_runtime.session.interface import EventSink  # noqa: E402
 from gemini_live_runtime.session.live import Live  # noqa: E402
 from gemini_live_runtime.session.plan import SessionPlan  # noqa: E402
 from gemini_live_runtime.session.runner import LiveSession  # noqa: E402
+from gemini_live_runtime.session.settler import Often  # noqa: E402
 from gemini_live_runtime.state.computed import ComputedVar  # noqa: E402
 from gemini_live_runtime.state.guards import Guard  # noqa: E402
 from gemini_live_runtime.state.store import Origin, writing_as  # noqa: E402
@@ -222,7 +223,7 @@ class Turns:
         mind, now = self.mind, self.mind.clock.now()
         self._number += 1
         # Turns are seconds apart: what fires in each of them is not held back as if it set itself off.
-        mind.settler._lately.clear()
+        mind.settler.often = Often()
         began = time.perf_counter()
         await mind.pipeline.turn_began(self._number, "voice")
         took = time.perf_counter() - began
