@@ -723,7 +723,9 @@ def test_an_instruction_that_cannot_be_written_is_told_in_the_preview() -> None:
         await Desk(t).does(cmd.PreviewPhase(phase="second"))
         found = t.all(ev.PhasePreviewed)[-1]
         assert (found.problem, found.instruction) == ("", "")
-        assert "on purpose" in found.unknown[0]
+        assert found.unknown[0].startswith("instruction of second: ")
+        assert "ValueError: on purpose" in found.unknown[0]
+        assert t.failures() == []
 
     talk(of, scenario)
 

@@ -290,7 +290,7 @@ def foresee_phase(scene: Scene, name: str, command_id: str) -> ev.PhasePreviewed
         clears=clears,
         runs=runs,
         prompts=bool(new.prompt_on_enter),
-        unknown=() if resolved.error is None else (str(resolved.error),),
+        unknown=() if resolved.error is None else (f"instruction of {name}: {resolved.error}",),
     )
 
 

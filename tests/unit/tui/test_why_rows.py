@@ -204,3 +204,12 @@ def test_going_to_a_phase_shows_what_it_lacks_and_what_it_brings() -> None:
     ):
         assert part in said
     assert "no way leads there" in plain(phase_lines(ev.PhasePreviewed(command_id="c", phase="x"), UNICODE))
+
+
+def test_an_instruction_that_cannot_be_made_is_shown_with_its_phase_and_harmlessly() -> None:
+    unknown = ("instruction of plan: it raised ValueError: \x1b[31mno\u202e price\n\x07",)
+    said = plain(phase_lines(ev.PhasePreviewed(command_id="c", phase="plan", unknown=unknown), UNICODE))
+    assert said.split("\n") == [
+        "no way leads there from here",
+        "? cannot be told: instruction of plan: it raised ValueError: no price",
+    ]

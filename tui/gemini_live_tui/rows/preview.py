@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.text import sanitise_line
@@ -29,13 +29,17 @@ def edit_lines(preview: EditPreviewed, glyphs: Glyphs) -> Iterator[Line]:
     yield from _some([_turns(item, glyphs) for item in preview.guards])
     if preview.phase:
         yield 0, [(f"{glyphs.here} ", "phase"), ("the conversation goes to ", "said"), (_name(preview.phase), "phase")]
-    for item in preview.unknown[:MOST]:
-        yield 0, [("? ", "alarm"), ("cannot be told: ", "quiet"), (sanitise_line(item, 300), "said")]
+    yield from _untold(preview.unknown)
     told = (preview.derived, preview.watchers, preview.patterns, preview.guards, preview.phase, preview.unknown)
     if not any(told):
         same = all(not item.get("removed") and item.get("old") == item.get("new") for item in preview.values)
         text = "Nothing changes: it has that value." if same and preview.values else "Nothing else changes."
         yield 0, [(text, "quiet")]
+
+
+def _untold(unknown: Sequence[str]) -> Iterator[Line]:
+    for item in unknown[:MOST]:
+        yield 0, [("? ", "alarm"), ("cannot be told: ", "quiet"), (sanitise_line(item, 300), "said")]
 
 
 def _some(lines: list[list[Run]]) -> Iterator[Line]:
@@ -125,6 +129,7 @@ def phase_lines(preview: PhasePreviewed, glyphs: Glyphs) -> Iterator[Line]:
             yield 0, [(words, "quiet"), (", ".join(_name(name) for name in names), "said")]
     if preview.prompts:
         yield 0, [("the model speaks first", "said")]
+    yield from _untold(preview.unknown)
     if preview.instruction:
         yield 0, [("instruction    ", "quiet"), (sanitise_line(preview.instruction, 400), "said")]
 
