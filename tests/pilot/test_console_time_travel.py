@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pilot.actions.time import at, heard, row, talked
+from tests.pilot.actions.time import at, heard, row, talked, written
 from tests.support.console_driver import Driver, console, make_app, screen_text
 from tests.support.scripted_link import ScriptedLink
 
@@ -94,6 +94,31 @@ async def test_marks_are_listed_and_numbered_by_what_they_mark() -> None:
 def _history(driver: Driver) -> History:
     assert driver.app.store.history is not None
     return driver.app.store.history
+
+
+async def test_the_state_diff_names_who_removed_a_key() -> None:
+    async with console(size=(120, 36)) as driver:
+        await written(driver)
+        driver.link.emit(
+            ev.StateChanged(
+                key="app:plan",
+                old="gold",
+                new=None,
+                removed=True,
+                mutation=1,
+                origin="watcher",
+                by="anger",
+                reason="app:anger changed",
+            )  # fmt: skip
+        )
+        await driver.settle()
+        await driver.press("d")
+        rows = {name: row for row in driver.rows() for name in ("app:day", "app:plan") if f"removed  {name}" in row}
+        assert "tool pay" in rows["app:day"]
+        assert "watcher anger" in rows["app:plan"]
+        await driver.press("down", "enter")
+        assert "Removed, by watcher anger at" in driver.screen()
+        assert "app:anger changed" in driver.screen()
 
 
 async def test_a_click_on_the_timeline_seeks_and_a_drag_scrubs() -> None:

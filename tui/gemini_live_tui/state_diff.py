@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from gemini_live_runtime.journal.mind_view import KeyCell, MindView
+from gemini_live_runtime.journal.mind_view import KeyCell, MindView, Removal
 from gemini_live_tui.moments import by_moment
 
 
@@ -13,7 +13,8 @@ from gemini_live_tui.moments import by_moment
 class Difference:
     """One key that is not the same: `old` is what it was, `new` what it became; None where it was not there.
 
-    `times` is how often it was written in between, 0 where that is not known.
+    `times` is how often it was written in between, 0 where that is not known. `removal` tells who removed it, None
+    where it is there or that is not remembered.
     """
 
     key: str
@@ -21,6 +22,13 @@ class Difference:
     old: KeyCell | None
     new: KeyCell | None
     times: int = 0
+    removal: Removal | None = None
+
+    @property
+    def writer(self) -> str:
+        """Who made the difference, in a few words; "" where that is not known."""
+        made = self.new or self.removal
+        return who(made) if made is not None else ""
 
 
 def differences(before: MindView, after: MindView) -> list[Difference]:
@@ -32,14 +40,14 @@ def differences(before: MindView, after: MindView) -> list[Difference]:
             assert new is not None
             found.append(Difference(key, "added", None, new, new.changes))
         elif new is None:
-            found.append(Difference(key, "removed", old, None))
+            found.append(Difference(key, "removed", old, None, removal=after.removed.get(key)))
         elif old.value != new.value:
             found.append(Difference(key, "changed", old, new, max(0, new.changes - old.changes)))
     return found
 
 
-def who(cell: KeyCell) -> str:
-    """Who wrote a value, in a few words."""
+def who(cell: KeyCell | Removal) -> str:
+    """Who wrote a value, or removed one, in a few words."""
     return f"{cell.origin} {cell.by}".strip()
 
 

@@ -14,6 +14,7 @@ from gemini_live_runtime.journal.mind_view import (
     MAX_MARKS,
     MAX_NUMBERS,
     MAX_PATH,
+    MAX_REMOVED,
     MAX_SPANS,
     MAX_TICKS,
     MAX_TOOLS,
@@ -25,6 +26,7 @@ from gemini_live_runtime.journal.mind_view import (
     MindView,
     Need,
     PatternCard,
+    Removal,
     Span,
     Stay,
     Tick,
@@ -134,10 +136,16 @@ def state_changed(view: SessionView, event: ev.Event, p: ev.StateChanged) -> Dir
     before = keys.get(name)
     if p.removed:
         keys.pop(name, None)
+        mind.removed.pop(name, None)
+        by, reason = _name(p.by) if p.by else "", sanitise_line(p.reason, MAX_TEXT) if p.reason else ""
+        mind.removed[name] = Removal(_name(p.origin), by, reason, event.t, event.turn, event.seq)
+        _bounded(mind.removed, MAX_REMOVED)
         return _STATE
-    if before is None and len(keys) >= MAX_KEYS:
-        mind.keys_beyond += 1
-        return _STATE
+    if before is None:
+        mind.removed.pop(name, None)
+        if len(keys) >= MAX_KEYS:
+            mind.keys_beyond += 1
+            return _STATE
     value = p.new
     packed = pack(value)
     kind = _KINDS.get(type(value), "object")

@@ -17,6 +17,9 @@ from gemini_live_runtime.records import record
 MAX_KEYS = 5000
 """State keys shown; further ones are counted in `keys_beyond`."""
 
+MAX_REMOVED = 1000
+"""Removed keys whose remover is remembered, those that were removed last."""
+
 MAX_PATH = 500
 MAX_TOOLS = 500
 MAX_TURNS = 2000
@@ -79,6 +82,18 @@ class KeyCell:
     seq: int
     changes: int = 1
     numbers: tuple[float, ...] = ()
+
+
+@record
+class Removal:
+    """Who removed a key, by event `seq`."""
+
+    origin: str
+    by: str
+    reason: str
+    t: float
+    turn: int
+    seq: int
 
 
 @record
@@ -297,13 +312,15 @@ class Held:
 class MindView:
     """Everything a display knows about an agent's mind. `shape` is the packed `agent.described`, "" before it came.
 
-    `keys` are by `plain_key`, in the order in which they were first written; `state_density` counts changes by second.
+    `keys` and `removed` are by `plain_key`, in the order in which they were first written, or removed last; a key is in
+    one of them only. `state_density` counts changes by second.
     """
 
     shape: str = ""
     shape_seq: int = 0
     keys: dict[str, KeyCell] = field(default_factory=dict)
     keys_beyond: int = 0
+    removed: dict[str, Removal] = field(default_factory=dict)
     changes: int = 0
     path: list[Stay] = field(default_factory=list)
     visits: dict[str, int] = field(default_factory=dict)
@@ -374,10 +391,11 @@ _CONTAINERS = tuple(f.name for f in fields(MindView) if hasattr(getattr(MindView
 """Fields that hold a list or a dict."""
 
 _FIELDS = tuple(f.name for f in fields(MindView))
-_DICTS = frozenset(("keys", "visits", "watchers", "patterns", "tools", "turns", "state_density"))
+_DICTS = frozenset(("keys", "removed", "visits", "watchers", "patterns", "tools", "turns", "state_density"))
 _TUPLES = frozenset(("needs", "ways", "allowed", "breakpoints"))
 _ITEMS: dict[str, type[Any]] = {
     "keys": KeyCell,
+    "removed": Removal,
     "path": Stay,
     "needs": Need,
     "ways": Way,

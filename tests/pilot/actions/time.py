@@ -224,6 +224,7 @@ async def _diff(driver: Driver, way: str) -> None:
     assert '"silver" → "gold"' in screen
     assert "- removed  app:day" in screen
     assert "tool pay" in screen
+    assert "tool pay" in next(row for row in driver.rows() if "- removed  app:day" in row)
     await driver.press("down", "enter")
     assert '"gold"' in driver.screen()
     assert "Before, by tool pay" in driver.screen()

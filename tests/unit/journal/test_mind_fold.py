@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.journal.mind_view import MAX_NUMBERS, MindView, pack, plain_key, real_key, unpack
+from gemini_live_runtime.journal.mind_view import (
+    MAX_NUMBERS,
+    MAX_REMOVED,
+    MindView,
+    pack,
+    plain_key,
+    real_key,
+    unpack,
+)
 
 
 def mind(*payloads: ev.Payload | tuple[float, ev.Payload]) -> MindView:
@@ -51,6 +59,22 @@ def test_a_key_knows_its_value_its_writer_and_what_it_was():
 def test_a_removed_key_is_gone_and_a_new_one_of_its_name_begins_afresh():
     view = mind(wrote("a", 1, added=True), wrote("a", None, 1, removed=True), wrote("a", 2, added=True))
     assert (view.keys["a"].changes, view.keys["a"].was) == (1, "")
+
+
+def test_who_removed_a_key_is_known_until_it_is_there_again():
+    gone = wrote("a", None, 1, removed=True, origin="operator", by="", reason="not \x1b[1mtrue")
+    removal = mind(wrote("a", 1, added=True), gone).removed["a"]
+    assert (removal.origin, removal.by, removal.reason, removal.seq) == ("operator", "", "not true", 2)
+    back = mind(wrote("a", 1, added=True), gone, wrote("a", 2, added=True))
+    assert (list(back.keys), back.removed) == (["a"], {})
+
+
+def test_of_removed_keys_the_last_are_remembered():
+    gone = [wrote(f"k{number}", None, 1, removed=True) for number in range(MAX_REMOVED + 5)]
+    found = mind(*gone, wrote("k9", None, 1, removed=True)).removed
+    assert len(found) == MAX_REMOVED
+    assert "k4" not in found
+    assert list(found)[-1] == "k9"
 
 
 def test_numbers_keep_a_bounded_history_and_true_is_none():

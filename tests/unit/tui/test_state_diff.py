@@ -43,6 +43,7 @@ def test_exactly_the_keys_that_differ_are_told(old, new) -> None:
     assert differences(after.mind, after.mind) == []
     for one in found.values():
         assert one.new is None or who(one.new) == "tool lookup"
+        assert one.writer == "tool lookup"
 
 
 def test_a_turn_is_compared_from_its_beginning_to_its_end_or_to_now() -> None:

@@ -156,7 +156,15 @@ class DiffScreen(ModalScreen[None]):
         for heading, cell in (("Before", one.old), ("After", one.new)):
             if cell is not None:
                 parts.append((f"{heading}, by {who(cell) or 'nobody known'} at {clock_text(cell.t)}", _value(cell)))
-        whole = {"key": one.key, "how": one.how, "old": _value(one.old), "new": _value(one.new)}
+        gone = one.removal
+        if gone is not None:
+            parts.append(
+                (
+                    f"Removed, by {who(gone) or 'nobody known'} at {clock_text(gone.t)}",
+                    gone.reason or "No reason was given.",
+                )
+            )
+        whole = {"key": one.key, "how": one.how, "old": _value(one.old), "new": _value(one.new), "by": one.writer}
         self.app.push_screen(DetailsScreen(one.key, parts, copy=whole, ascii_only=self._ascii))
 
 
@@ -190,7 +198,7 @@ class DiffList(RowList):
         left = f" {SIGNS[one.how]} {one.how:<9}"
         key = f"{fit(one.key, KEY_WIDTH, ellipsis):<{KEY_WIDTH}} "
         cell = one.new or one.old
-        writer = f"  {who(cell)}" if cell is not None and one.how != "removed" else ""
+        writer = f"  {one.writer}" if one.writer else ""
         writer = fit(writer, 26, ellipsis)
         room = max(8, width - len(left) - len(key) - len(writer) - 1)
         if one.old is not None and one.new is not None:
