@@ -99,18 +99,8 @@ def _history(driver: Driver) -> History:
 async def test_the_state_diff_names_who_removed_a_key() -> None:
     async with console(size=(120, 36)) as driver:
         await written(driver)
-        driver.link.emit(
-            ev.StateChanged(
-                key="app:plan",
-                old="gold",
-                new=None,
-                removed=True,
-                mutation=1,
-                origin="watcher",
-                by="anger",
-                reason="app:anger changed",
-            )  # fmt: skip
-        )
+        gone = {"removed": True, "origin": "watcher", "by": "anger", "reason": "app:anger changed"}
+        driver.link.emit(ev.StateChanged(**{"key": "app:plan", "old": "gold", "new": None, "mutation": 1, **gone}))
         await driver.settle()
         await driver.press("d")
         rows = {name: row for row in driver.rows() for name in ("app:day", "app:plan") if f"removed  {name}" in row}
