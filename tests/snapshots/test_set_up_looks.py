@@ -141,9 +141,9 @@ def doubles(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
     monkeypatch.setattr(vertex, "find_login", no_login)
     monkeypatch.setenv("GEMINI_API_KEY", "")
-    own = [RecentAgent("front_desk:agent", 0.0), RecentAgent("/gone/my_agent.py:agent", 0.0)]
+    used = ManualClock().wall() - 7200
+    own = [RecentAgent(reference, used) for reference in ("front_desk:agent", "/gone/my_agent.py:agent")]
     monkeypatch.setattr("gemini_live_tui.screens.gallery.recent_agents", lambda: own)
-    monkeypatch.setattr("gemini_live_tui.screens.gallery.time.time", lambda: 7200.0)
     return monkeypatch
 
 

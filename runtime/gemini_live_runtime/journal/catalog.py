@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -76,8 +76,11 @@ class Entry(Facts):
         return tuple(words)
 
 
-def list_entries(root: Path) -> list[Entry]:
-    """Every session in a folder of sessions, newest first; what cannot be read is there with its `problem`."""
+def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[Entry]:
+    """Every session in a folder of sessions, newest first; what cannot be read is there with its `problem`.
+
+    `wall` is the time by which files were written, in Unix seconds.
+    """
     cache = _read_cache(root)
     found: dict[str, tuple[tuple[int, ...], Facts]] = {}
     entries = []
@@ -94,7 +97,7 @@ def list_entries(root: Path) -> list[Entry]:
         else:
             facts = facts_of(folder)
             fresh = True
-        if info.st_mtime < time.time() - _FRESH_S:
+        if info.st_mtime < wall() - _FRESH_S:
             found[folder.name] = (stamp, facts)
         entries.append(_entry(folder, facts, info.st_mtime))
     if fresh or found.keys() != cache.keys():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,8 +38,8 @@ def trash_dir(root: Path) -> Path:
     return root.with_name("trash")
 
 
-def delete(root: Path, name: str) -> str:
-    """Move the session `name` to the trash; its name there, which `restore` takes.
+def delete(root: Path, name: str, *, wall: Callable[[], float] = time.time) -> str:
+    """Move the session `name` to the trash; its name there, which `restore` takes. `wall` tells Unix seconds.
 
     Raises `JournalError` with a sentence when it is running, is not there or cannot be moved.
     """
@@ -52,7 +53,7 @@ def delete(root: Path, name: str) -> str:
     try:
         paths.private_dir(trash)
         target = _free(trash, name)
-        paths.write_private(stamp, {"id": name, "when": time.time()})
+        paths.write_private(stamp, {"id": name, "when": wall()})
         folder.rename(target)
     except OSError as error:
         with contextlib.suppress(OSError):

@@ -173,10 +173,15 @@ def test_a_change_that_leaves_size_and_time_as_they_were_is_noticed(root: Path) 
 
 
 def test_a_file_that_changed_just_now_is_looked_at_again(root: Path) -> None:
-    debt_call().write(root)
-    list_entries(root)
-    known = json.loads((root / CACHE_FILE).read_text())["sessions"] if (root / CACHE_FILE).exists() else {}
-    assert known == {}
+    changed = (debt_call().write(root) / "events.jsonl").stat().st_mtime
+
+    def known() -> set[str]:
+        return set(json.loads((root / CACHE_FILE).read_text())["sessions"]) if (root / CACHE_FILE).exists() else set()
+
+    list_entries(root, wall=lambda: changed + 1.9)
+    assert known() == set()
+    list_entries(root, wall=lambda: changed + 2.1)
+    assert known() == {"s1"}
 
 
 @pytest.mark.parametrize(

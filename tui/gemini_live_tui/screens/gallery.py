@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
@@ -52,6 +51,7 @@ class GalleryScreen(BoxScreen):
 
     def on_mount(self) -> None:
         """Fill the list."""
+        now = self.console_app.time.wall()
         for number, bundled in enumerate(CATALOGUE):
             self._agents.add_option(Option(self._row(bundled.name, _parts(bundled)), id=f"b{number}"))
         self._agents.add_option(Option("", disabled=True))
@@ -60,7 +60,7 @@ class GalleryScreen(BoxScreen):
             self._agents.add_option(Option(note, disabled=True, id="none"))
         for number, own in enumerate(self._own):
             name = _short(own.reference)
-            detail = own.problem or f"used {_ago(time.time() - own.used)}"
+            detail = own.problem or f"used {_ago(now - own.used)}"
             self._agents.add_option(Option(self._row(name, detail), id=f"o{number}", disabled=bool(own.problem)))
         self._agents.highlighted = 0
         self._agents.focus()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -123,7 +122,7 @@ class SessionsScreen(Screen[None]):
     @work(group="sessions", exclusive=True)
     async def _load(self, go_to: str = "") -> None:
         try:
-            self._all = await asyncio.to_thread(self._look)
+            self._all = await asyncio.to_thread(self._look, self._own_app.time.wall())
         except OSError as error:
             self._all = []
             self.say(f"The recordings cannot be looked through: {error.strerror or error}.", "warning")
@@ -132,11 +131,11 @@ class SessionsScreen(Screen[None]):
             self.list.go_to(go_to)
         self._look_ahead()
 
-    def _look(self) -> list[Entry]:
+    def _look(self, now: float) -> list[Entry]:
         from gemini_live_runtime.journal import trash
         from gemini_live_runtime.journal.catalog import list_entries
 
-        trash.expire(self._root, time.time())
+        trash.expire(self._root, now)
         return trash.list_trash(self._root) if self._in_trash else list_entries(self._root)
 
     def _show(self) -> None:
@@ -298,7 +297,7 @@ class SessionsScreen(Screen[None]):
         from gemini_live_runtime.journal import trash
 
         try:
-            self._deleted.append(trash.delete(self._root, entry.id))
+            self._deleted.append(trash.delete(self._root, entry.id, wall=self._own_app.time.wall))
         except GeminiLiveError as error:
             self.say(str(error), "warning")
             return
