@@ -89,7 +89,7 @@ def pcm_rate(mime_type: str, *, default: int = MODEL_PCM_RATE, kinds: tuple[str,
         if name == "rate":
             rate = int(value) if value.isascii() and value.isdigit() and len(value) < 7 else 0
             return rate if rate in PCM_RATES else None
-    return MODEL_PCM_RATE
+    return default
 
 
 def encode_client(message: ClientMessage) -> str:

@@ -203,6 +203,18 @@ async def test_speech_at_another_rate_is_resampled(rate: int) -> None:
     assert 1.0 < len(parts.ear.heard[0]) / 32_000 < 2.2
 
 
+@pytest.mark.parametrize("mime_type", ["audio/pcm", "audio/l16"])
+@virtual
+async def test_speech_that_names_no_rate_is_taken_as_16_khz(mime_type: str) -> None:
+    parts = TestParts("hello")
+    async with session(parts) as client:
+        await client.audio(hiss(0.5) + voice(1) + hiss(1), mime_type)
+        await client.turn()
+        await client.audio(hiss(0.5) + voice(1) + hiss(1), "audio/pcm;rate=16000")
+        await client.turn()
+    assert parts.ear.heard[0] == parts.ear.heard[1]
+
+
 @virtual
 async def test_the_end_of_the_audio_stream_ends_speech_at_once() -> None:
     async with session(TestParts("hello")) as client:
