@@ -129,7 +129,7 @@ ConsoleApp(source, settings=ConsoleSettings(theme="ember", tmux=False)).run()
 """
 
 MEMORY = """
-import asyncio, gc, json, sys
+import asyncio, gc, json, statistics, sys
 from tests.support.ten_minutes import TICK_S
 from tests.support.ten_minutes_link import TenMinutesLink
 from gemini_live_tui.app import ConsoleApp
@@ -154,9 +154,14 @@ async def main(seconds):
         # At 60 times its pace three seconds of the session pass between two frames.
         together = 60
         rounds = int(seconds / TICK_S / together)
-        for number in range(rounds + 1):
-            if number % (rounds // 6) == 0:
-                figures.append(resident())
+        readings = []
+        for number in range(rounds + 5):
+            # A page of the history that is just being written is no growth: each figure is the median of five readings.
+            if number % (rounds // 6) < 5:
+                readings.append(resident())
+            elif readings:
+                figures.append(statistics.median(readings))
+                readings = []
             for _ in range(together):
                 link.release()
                 clock.t += TICK_S
@@ -164,7 +169,7 @@ async def main(seconds):
                 await pilot.pause(0)
                 app.frames.flush()
             await pilot.pause(0)
-    print(json.dumps(figures))
+    print(json.dumps([*figures, statistics.median(readings)]))
 
 asyncio.run(main(float(sys.argv[1])))
 """

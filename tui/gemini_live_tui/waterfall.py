@@ -49,7 +49,7 @@ def worst(view: SessionView) -> TurnCard | None:
 
 def stages_of(card: TurnCard) -> list[tuple[str, float | None]]:
     """(name, ms or None) of each stage, the known ones first and in their order, the sum left out."""
-    given = dict(card.stages)
+    given = card.stages
     given.pop("total", None)
     return [(name, given.pop(name, None)) for name in LABELS] + list(given.items())
 
@@ -62,7 +62,7 @@ def title(card: TurnCard, glyphs: Glyphs, width: int) -> list[Run]:
     else:
         runs.append((f" {glyphs.separator} ", "quiet"))
         runs.append((duration_text(card.latency_ms), "strong"))
-        heard = dict(card.stages).get("buffer") is not None
+        heard = card.stages.get("buffer") is not None
         runs.append((" to the first sound" if heard else " to the answer", "quiet"))
     parts = [clock_text(card.t)]
     if card.source:
@@ -142,7 +142,7 @@ def inline(card: TurnCard, glyphs: Glyphs, room: int) -> str:
     """A turn's stages on one line of at most `room` cells, the longest kept: `612 ms |vad 180|net 96|model 288|`."""
     if card.latency_ms is None:
         return ""
-    given = dict(card.stages)
+    given = card.stages
     groups = (
         ("vad", ("hang_over",)),
         ("net", ("uplink", "downlink")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from math import inf
 from typing import Any, TypeVar
 
 from gemini_live_runtime import events as ev
@@ -49,6 +50,9 @@ MAX_TARGET = 500
 
 _KINDS = {str: "text", int: "number", float: "number", bool: "bool", type(None): "null", list: "list", dict: "object"}
 
+EXACT = 2**53
+"""Whole numbers below this are floats, too."""
+
 T = TypeVar("T")
 
 _STATE = Dirty.STATE | Dirty.TIMELINE
@@ -73,6 +77,12 @@ def _short_name(text: str) -> str:
 def _name(text: str) -> str:
     # The same few names come with every event; a long one is not worth the memory.
     return _short_name(text) if len(text) <= MAX_NAME else sanitise_line(text, MAX_NAME)
+
+
+@lru_cache(maxsize=16)
+def _names(names: tuple[str, ...]) -> tuple[str, ...]:
+    # The same for every turn, and kept once.
+    return tuple(_name(name) for name in names)
 
 
 def _bounded(items: dict[Any, T], limit: int) -> None:
@@ -151,7 +161,7 @@ def state_changed(view: SessionView, event: ev.Event, p: ev.StateChanged) -> Dir
     kind = _KINDS.get(type(value), "object")
     numbers = before.numbers if before is not None else ()
     if kind == "number":
-        numbers = (*numbers[-MAX_NUMBERS + 1 :], float(value))
+        numbers = (*numbers[-MAX_NUMBERS + 1 :], value if abs(value) < EXACT else _as_float(value))
     keys[name] = KeyCell(
         packed,
         shown(packed),
@@ -167,6 +177,13 @@ def state_changed(view: SessionView, event: ev.Event, p: ev.StateChanged) -> Dir
         numbers,
     )
     return _STATE
+
+
+def _as_float(number: int | float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
 
 
 # -- phases ----------------------------------------------------------------------------------------------------------
@@ -357,7 +374,8 @@ def turn_measured(view: SessionView, event: ev.Event, p: ev.TurnMeasured) -> Dir
             card,
             latency_ms=p.latency_ms if p.latency_ms is not None else card.latency_ms,
             source=_name(p.source),
-            stages=tuple((_name(name), value) for name, value in p.stages.items()),
+            stage_names=_names(tuple(p.stages)),
+            stage_ms=tuple(p.stages.values()),
             prompt_tokens=p.prompt_tokens,
             response_tokens=p.response_tokens,
         )

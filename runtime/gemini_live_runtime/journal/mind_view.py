@@ -235,7 +235,7 @@ class ToolRun:
 
 @record
 class TurnCard:
-    """One turn. `stages` are (name, ms or None) in order; `end` is None while it goes on."""
+    """One turn. `stage_names` and `stage_ms` belong together, in order; `end` is None while it goes on."""
 
     turn: int
     t: float
@@ -246,9 +246,15 @@ class TurnCard:
     outcome: str = ""
     latency_ms: float | None = None
     source: str = ""
-    stages: tuple[tuple[str, float | None], ...] = ()
+    stage_names: tuple[str, ...] = ()
+    stage_ms: tuple[float | None, ...] = ()
     prompt_tokens: int = 0
     response_tokens: int = 0
+
+    @property
+    def stages(self) -> dict[str, float | None]:
+        """Milliseconds of each stage, None where it was not measured."""
+        return dict(zip(self.stage_names, self.stage_ms, strict=False))
 
 
 @record

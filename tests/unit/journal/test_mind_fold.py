@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from hypothesis import given
@@ -81,6 +82,12 @@ def test_numbers_keep_a_bounded_history_and_true_is_none():
     cell = mind(*(wrote("n", number) for number in range(40)), wrote("n", True)).keys["n"]
     assert cell.kind == "bool"
     assert cell.numbers == tuple(float(number) for number in range(40 - MAX_NUMBERS, 40))
+
+
+def test_a_whole_number_that_no_float_holds_is_kept_and_drawn_as_beyond_all():
+    cell = mind(wrote("n", 3), wrote("n", 10**400), wrote("n", -(10**400))).keys["n"]
+    assert cell.numbers == (3, inf, -inf)
+    assert unpack(cell.value) == -(10**400)
 
 
 def test_the_path_tells_how_long_each_phase_lasted():

@@ -23,7 +23,10 @@ STAGES = (
 
 
 def _card(turn: int = 1, ms: float | None = 612.0, stages=STAGES) -> TurnCard:
-    return TurnCard(turn, 10.0 * turn, turn, "voice", latency_ms=ms, source="local_voice", stages=stages)
+    names, values = tuple(zip(*stages, strict=True)) or ((), ())
+    return TurnCard(
+        turn, 10.0 * turn, turn, "voice", latency_ms=ms, source="local_voice", stage_names=names, stage_ms=values
+    )
 
 
 def _view(*latencies: float | None) -> SessionView:

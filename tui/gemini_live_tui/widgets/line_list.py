@@ -6,6 +6,7 @@ repaints only the rows that differ. Mouse selection and copying live here, once.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -72,7 +73,8 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         self._width = 0
         self._forgotten = 0
         self._revs: list[int] = []
-        self._starts: list[int] = [0]
+        self._starts = array("q", (0,))
+        """The rows that items begin on, and the row after the last."""
         self._open: set[int] = set()
         self._heights: dict[int, tuple[int, int]] = {}
         """Revision and rows of items at this width, for going to and fro between moments."""
@@ -142,7 +144,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         before, self._forgotten = self._forgotten, forgotten
         old = dict(enumerate(self._revs, before))
         self._open.clear()
-        self._revs, self._starts = [], [0]
+        self._revs, self._starts = [], array("q", (0,))
         for index in range(self.item_count()):
             key, rev = forgotten + index, self.item_rev(index)
             known = self._heights.get(key)
@@ -176,7 +178,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         self._strips.clear()
         self._open.clear()
         self._heights.clear()
-        self._revs, self._starts = [], [0]
+        self._revs, self._starts = [], array("q", (0,))
         for index in range(self.item_count()):
             self._append(index)
         self._resize(self._starts[-1])
@@ -234,7 +236,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         gone = self._starts[count]
         self._forgotten += count
         del self._revs[:count]
-        self._starts = [start - gone for start in self._starts[count:]]
+        self._starts = array("q", [start - gone for start in self._starts[count:]])
         self._open = {index - count for index in self._open if index >= count}
         top = max(0, self.scroll_offset.y - gone)
         self._resize(self._starts[-1])

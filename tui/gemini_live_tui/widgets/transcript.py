@@ -129,7 +129,7 @@ class Transcript(LineList):
         if block.kind != "model" or block.ms is None:
             return None
         card = self._view.mind.turns.get(block.turn)
-        return card if card is not None and card.stages else None
+        return card if card is not None and card.stage_names else None
 
     def _body(self, block: Block, room: int) -> Iterator[Run]:
         text = block.text.replace("\t", "    ").rstrip()
