@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,35 @@ def test_a_fault_names_the_place_of_its_code_and_its_traceback_is_in_the_log(whe
     assert place.startswith(f"{HERE.name}:")
     traces = [log.text for log in t.all(ev.Log) if log.level == "debug"]
     assert sum(bool(re.match(r"\s*raise RuntimeError", line)) for line in traces) == 1
+
+
+def leaves(*args: Any) -> Any:
+    """What an author's code may do where it is a program of its own."""
+    sys.exit("boom")
+
+
+async def leaves_later(state: State) -> None:
+    """The same, async."""
+    sys.exit("boom")
+
+
+@pytest.mark.parametrize("where", CASES)
+def test_code_that_ends_the_program_is_a_fault_like_any_other(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "boom", leaves)
+    monkeypatch.setattr(sys.modules[__name__], "booms_later", leaves_later)
+    of, place = CASES[where]()
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(go=True)
+        await t.calls("report")
+        await t.turn()
+        await t.turn()
+
+    t = talk(of, scenario)
+    assert {(fault.where, fault.defined_at) for fault in t.failures()} == {(where.partition(",")[0], place)}
+    assert all("boom" in fault.error for fault in t.failures())
+    assert len(t.all(ev.TurnCompleted)) == 2
 
 
 def test_a_guard_that_raises_names_its_transition() -> None:

@@ -75,7 +75,7 @@ class ContextBuilder:
         def part(value: Any) -> str:
             try:
                 text = function(value)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 where = f"{function_name(function)} ({place})"
                 raise AgentError(f"The format {where} failed: {type(error).__name__}: {error}") from error
             return str(text or "")

@@ -90,7 +90,7 @@ class InstructionModifier:
 class ModifierFault:
     """A modifier said nothing because it raised `error`."""
 
-    error: Exception
+    error: BaseException
     defined_at: str
 
 
@@ -109,7 +109,7 @@ def render_modifiers(modifiers: Iterable[InstructionModifier], state: State) -> 
     for modifier in modifiers:
         try:
             text = modifier.render(state)
-        except Exception as error:  # an author's function: whatever it raises is reported
+        except (Exception, SystemExit) as error:  # an author's function: whatever it raises is reported
             faults.append(ModifierFault(error, modifier.defined_at))
             continue
         if text.strip():
@@ -154,7 +154,7 @@ def _text(function: TextOf, state: State, what: str, place: str) -> str:
     name = function_name(function)
     try:
         text = function(state)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise AgentError(f"{what} {name}{_at(place)} failed: {type(error).__name__}: {error}") from error
     if text is None:
         return ""

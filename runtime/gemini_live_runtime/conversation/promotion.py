@@ -183,7 +183,7 @@ def _refusal(value: Any, rule: FieldPromotion, trial: State) -> str:
                 return condition.refusal
         except GuardError as error:
             return sanitise_line(str(error), MAX_REASON)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return sanitise_line(f"a condition failed: {type(error).__name__}: {error}", MAX_REASON)
     if rule.merge is MergePolicy.KEEP_KNOWN and trial.contains(rule.key) and trial.get_raw(rule.key) is not None:
         return f"{rule.key} is known already"

@@ -95,13 +95,13 @@ class ModelShape:
                     inner = ".".join(str(part) for part in fault["loc"][1:])
                     reason = quoted(f"{inner}: {fault['msg']}" if inner else fault["msg"])
                     refused[name] = Refusal(self._aliases.get(name, quoted(name)), reason)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return _refused_whole(refused, f"{type(error).__name__}: {error}")
         try:
             return _extracted(self._partial, left, refused)
         except ValidationError as error:
             return _refused_whole(refused, error.errors(include_url=False, include_input=False)[0]["msg"])
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return _refused_whole(refused, f"{type(error).__name__}: {error}")
 
 

@@ -55,6 +55,6 @@ class FaultReports:
         text = f"Context was not sent, {kept}: {fault.error.message}"
         self._emit(ev.Notice(level="warning", code="steering", text=redactor.text(text)))
 
-    def tool(self, name: str, problem: str, defined_at: str, error: Exception | None) -> None:
+    def tool(self, name: str, problem: str, defined_at: str, error: BaseException | None) -> None:
         """A tool's formatter, or a listener to its answer, failed."""
         self._faults.tell(f"tool {name}", name, problem, defined_at=defined_at, cause=error)

@@ -218,7 +218,7 @@ class LiveReactor:
         for rule in self._rules:
             try:
                 wanted += [_reaction(rule, item) for item in rule.react(event, self.voice, state) or ()]
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 text = f"{type(error).__name__}: {error}"
                 trace = "".join(traceback.format_exception(error))
                 self._report(RuleFault(rule.name, text, trace, rule.defined_at))

@@ -190,7 +190,7 @@ class Settler:
             where, place = f"computed {fault.name}", fault.defined_at
             self._code.failed(where, fault.name, fault.error, fault.problem, defined_at=place)
 
-    def _failed(self, what: str, name: str, error: Exception, place: str) -> None:
+    def _failed(self, what: str, name: str, error: BaseException, place: str) -> None:
         self._code.failed(f"{what} {name}", name, error, defined_at=place)
 
 

@@ -46,7 +46,7 @@ class ToolDesk:
         async_tools: bool,
         ended: Callable[[Outcome], None],
         acknowledge: Callable[[ToolCall, ToolAnswer], None],
-        problem: Callable[[str, str, str, Exception | None], None],
+        problem: Callable[[str, str, str, BaseException | None], None],
         about_to_call: Callable[[RunTool], Awaitable[None]],
         about_to_run: Callable[[], Awaitable[None]],
     ) -> None:
@@ -177,7 +177,7 @@ class ToolDesk:
         if answer.problem:
             self._problem(name, answer.problem, self.dispatcher.tools[name].defined_at, answer.error)
 
-    def _listener(self, name: str, problem: str, error: Exception | None = None) -> None:
+    def _listener(self, name: str, problem: str, error: BaseException | None = None) -> None:
         # Of several listeners nobody knows which has done it.
         places = {listener.defined_at for listener in self._callbacks.listening("before_tool_response")}
         self._problem(name, problem, places.pop() if len(places) == 1 else "", error)

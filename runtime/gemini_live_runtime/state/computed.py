@@ -94,7 +94,7 @@ class ComputeFault:
     name: str
     problem: str
     key: str = ""
-    error: Exception | None = None
+    error: BaseException | None = None
     defined_at: str = ""
 
 
@@ -194,7 +194,7 @@ class ComputedRegistry:
         value, problem = None, ""
         try:
             value = copied(item.compute(recorder))  # type: ignore[arg-type, operator]
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             problem = f"it failed: {type(error).__name__}: {error}"
         reads = []
         for key in dict.fromkeys((*recorder.keys_read, *item.inputs)):
@@ -214,7 +214,7 @@ class ComputedRegistry:
                 found = compute.holds(recorder) if isinstance(compute, Guard) else compute(recorder)  # type: ignore[arg-type, operator]
                 if found is not None:
                     value = to_json(item.name, found)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 faults.append(_failure(item, error))
             faults += self._undeclared(item, recorder.keys_read)
         if same_value(state.get_raw(item.key), value):
@@ -242,7 +242,7 @@ def _reads_its_keys_only(compute: Any) -> bool:
     return _reads_its_keys_only(compute.part) if isinstance(compute, Not) else isinstance(compute, Compare | Test)
 
 
-def _failure(item: ComputedVar, error: Exception) -> ComputeFault:
+def _failure(item: ComputedVar, error: BaseException) -> ComputeFault:
     cause = error.__cause__ if isinstance(error, GuardError) and isinstance(error.__cause__, Exception) else error
     compute = item.compute
     named = compute.text if isinstance(compute, Guard) else function_name(compute)  # type: ignore[arg-type]

@@ -94,7 +94,7 @@ class TemporalFault:
     """A detector raised; it is asked again next time."""
 
     pattern: TemporalPattern
-    error: Exception
+    error: BaseException
 
 
 @dataclass(slots=True)
@@ -206,7 +206,7 @@ class TemporalRegistry:
                 twin = copy(watch)
                 twin.detector = watch.detector.twin()
                 watches.append(twin)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 faults.append(TemporalFault(watch.pattern, error))
         other._watches = tuple(watches)
         return other, faults
@@ -239,7 +239,7 @@ class TemporalRegistry:
             try:
                 self._show(watch, event, state, now, result)
                 watch.failed = False
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 watch.held_back, watch.failed = False, True
                 result.faults.append(TemporalFault(watch.pattern, error))
         return result
@@ -288,26 +288,26 @@ def _asked(detector: PatternDetector, now: float) -> float | None:
     try:
         wait = detector.deadline(now)
         return None if wait is None or not isfinite(wait) else float(wait)
-    except Exception:
+    except (Exception, SystemExit):
         return None
 
 
 def _moves(detector: PatternDetector, now: float) -> bool:
     try:
         return detector.moves(now)
-    except Exception:
+    except (Exception, SystemExit):
         return False
 
 
 def _under_way(detector: PatternDetector, state: State, now: float) -> bool:
     try:
         return bool(detector.under_way(state, now))
-    except Exception:
+    except (Exception, SystemExit):
         return False
 
 
 def _words(detector: PatternDetector, ask: Callable[[PatternDetector], str]) -> str:
     try:
         return ask(detector)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return f"cannot say: {type(error).__name__}: {error}"

@@ -101,7 +101,7 @@ class WatchFault:
 
     watcher: Watcher
     name: str
-    error: Exception
+    error: BaseException
 
 
 class WatchResult(NamedTuple):
@@ -244,7 +244,7 @@ class WatcherRegistry:
         for index in sorted(affected):
             try:
                 self._look(index, changed, state, result)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 result.faults.append(WatchFault(self._watchers[index], self._names[index], error))
         return result
 

@@ -113,7 +113,7 @@ class ToolAnswer:
     scheduling: Scheduling | None = None
     will_continue: bool | None = None
     problem: str = ""
-    error: Exception | None = field(default=None, compare=False, repr=False)
+    error: BaseException | None = field(default=None, compare=False, repr=False)
 
 
 def acknowledgement(call: ToolCall, mode: ToolExecutionMode, *, async_tools: bool = True) -> ToolAnswer | None:
@@ -142,10 +142,10 @@ def final_answer(outcome: Outcome, mode: ToolExecutionMode, *, async_tools: bool
     return ToolAnswer(response, scheduling, False if async_tools else None, problem, error)
 
 
-def _formatted(mode: ToolExecutionMode, method: str, *args: Any) -> tuple[dict[str, Any], str, Exception | None]:
+def _formatted(mode: ToolExecutionMode, method: str, *args: Any) -> tuple[dict[str, Any], str, BaseException | None]:
     try:
         return as_object(getattr(mode.formatter, method)(*args)), "", None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         problem = f"{type(mode.formatter).__name__}.{method}: {type(error).__name__}: {error}"
         default: dict[str, Any] = getattr(DefaultResultFormatter(), method)(*args)
         return default, problem, error
