@@ -16,12 +16,14 @@ from gemini_live_runtime import (
     DefaultResultFormatter,
     InstructionModifier,
     Live,
+    PatternDetector,
     Phase,
     PhaseInstruction,
     PhasePreparation,
     ReactorEvent,
     ReactorRule,
     State,
+    TemporalEvent,
     TemporalPattern,
     Transition,
     TurnCountDetector,
@@ -205,6 +207,46 @@ def test_code_that_ends_the_program_is_a_fault_like_any_other(where: str, monkey
     assert {(fault.where, fault.defined_at) for fault in t.failures()} == {(where.partition(",")[0], place)}
     assert all("boom" in fault.error for fault in t.failures())
     assert len(t.all(ev.TurnCompleted)) == 2
+
+
+class Leaves(PatternDetector):
+    """A detector that ends the program whatever it is asked."""
+
+    def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
+        """No answer."""
+        leaves()
+        return False
+
+    def reset(self) -> None:
+        """Nothing to forget."""
+
+    def deadline(self, now: float) -> float | None:
+        """No answer."""
+        leaves()
+        return None
+
+    def progress(self, now: float) -> str:
+        """No words."""
+        leaves()
+        return ""
+
+
+def test_a_detector_that_ends_the_program_is_a_fault_of_its_pattern() -> None:
+    pattern = TemporalPattern("odd", Leaves(), lambda: None)
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.writes(go=True)
+        await t.turn()
+        await t.passes(3)
+
+    t = talk(agent().pattern(pattern).watch(Watcher(key("app:go").changed(), lambda: None)), scenario)
+    assert {(fault.where, fault.defined_at) for fault in t.failures()} == {("pattern odd", pattern.defined_at)}
+    # It fails at what its faults cause, too, which must come to an end.
+    told = [fault.times for fault in t.failures()]
+    assert told == [2**n for n in range(len(told))]
+    assert "cannot say: SystemExit" in t.all(ev.PatternsRead)[-1].patterns[0]["progress"]
+    assert len(t.all(ev.WatcherFired)) == 1
 
 
 def test_a_guard_that_raises_names_its_transition() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,8 +11,8 @@ from gemini_live_runtime.session.user_code import UserCode
 from gemini_live_runtime.state.computed import ComputedRegistry, ComputeFault
 from gemini_live_runtime.state.explaining import Explanation
 from gemini_live_runtime.state.store import Changes, Origin, State
-from gemini_live_runtime.state.temporal import TemporalEvent, TemporalFiring, TemporalRegistry
-from gemini_live_runtime.state.watchers import Firing, NearMiss, WatcherRegistry
+from gemini_live_runtime.state.temporal import TemporalEvent, TemporalFault, TemporalFiring, TemporalRegistry
+from gemini_live_runtime.state.watchers import Firing, NearMiss, WatcherRegistry, WatchFault
 
 MAX_ROUNDS = 8
 """Rounds in which actions may set each other off before it is called a loop and broken."""
@@ -72,6 +73,7 @@ class Settler:
         self._about_to_act = about_to_act
         self._changes = state.track()
         self.often = Often()
+        self._pattern_faults: Counter[str] = Counter()
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
         """Keys whose change calls for settling."""
 
@@ -93,7 +95,7 @@ class Settler:
         self._faults(self.computed.recompute(self._state).faults)
         self._changes.take()
         for fault in self.watchers.prime(self._state):
-            self._failed("watcher", fault.name, fault.error, fault.watcher.defined_at)
+            self._watcher_failed(fault)
 
     async def settle(self) -> None:
         """Recompute and run watchers until nothing changes."""
@@ -107,7 +109,7 @@ class Settler:
             changed |= self._changes.take()
             found = self.watchers.evaluate(changed, self._state)
             for fault in found.faults:
-                self._failed("watcher", fault.name, fault.error, fault.watcher.defined_at)
+                self._watcher_failed(fault)
             if found.near_misses:
                 self._emit(missed_event(found.near_misses))
             for firing in found.muted:
@@ -133,7 +135,7 @@ class Settler:
             return
         found = self.temporal.observe(event, self._state, self._now())
         for fault in found.faults:
-            self._failed("pattern", fault.pattern.name, fault.error, fault.pattern.defined_at)
+            self._pattern_failed(fault)
         for firing in found.fired:
             await self._pattern(firing)
         self._shown()
@@ -143,6 +145,14 @@ class Settler:
         firing = self.watchers.force(name, self._state, reason)
         self._emit(fired_event(firing))
         await self._act(firing, Origin("operator", "", reason))
+
+    def _pattern_failed(self, fault: TemporalFault) -> None:
+        # One that fails at everything fails at what that causes, too: times 1, 2, 4, 8 are told.
+        name, place = fault.pattern.name, fault.pattern.defined_at
+        self._pattern_faults[name] += 1
+        times = self._pattern_faults[name]
+        if not times & (times - 1):
+            self._code.failed(f"pattern {name}", name, fault.error, defined_at=place, times=times)
 
     def _too_often(self, what: str) -> bool:
         count = self.often.count(what, self._now())
@@ -190,8 +200,8 @@ class Settler:
             where, place = f"computed {fault.name}", fault.defined_at
             self._code.failed(where, fault.name, fault.error, fault.problem, defined_at=place)
 
-    def _failed(self, what: str, name: str, error: BaseException, place: str) -> None:
-        self._code.failed(f"{what} {name}", name, error, defined_at=place)
+    def _watcher_failed(self, fault: WatchFault) -> None:
+        self._code.failed(f"watcher {fault.name}", fault.name, fault.error, defined_at=fault.watcher.defined_at)
 
 
 def fired_event(firing: Firing, *, muted: bool = False) -> ev.WatcherFired:

@@ -119,11 +119,18 @@ class UserCode:
             self.failed(where, function_name(function), error, defined_at=defined_at)
 
     def failed(
-        self, where: str, name: str, error: BaseException | None, said: str = "", *, defined_at: str = ""
+        self,
+        where: str,
+        name: str,
+        error: BaseException | None,
+        said: str = "",
+        *,
+        defined_at: str = "",
+        times: int = 1,
     ) -> None:
-        """Report a fault in the author's code, with its traceback the first time."""
+        """Report a fault in the author's code, with its traceback the first time; it was the `times`-th."""
         text = said or f"{type(error).__name__}: {error}"
-        self._faults.tell(where, name, text, defined_at=defined_at, cause=error)
+        self._faults.tell(where, name, text, defined_at=defined_at, times=times, cause=error)
 
     @property
     def active(self) -> int:
