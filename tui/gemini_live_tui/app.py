@@ -36,6 +36,7 @@ from gemini_live_tui.widgets.pane import Pane
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
     from textual.dom import DOMNode
+    from textual.screen import Screen
 
     from gemini_live_runtime.commands import Command, Order
     from gemini_live_tui.session_link import LinkSource, SessionLink
@@ -358,12 +359,47 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.say(f"Press ctrl+c again to quit ({quit_key} quits at once).", passing=True)
 
     def action_open(self, name: str) -> None:
-        """Open the room called `name`, or close it when it is in front."""
+        """Open the room called `name`; one that is open below others comes to the front, one in front is left."""
         cls = room(name)
-        if isinstance(self.screen, cls):
-            self.screen.dismiss()
+        front = self.screen
+        if isinstance(front, cls):
+            getattr(front, "action_leave", front.dismiss)()
+            return
+        self._close_passing()
+        opened = self._opened(cls)
+        if opened is not None:
+            self._bring_forward(opened)
         else:
             self.push_screen(cls.of(self))
+
+    def enter(self, screen: Screen[None]) -> None:
+        """Show a room about something, in place of another of its kind, unless something unsaved is written there."""
+        from gemini_live_tui.screens.box import BoxScreen
+
+        self._close_passing()
+        other = self._opened(type(screen))
+        if isinstance(other, BoxScreen) and other.unsaved:
+            self._bring_forward(other)
+            other.say("Something is written here already: apply it or leave it first.", "warning")
+            return
+        self.push_screen(screen)
+        if other is not None:
+            self._screen_stack.remove(other)
+            other.remove()
+
+    def _opened(self, cls: type) -> Screen[None] | None:
+        return next((screen for screen in self.screen_stack if isinstance(screen, cls)), None)
+
+    def _bring_forward(self, screen: Screen[None]) -> None:
+        """Put an open room in front, as it was left."""
+        if screen is not self.screen:
+            self._screen_stack.remove(screen)
+            self.push_screen(screen)
+
+    def _close_passing(self) -> None:
+        """What is there to choose from once does not stay below what was chosen."""
+        if getattr(self.screen, "PASSING", False):
+            self.pop_screen()
 
     def action_use_theme(self, name: str) -> None:
         """The theme called `name`."""

@@ -54,6 +54,11 @@ class BoxScreen(ModalScreen[None]):
         """What is in the box, from top to bottom."""
         raise NotImplementedError
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether something is written here that would be lost."""
+        return False
+
     def on_resize(self, event: events.Resize) -> None:
         """Two columns where there is room for them."""
         self.set_class(event.size.width >= WIDE, "-wide")

@@ -362,7 +362,8 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         from gemini_live_tui.screens.export import ExportScreen
 
         if name in FORMATS:
-            self.app.push_screen(ExportScreen.of(cast("ConsoleApp", self.app), name))
+            app = cast("ConsoleApp", self.app)
+            app.enter(ExportScreen.of(app, name))
         else:
             self.say(f"There is no format {name[:60]!r}. Known: {', '.join(FORMATS)}.", "warning", passing=True)
 
@@ -475,7 +476,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         if room is None:
             self.say("There is nothing to explain here.", passing=True)
         else:
-            self.app.push_screen(room)
+            cast("ConsoleApp", self.app).enter(room)
 
     @on(Ordered)
     def _ordered(self, message: Ordered) -> None:

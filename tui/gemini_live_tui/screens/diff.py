@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -165,7 +165,7 @@ class DiffScreen(ModalScreen[None]):
                 )
             )
         whole = {"key": one.key, "how": one.how, "old": _value(one.old), "new": _value(one.new), "by": one.writer}
-        self.app.push_screen(DetailsScreen(one.key, parts, copy=whole, ascii_only=self._ascii))
+        cast("ConsoleApp", self.app).enter(DetailsScreen(one.key, parts, copy=whole, ascii_only=self._ascii))
 
 
 class DiffList(RowList):

@@ -59,6 +59,11 @@ class EditorScreen(BoxScreen):
         """Whether something was typed."""
         return self.area.text != self._first
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether something typed would be lost."""
+        return self.touched() and not self._applying
+
     # -- the room ----------------------------------------------------------------------------------------------------
 
     def contents(self) -> Iterator[Widget]:
@@ -191,7 +196,7 @@ class EditorScreen(BoxScreen):
 
     def action_leave(self) -> None:
         """Leave; what was typed is left only when asked for twice."""
-        if self.touched() and not self._leaving:
+        if self.unsaved and not self._leaving:
             self._leaving = True
             self.say("Nothing was applied yet: esc once more leaves it.", "warning")
         else:

@@ -71,6 +71,7 @@ class JumpScreen(ModalScreen[None]):
     """Labels over the screen below. A letter or a click goes there, escape stays."""
 
     CSS_PATH = "jump.tcss"
+    PASSING = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+o", "dismiss", "Stay", show=False)]
 
     def __init__(self, spots: Sequence[Spot], *, ascii_only: bool) -> None:

@@ -29,6 +29,7 @@ class CommandsScreen(CommandPalette):
     """The palette in the console's looks."""
 
     CSS_PATH = "palette.tcss"
+    PASSING = True
 
     def __init__(self) -> None:
         super().__init__(providers=[ConsoleCommands], placeholder="Search for a command")

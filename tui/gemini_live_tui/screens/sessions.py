@@ -285,7 +285,7 @@ class SessionsScreen(Screen[None]):
             self.say("There is nothing here to export.", "warning")
             return
         subject = Subject(self._folder(entry), entry.name, entry.duration_s, entry.turns, bool(entry.audio_bytes))
-        self.app.push_screen(ExportScreen(self._own_app, subject))
+        self._own_app.enter(ExportScreen(self._own_app, subject))
 
     def action_delete(self) -> None:
         """Move the session to the trash."""

@@ -93,9 +93,14 @@ class _TellingScreen(BoxScreen):
         self.say(f"Not sent: {reason}", "error")
         return True
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether something typed would be lost."""
+        return self.area.text != self._first and not self._sent
+
     def action_leave(self) -> None:
         """Leave; what was typed is left only when asked for twice."""
-        if self.area.text != self._first and not self._leaving and not self._sent:
+        if self.unsaved and not self._leaving:
             self._leaving = True
             self.say("It was not sent yet: esc once more leaves it.", "warning")
         else:

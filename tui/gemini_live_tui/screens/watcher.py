@@ -198,7 +198,7 @@ class WatcherScreen(BoxScreen):
         if room is None:
             self.say("It has not fired yet, as far as can be seen.", "info")
         else:
-            self.app.push_screen(room)
+            self.console_app.enter(room)
 
     def _order(self, order: Order) -> bool:
         if self.console_app.settings.replay:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.binding import BindingType
@@ -25,6 +25,7 @@ from gemini_live_tui.wrapping import fit
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
+    from gemini_live_tui.app import ConsoleApp
 
 EMPTY = "Nothing has happened yet."
 NONE_FOUND = "No event fits the filter; f changes it."
@@ -184,7 +185,7 @@ class Events(RowList):
         value = event.to_json()
         title = f"event {event.seq:,}{sign}{sanitise_line(event.type, 60)}"
         parts = [("", facts), ("Content", value["data"])]
-        self.app.push_screen(DetailsScreen(title, parts, copy=value, ascii_only=self._glyphs is ASCII))
+        cast("ConsoleApp", self.app).enter(DetailsScreen(title, parts, copy=value, ascii_only=self._glyphs is ASCII))
 
     def action_filter_events(self) -> None:
         """Ask for a filter."""

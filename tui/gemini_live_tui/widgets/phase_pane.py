@@ -92,7 +92,8 @@ class PhasePane(RowList):
         message.stop()
         way = self.way_at_cursor
         if way is not None:
-            self.app.push_screen(WhyScreen(cast("ConsoleApp", self.app), reason_of_way(way, self._mind)))
+            app = cast("ConsoleApp", self.app)
+            app.enter(WhyScreen(app, reason_of_way(way, self._mind)))
         elif self._mind.path:
             self.post_message(Explain(self._mind.path[-1].seq))
 

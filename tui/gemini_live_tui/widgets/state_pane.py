@@ -267,7 +267,8 @@ class StatePane(Container):
         from gemini_live_tui.screens.state_editor import StateEditor
 
         if found := self._cell():
-            self.app.push_screen(StateEditor(cast("ConsoleApp", self.app), found[0]))
+            app = cast("ConsoleApp", self.app)
+            app.enter(StateEditor(app, found[0]))
 
     def action_delete(self) -> None:
         """Remove the key; nobody is asked, it can be taken back."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.cells import cell_len
 from textual.binding import BindingType
@@ -21,6 +21,9 @@ from gemini_live_tui.screens.details import DetailsScreen
 from gemini_live_tui.widgets.pane import Frame
 from gemini_live_tui.widgets.row_list import RowList, Run
 from gemini_live_tui.wrapping import fit
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
 
 EMPTY = "No tool has been called yet."
 STYLES = {"running": "key", "ok": "good", "cancelled": "warn", "refused": "warn"}
@@ -106,7 +109,7 @@ class Tools(RowList):
         if run.end is not None:
             parts.append((f"Result, {heard}", result))
         whole = {"name": run.name, "call_id": message.row, "status": run.status, "args": args, "result": result}
-        self.app.push_screen(DetailsScreen(run.name, parts, copy=whole, ascii_only=self._glyphs is ASCII))
+        cast("ConsoleApp", self.app).enter(DetailsScreen(run.name, parts, copy=whole, ascii_only=self._glyphs is ASCII))
 
     def on_mount(self) -> None:
         """There is something to read from the start."""

@@ -96,7 +96,8 @@ class WatchersPane(RowList):
 
         kind, _, name = self.row_at_cursor.partition(":")
         if kind in ("watcher", "pattern"):
-            self.app.push_screen(WatcherScreen(cast("ConsoleApp", self.app), kind, name))
+            app = cast("ConsoleApp", self.app)
+            app.enter(WatcherScreen(app, kind, name))
 
     def action_mute(self) -> None:
         """Mute the watcher, or hear it again."""

@@ -1,0 +1,132 @@
+"""Rooms over rooms: none is there twice, escape goes back step by step, nothing written is lost on the way."""
+
+from __future__ import annotations
+
+import pytest
+from tests.pilot.actions.change_rooms import editing
+from tests.pilot.actions.state import listed
+from tests.support.console_driver import BY_NAME, Driver, console
+from tests.support.session_rooms import done, record_live, record_three
+from tests.support.set_up_doubles import FakeStarter
+
+from gemini_live_tui.rooms import ROOMS
+from gemini_live_tui.screens.export import ExportScreen
+from gemini_live_tui.screens.meters import MetersScreen
+from gemini_live_tui.screens.sessions import SessionsScreen
+from gemini_live_tui.screens.state_editor import StateEditor
+
+
+def stack(driver: Driver) -> list[str]:
+    """The rooms over the console, the one in front last."""
+    return [type(screen).__name__ for screen in driver.app.screen_stack[1:]]
+
+
+async def test_a_room_that_is_open_comes_to_the_front_and_escape_goes_back_step_by_step() -> None:
+    record_three()
+    async with console() as driver:
+        for _ in range(3):
+            await driver.press(f"{BY_NAME}meters")
+            await driver.press("ctrl+l")
+            await done(driver)
+        assert stack(driver) == ["MetersScreen", "SessionsScreen"]
+        await driver.press(f"{BY_NAME}meters")
+        assert stack(driver) == ["SessionsScreen", "MetersScreen"]
+        await driver.press("escape")
+        assert isinstance(driver.app.screen, SessionsScreen)
+        await driver.press("escape")
+        assert driver.app.screen is driver.app.console_screen
+        await driver.press("2")
+        assert driver.app.console_screen.desk.focused_pane == "phase"
+
+
+async def test_a_room_that_comes_to_the_front_is_as_it_was_left_and_still_works() -> None:
+    record_three()
+    async with console() as driver:
+        await driver.press("ctrl+l")
+        await done(driver)
+        await driver.press("down")
+        room = driver.app.screen
+        assert isinstance(room, SessionsScreen)
+        chosen = room.list.row_at_cursor
+        await driver.press(f"{BY_NAME}meters")
+        await driver.press("ctrl+l")
+        assert driver.app.screen is room
+        assert room.list.row_at_cursor == chosen
+        await driver.press("up")
+        assert room.list.row_at_cursor != chosen
+
+
+async def test_the_palette_and_the_letters_do_not_stay_below_what_they_opened() -> None:
+    async with console() as driver:
+        await driver.press(f"{BY_NAME}meters")
+        await driver.press("ctrl+p")
+        await driver.press("ctrl+l")
+        assert stack(driver) == ["MetersScreen", "SessionsScreen"]
+        await driver.press("ctrl+o")
+        await driver.press("ctrl+p")
+        assert stack(driver) == ["MetersScreen", "SessionsScreen", "CommandsScreen"]
+        await driver.press(*"session: sessions")
+        await driver.app.workers.wait_for_complete()
+        await driver.press("enter")
+        await done(driver)
+        assert stack(driver) == ["MetersScreen"]
+
+
+@pytest.mark.parametrize("name", sorted({*ROOMS} - {"welcome"}))
+async def test_no_room_is_there_twice(name: str) -> None:
+    """All but the welcome, which is left by a choice only."""
+    async with console(starter=FakeStarter()) as driver:
+        await driver.press(f"{BY_NAME}meters")
+        for _ in range(2):
+            driver.app.action_open(name)
+            await driver.settle()
+            driver.app.action_open("go-to")
+            await driver.settle()
+        assert len(stack(driver)) == len(set(stack(driver)))
+        for _ in range(9):
+            await driver.press("escape")
+        assert driver.app.screen is driver.app.console_screen
+
+
+async def test_a_room_about_something_else_takes_the_place_of_its_kind() -> None:
+    record_live()
+    record_three()
+    async with console() as driver:
+        await driver.press("/export")
+        assert isinstance(driver.app.screen, ExportScreen)
+        await driver.press("ctrl+l")
+        await done(driver)
+        await driver.press("x")
+        assert stack(driver) == ["SessionsScreen", "ExportScreen"]
+        await driver.press("escape")
+        assert isinstance(driver.app.screen, SessionsScreen)
+
+
+async def test_what_is_being_written_is_not_lost_to_another_room_of_its_kind() -> None:
+    async with console() as driver:
+        room = await editing(driver)
+        room.area.text = "0.75"
+        await driver.settle()
+        await driver.press(f"{BY_NAME}meters")
+        assert isinstance(driver.app.screen, MetersScreen)
+        driver.app.console_screen.desk.panes["state"].body.action_edit()
+        await driver.settle()
+        assert driver.app.screen is room
+        assert room.area.text == "0.75"
+        assert "Something is written here already" in driver.screen()
+        driver.app.action_open("state-editor")
+        await driver.settle()
+        assert driver.app.screen is room
+        assert "esc once more leaves it" in driver.screen()
+
+
+async def test_an_editor_in_which_nothing_is_written_gives_way() -> None:
+    async with console() as driver:
+        await listed(driver)
+        await driver.press("a")
+        first = driver.app.screen
+        assert isinstance(first, StateEditor)
+        driver.app.console_screen.desk.panes["state"].body.action_edit()
+        await driver.settle()
+        assert driver.app.screen is not first
+        assert stack(driver) == ["StateEditor"]
