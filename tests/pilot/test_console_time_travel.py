@@ -214,6 +214,59 @@ async def test_a_recording_opens_at_its_end_and_is_scrubbed_like_a_call(tmp_path
     assert "Question 4" not in screen
 
 
+async def test_playing_goes_on_behind_a_room_and_says_so_with_the_key_that_stops_it(tmp_path: Path) -> None:
+    path = _write(tmp_path, _events(5))
+    settings = ConsoleSettings(theme="ember", tmux=False, replay=True, recording=path, replay_speed=1.0)
+    clock = ManualClock()
+    app = ConsoleApp(None, settings=settings, clock=clock)
+    async with app.run_test(size=(80, 24)) as pilot:
+        driver = Driver(app, pilot, ScriptedLink(), clock)
+        for _ in range(500):
+            await pilot.pause(0.01)
+            if app._link_task is not None and app._link_task.done():
+                break
+        for expected, keys in (("00:00", ()), ("00:05", ("f1",)), ("00:10", ()), ("00:15", ("escape",))):
+            driver.tap(*keys)
+            for _ in range(200):
+                await pilot.pause(0.01)
+                app.frames.flush()
+                row = next((row for row in driver.rows() if "playing 1x" in row), "")
+                if f"{expected} of 00:22" in row:
+                    break
+            assert f"{expected} of 00:22" in row
+            assert "P pause" in row
+            clock.advance(5.0)
+
+
+async def test_a_recording_names_nothing_that_only_a_call_has(tmp_path: Path) -> None:
+    events = _events(5)
+    edited = ev.EditsApplied(command_id="c", how="edit", values=(), undo=1, redo=1)
+    path = _write(tmp_path, [*events, ev.Event(len(events) + 1, 23.0, 5, 5, edited)])
+    for keys in ((), ("8",), ("4",), ("[", "["), ("P",)):
+        screen = await _replayed(path, *keys, size=(160, 45))
+        for words in ("following", "stopped", "to undo", "to redo"):
+            assert words not in screen, (keys, words)
+    assert "23 events" in await _replayed(path, "8", size=(160, 45))
+
+
+async def test_what_can_be_taken_back_is_told_of_the_present_only() -> None:
+    async with console(size=(120, 40)) as driver:
+        await talked(driver)
+        driver.link.emit(ev.EditsApplied(command_id="c", how="edit", values=(), undo=1, redo=0))
+        await driver.settle()
+        driver.app.console_screen.desk.go_to("state")
+        await driver.settle()
+        assert "1 to undo" in driver.screen()
+        assert "following" in driver.screen()
+        driver.link.exchange("Question 9", "Answer 9")
+        await driver.settle()
+        await driver.press("[")
+        assert "to undo" not in driver.screen()
+        assert "following" not in driver.screen()
+        await driver.press("L")
+        assert "1 to undo" in driver.screen()
+
+
 async def test_a_recording_with_a_speed_plays_from_its_beginning(tmp_path: Path) -> None:
     screen = await _replayed(_write(tmp_path, _events(5)), speed=2.0, size=(160, 40))
     assert "playing 2x" in screen

@@ -69,6 +69,8 @@ class Lanes:
     """The cursor is the present."""
     now: float
     """The end of what has happened."""
+    going: bool = True
+    """More may happen."""
 
 
 def paint(lanes: Lanes, width: int, height: int, glyphs: Glyphs) -> list[list[Run]]:
@@ -126,7 +128,7 @@ def _time(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
 
 def _point(cells: list[Cell], lanes: Lanes, width: int, glyphs: Glyphs) -> None:
     column = lanes.window.column(lanes.at, width)
-    word = "now" if lanes.live else "here"
+    word = "here" if not lanes.live else "now" if lanes.going else "end"
     if not 0 <= column <= width:
         return
     column = min(column, width - 1)

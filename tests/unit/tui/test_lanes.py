@@ -87,6 +87,11 @@ def test_the_readers_place_is_marked_and_worded() -> None:
     assert "▲ here" in _rows(4, Window(30, 90), live=False)["time"]
 
 
+def test_where_nothing_more_will_happen_the_present_is_called_the_end() -> None:
+    over = lanes.paint(Lanes(_view(), MINUTE, 40.0, True, 60.0, going=False), 69, 4, UNICODE)
+    assert "▲ end" in "".join(text for text, _ in over[0])
+
+
 def test_of_a_time_of_the_scale_that_the_reader_covers_nothing_is_left() -> None:
     for at in range(60):
         painted = lanes.paint(Lanes(_view(), MINUTE, float(at), False, 60.0), 69, 4, UNICODE)

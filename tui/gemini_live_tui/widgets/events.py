@@ -72,12 +72,13 @@ class Events(RowList):
         """The filter as it was written."""
         self._texts: LRUCache[int, tuple[str, str, str]] = LRUCache(2048)
         self._following = True
+        self._live = False
         self._at: int | None = None
         self._seen: int | None = None
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """List the events of the whole session; what comes after the reader's moment is quiet."""
-        history = frame.history
+        history, self._live = frame.history, frame.live
         if history is None or not history.count:
             self.set_rows([EMPTY])
             return None
@@ -112,7 +113,7 @@ class Events(RowList):
         return rows[max(0, low - 1)] if rows else ""
 
     def note(self) -> str:
-        """How many there are, what is filtered, and whether the end is followed."""
+        """How many there are, what is filtered, and of a session that goes on whether its end is followed."""
         index, sign = self._index, f" {self._glyphs.separator} "
         if index is None:
             return ""
@@ -124,7 +125,8 @@ class Events(RowList):
                 parts.append(f"searched {index.searched:.0%}")
         else:
             parts.append(f"{index.history.count:,} events")
-        parts.append(f"{self._glyphs.down} following" if self._following else "stopped")
+        if self._live:
+            parts.append(f"{self._glyphs.down} following" if self._following else "stopped")
         return sign.join(parts)
 
     def selectable(self, row: str) -> bool:

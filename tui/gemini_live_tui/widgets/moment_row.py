@@ -96,10 +96,13 @@ class MomentRow(Row):
             hints.append([(f"{keys['event-back']} {keys['event-on']}", "key"), (" event", "quiet")])
         if "turn-back" in keys and "turn-on" in keys:
             hints.append([(f"{keys['turn-back']} {keys['turn-on']}", "key"), (" turn", "quiet")])
-        if "play" in keys:
-            hints.append([(keys["play"], "key"), (" pause" if place.playing else " play", "quiet")])
+        if "play" in keys and not place.playing:
+            hints.append([(keys["play"], "key"), (" play", "quiet")])
         if place.behind and "follow" in keys:
             hints.append([(keys["follow"], "key"), (": the end" if self._recording else ": live", "quiet")])
+        if "play" in keys and place.playing:
+            # The last to go where there is no room: what makes a noise must be easy to stop.
+            hints.append([(keys["play"], "key"), (" pause", "quiet")])
         return hints
 
 

@@ -120,7 +120,7 @@ class StatePane(Container):
         self.list.set_rows(listed)
 
     def note(self) -> str:
-        """How many keys, in what order, and what can be taken back."""
+        """How many keys, in what order, and what can be taken back in the present."""
         mind, dot = self._mind, f" {self._glyphs.separator} "
         count = len(mind.keys)
         parts = [f"{count:,} keys" if count != 1 else "1 key"]
@@ -128,9 +128,9 @@ class StatePane(Container):
             parts.append(f"{mind.keys_beyond:,} more not shown")
         if self.changed_first:
             parts.append("changed first")
-        if mind.undo:
+        if mind.undo and self._live:
             parts.append(f"{mind.undo} to undo")
-        if mind.redo:
+        if mind.redo and self._live:
             parts.append(f"{mind.redo} to redo")
         return dot.join(parts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -56,7 +57,7 @@ class Timeline(Sheet):
             self._held = None
         elif not live and at != self._lanes.at:
             self._bring_into_sight(at)
-        self._lanes = Lanes(whole, self._window(whole, at, now, live), at, live, now)
+        self._lanes = Lanes(whole, self._window(whole, at, now, live), at, live, now, frame.going)
         self.update_rows()
         if not frame.going or self._zoom == TURN or (self._held is not None and self._lanes.window.end < now):
             return None
@@ -111,7 +112,8 @@ class Timeline(Sheet):
 
     def _again(self) -> None:
         now = self._lanes
-        self._lanes = Lanes(now.view, self._window(now.view, now.at, now.now, now.live), now.at, now.live, now.now)
+        window = self._window(now.view, now.at, now.now, now.live)
+        self._lanes = replace(now, window=window)
         self.update_rows()
         self.post_message(PaneChanged("timeline"))
 

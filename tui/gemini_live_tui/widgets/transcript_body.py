@@ -41,6 +41,7 @@ class TranscriptBody(Container):
         self._settings = settings
         self._standing = standing
         self._any = False
+        self._live = False
         self._forgotten = 0
 
     def compose(self) -> ComposeResult:
@@ -56,7 +57,7 @@ class TranscriptBody(Container):
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """Bring both up to date."""
         blocks = view.blocks
-        self._any = bool(blocks)
+        self._any, self._live = bool(blocks), frame.live
         self._forgotten = view.blocks_forgotten
         opening = _is_opening(blocks, replay=self._settings.replay)
         self.welcome.set_class(opening, "-shown")
@@ -69,16 +70,17 @@ class TranscriptBody(Container):
         return None
 
     def note(self) -> str:
-        """Whether the end is followed, or how much is below."""
+        """Whether the end is followed, where it can grow, or how much is below."""
         signs, transcript = self._glyphs, self.transcript
         if transcript.following:
-            return f"{signs.down} following" if self._any else ""
+            return f"{signs.down} following" if self._any and self._live else ""
         if self._forgotten and not transcript.scroll_offset.y:
             # What is no longer at hand is not gone: the time cursor reaches it.
             return f"{signs.up} {self._forgotten:,} earlier paragraphs, seen by going back in time"
         rows = transcript.rows_below
         end = key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0])
-        return f"{signs.down} {rows} line{'s' if rows != 1 else ''} below {signs.separator} {end} follows"
+        what = "follows" if self._live else "goes there"
+        return f"{signs.down} {rows} line{'s' if rows != 1 else ''} below {signs.separator} {end} {what}"
 
 
 def _is_opening(blocks: Sequence[Block], *, replay: bool) -> bool:
