@@ -23,7 +23,7 @@ from gemini_live_runtime.wire.endpoints import Backend, Endpoint
 from gemini_live_runtime.wire.json_frame import dump_object, frame_size
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerMessage, Setup
 from gemini_live_runtime.wire.support import refusals
-from gemini_live_runtime.wire.transport import Transport, TransportClosed
+from gemini_live_runtime.wire.transport import PingingTransport, PromptTransport, Transport, TransportClosed
 from gemini_live_runtime.wire.websocket import open_websocket
 
 SETUP_TIMEOUT = 20.0
@@ -85,8 +85,8 @@ class Connection:
     ) -> None:
         self._transport = transport
         # The writer's turn of the loop would be a tenth of a chunk's whole way to the server.
-        self._send_now: Callable[[str | bytes], bool] | None = getattr(transport, "send_now", None)
-        self._ping: Callable[[], Awaitable[float]] | None = getattr(transport, "ping", None)
+        self._send_now = transport.send_now if isinstance(transport, PromptTransport) else None
+        self._ping = transport.ping if isinstance(transport, PingingTransport) else None
         self._clock = clock
         self._observer = observer
         self._backend: Backend = backend

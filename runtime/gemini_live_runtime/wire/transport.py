@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """Largest message accepted or sent: bounds both memory and the time one parse may block the loop."""
@@ -38,6 +38,7 @@ class Transport(Protocol):
         ...
 
 
+@runtime_checkable
 class PromptTransport(Transport, Protocol):
     """A transport that can send without a turn of the event loop when nothing is in the way."""
 
@@ -46,6 +47,7 @@ class PromptTransport(Transport, Protocol):
         ...
 
 
+@runtime_checkable
 class PingingTransport(Transport, Protocol):
     """A transport that can measure the way to the other end and back."""
 
