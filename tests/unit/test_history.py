@@ -22,13 +22,14 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import JournalError, NewerFormatError
 from gemini_live_runtime.journal import blocks, keeping, keyframes, shelf
 from gemini_live_runtime.journal.fold import apply_sample, fold
-from gemini_live_runtime.journal.history import FIRINGS, TRANSITIONS, TURNS, History
+from gemini_live_runtime.journal.history import TRANSITIONS, TURNS, History
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.recorded import RecordedHistory
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
 
 Events = list[ev.Event]
+FIRINGS = frozenset({"watcher.fired", "pattern.fired"})
 
 
 @pytest.fixture(autouse=True, scope="module", params=["a usual view", "a view that forgets"])

@@ -10,8 +10,6 @@ import numpy as np
 
 from gemini_live_runtime.audio.samples import Float32
 
-FADE_MS = 10
-"""Length of the fade when a generation is cut or the speaker is muted."""
 DECAY_MS = 5
 """Length of the fall to silence when the ring runs dry."""
 

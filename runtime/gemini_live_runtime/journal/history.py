@@ -32,8 +32,6 @@ _LOOK_EVERY_S = 0.05
 
 TURNS = frozenset({"turn.started"})
 TRANSITIONS = frozenset({"phase.entered"})
-FIRINGS = frozenset({"watcher.fired", "pattern.fired"})
-MARKS = frozenset({"mark.set"})
 """Event types that one may step by, see `History.following`."""
 
 

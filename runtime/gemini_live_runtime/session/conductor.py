@@ -101,7 +101,6 @@ class Conductor:
         self.clock = clock
         self.writer = means.writer
         self._emit = body.emit
-        self._loop = asyncio.get_running_loop()
         self.code = UserCode(body.emit, clock, body.changed)
         self.stops = BreakpointDesk(self)
         self.lane = ControlLane(self._step_failed, body.changed, self.stops.gate)
