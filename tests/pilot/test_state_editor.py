@@ -62,6 +62,64 @@ async def test_what_was_typed_is_left_only_when_asked_for_twice() -> None:
         assert not any(isinstance(order, EditState) for order in driver.link.orders)
 
 
+async def test_what_was_said_of_leaving_goes_away_when_one_writes_on_or_applies() -> None:
+    async with console() as driver:
+        driver.link.answering = False
+        room = await editing(driver)
+        for press in (("1",), ("ctrl+s",)):
+            room.area.text = "0.5"
+            await driver.settle()
+            await driver.press("escape")
+            assert "Nothing was applied yet" in driver.screen()
+            await driver.press(*press)
+            assert driver.app.screen is room
+            assert "Nothing was applied yet" not in driver.screen()
+        driver.link.emit(
+            ev.CommandRefused(command_id=driver.link.sent[-1].id, command="state.edit", reason="Too much.")
+        )
+        await driver.settle()
+        assert "Not applied: Too much." in driver.screen()
+        await driver.press("2")
+        assert "Not applied" not in driver.screen()
+
+
+async def test_what_was_said_of_leaving_goes_away_when_one_writes_on_to_the_model() -> None:
+    async with console() as driver:
+        await driver.press(f"{BY_NAME}context-room")
+        await driver.press(*"hi", "escape")
+        assert "It was not sent yet" in driver.screen()
+        await driver.press("!")
+        assert "It was not sent yet" not in driver.screen()
+        await driver.press("escape")
+        assert driver.app.screen is not driver.app.console_screen
+
+
+async def test_an_edit_made_while_the_past_is_looked_at_is_said_to_change_the_present() -> None:
+    async with console(size=(120, 40)) as driver:
+        negotiating(driver.link).anger()
+        for number in range(3):
+            driver.link.t += 5
+            driver.link.exchange(f"Question {number}", "Answer")
+        driver.app.console_screen.desk.go_to("state")
+        await driver.settle()
+        await driver.press("down")
+        await driver.press("[", "[")
+        then = driver.app.console_screen.past_note()
+        assert then.startswith("You look at 00:")
+        for keys in (("e",), ("t",)):
+            await driver.press(*keys)
+            assert driver.app.screen is not driver.app.console_screen
+            assert then in driver.screen()
+            await driver.press("escape")
+        await driver.press("delete")
+        assert f"note: Removing app:anger; u brings it back. {then}" in driver.screen()
+        driver.clock.advance(5.0)
+        await driver.press("L")
+        await driver.press("a")
+        assert driver.app.screen is not driver.app.console_screen
+        assert "this changes the present" not in driver.screen()
+
+
 async def test_what_is_no_json_cannot_be_applied_and_says_where() -> None:
     async with console() as driver:
         room = await editing(driver)

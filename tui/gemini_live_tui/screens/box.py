@@ -20,6 +20,7 @@ from gemini_live_tui.glyphs import Glyphs, glyphs
 from gemini_live_tui.telling import Level
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.journal.view import SessionView
     from gemini_live_tui.app import ConsoleApp
 
 WIDE = 100
@@ -32,10 +33,13 @@ class BoxScreen(ModalScreen[None]):
     CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss"]
     HEADING: ClassVar[str] = ""
     HINT: ClassVar[str] = "esc closes"
+    CHANGES: ClassVar[bool] = False
+    """Whether something about the session is changed here, which is always the present."""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
 
     def __init__(self, app: ConsoleApp) -> None:
         super().__init__()
+        self.past = Static("", id="past", markup=False)
         self.console_app = app
         self.signs: Glyphs = glyphs(app.settings.ascii)
         self.message = Static("", id="message", markup=False)
@@ -47,12 +51,26 @@ class BoxScreen(ModalScreen[None]):
         with VerticalScroll(id="box", can_focus=False) as box:
             box.border_title = self.HEADING
             box.border_subtitle = self.HINT
+            if self.CHANGES:
+                self._tell_past()
+                yield self.past
             yield from self.contents()
             yield self.message
 
     def contents(self) -> Iterator[Widget]:
         """What is in the box, from top to bottom."""
         raise NotImplementedError
+
+    def show_view(self, view: SessionView) -> None:
+        """Say what moment is looked at behind the box, as long as that is not the present."""
+        if self.CHANGES:
+            self._tell_past()
+
+    def _tell_past(self) -> None:
+        told = self.console_app.console_screen.past_note()
+        if str(self.past.content) != told:
+            self.past.update(told)
+        self.past.display = bool(told)
 
     @property
     def unsaved(self) -> bool:

@@ -72,6 +72,12 @@ if TYPE_CHECKING:
 HINT_S = 4.0
 """How long a passing hint stays."""
 
+CHANGING = ("state.edit", "state.undo", "state.redo", "phase.go", "watcher.switch", "watcher.fire")
+"""Commands that change what the panes show of the agent."""
+
+AT_ONCE_S = 0.25
+"""Within this time two messages are about one thing."""
+
 Send = Callable[["Order"], str]
 """Sends a command and returns its id; raises `NotSent` with a sentence."""
 
@@ -104,6 +110,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         self._unconfirmed: dict[str, str] = {}
         self._limit = 0
         self._end_told = False
+        self._past_said_at = float("-inf")
         self._missed_told = 0
         self.header = Header(id="header", glyphs=signs, replay=settings.replay)
         self.meters = MeterStrip(id="meters", glyphs=signs)
@@ -298,6 +305,9 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
 
     def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
         """Show a message above the transcript; a `passing` one goes away by itself."""
+        if passing and self._clock.now() - self._past_said_at < AT_ONCE_S and (note := self.past_note()) != message:
+            # What a pane says of the order it gave joins what was just said of its moment.
+            message = f"{message} {note}".rstrip()
         until = self._clock.now() + HINT_S if passing else None
         self.banner.say(message, level, until=until)
         if passing:
@@ -338,6 +348,10 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         if self._settings.replay:
             self.say("This is a recording: nothing can be changed.", passing=True)
             return ""
+        note = self.past_note() if order.command in CHANGING and self.in_front else ""
+        if note:
+            self.say(note, passing=True)
+            self._past_said_at = self._clock.now()
         try:
             return self._send(order)
         except NotSent as error:

@@ -32,6 +32,7 @@ class EditorScreen(BoxScreen):
     """A subclass reads what is typed into edits. Nothing typed is lost: it stays until it is applied or left twice."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss", "editor.tcss"]
+    CHANGES = True
     HINT = "^s or F5 applies, esc leaves"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False), *bindings("editor")]
 
@@ -95,6 +96,8 @@ class EditorScreen(BoxScreen):
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
+        # What was said of what stood there before is said of something else now.
+        self.say("")
         self.look()
 
     def look(self) -> None:
@@ -172,6 +175,8 @@ class EditorScreen(BoxScreen):
         if self.console_app.settings.replay:
             self.say("This is a recording: nothing can be changed.", "error")
             return
+        self._leaving = False
+        self.say("")
         self._applying = self.console_app.console_screen.order(EditState(edits=edits))
         if not self._applying:
             self.say("Not applied: the session does not take commands now.", "error")

@@ -37,6 +37,7 @@ class PhaseOverride(BoxScreen):
     """The phases; below them what going to the highlighted one would do, as the engine found out on a copy."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss", "phase_override.tcss"]
+    CHANGES = True
     HEADING = "Go to a phase"
     HINT = "enter: when the turn ends, ^s or F5: now, esc stays"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("override")]

@@ -154,6 +154,7 @@ class StateEditor(EditorScreen):
     @on(Input.Changed)
     def _named(self, message: Input.Changed) -> None:
         message.stop()
+        self.say("")
         self.look()
 
     @on(Input.Submitted)
@@ -165,6 +166,7 @@ class StateEditor(EditorScreen):
 
     def show_view(self, view: SessionView) -> None:
         """Look whether the agent has changed the key meanwhile."""
+        super().show_view(view)
         self._mind = view.mind
         if self._adding or self._applying:
             return

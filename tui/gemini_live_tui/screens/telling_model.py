@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.types import CSSPathType
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Static, TextArea
 
 from gemini_live_runtime.journal.mind_view import unpack
 from gemini_live_runtime.text import sanitise
@@ -61,6 +62,13 @@ class _TellingScreen(BoxScreen):
     def on_unmount(self) -> None:
         """Listen no more."""
         self.console_app.store.unlisten(self.answer(), self._taken)
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        """What was said of what stood there before is said of something else now."""
+        self._leaving = False
+        if not self._sent:
+            self.say("")
 
     def action_send(self) -> None:
         """Send what is written."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gemini_live_runtime.errors import GeminiLiveError, JournalError
 from gemini_live_tui.cursor import OutOfReachError, slower_or_faster
+from gemini_live_tui.formatting import clock_text
 from gemini_live_tui.sound_playback import SoundPlayback, Spawn, spawn_player
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class TimeActions:
         def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
             """Show a message."""
             ...
+
+    def past_note(self) -> str:
+        """What to say to someone who changes something while a moment of the past is shown; "" in the present."""
+        behind = self._store.cursor.seq is not None and not self._settings.replay
+        return f"You look at {clock_text(self._store.shown.t)}; this changes the present." if behind else ""
 
     @property
     def sound_note(self) -> str:

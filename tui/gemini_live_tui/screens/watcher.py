@@ -65,6 +65,7 @@ class WatcherScreen(BoxScreen):
 
     def show_view(self, view: SessionView) -> None:
         """Bring it up to date."""
+        super().show_view(view)
         card = self._card(view)
         keys = card.keys if card is not None and hasattr(card, "keys") else ()
         seen = (card, view.mind.breakpoints, tuple(view.mind.keys.get(key) for key in keys), self.size.width)
