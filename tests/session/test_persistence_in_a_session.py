@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 
 from tests.session.talking import Talk, agent, talk
@@ -145,6 +146,27 @@ def test_a_store_that_fails_is_told_and_the_call_goes_on() -> None:
     t = talk(kept(Broken()), scenario)
     assert [notice.code for notice in t.all(ev.Notice)] == ["snapshot"]
     assert t.all(ev.SnapshotSaved) == []
+
+
+def test_a_store_that_ends_the_program_fails_like_any_other() -> None:
+    class Exits(MemoryPersistence):
+        async def load(self, session_id: str, /) -> SessionSnapshot | None:
+            sys.exit("no session here")
+
+    class ExitsLater(MemoryPersistence):
+        async def save(self, snapshot: SessionSnapshot, /) -> None:
+            sys.exit("no room here")
+
+    async def scenario(t: Talk) -> None:
+        await t.begins()
+        await t.turn()
+        await t.turn()
+
+    for store, said in ((Exits(), "SystemExit: no session here"), (ExitsLater(), "SystemExit: no room here")):
+        t = talk(kept(store), scenario)
+        (notice,) = t.all(ev.Notice)
+        assert (notice.code, said in notice.text) == ("snapshot", True)
+        assert len(t.all(ev.TurnCompleted)) == 2
 
 
 def test_a_session_kept_in_a_file_is_private_versioned_and_taken_up(tmp_path: Path) -> None:

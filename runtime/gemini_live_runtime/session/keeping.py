@@ -46,7 +46,7 @@ class Keeper:
             # The store keeps what it cannot read: saving puts a damaged file aside and leaves a newer one alone.
             self._report(error)
             return False
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # What is kept there may be fine: it must not be replaced by a session that has just begun.
             self._saver = None
             what = f"{type(error).__name__}: {sanitise_line(str(error), 200)}"

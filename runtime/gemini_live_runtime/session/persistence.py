@@ -274,7 +274,7 @@ class SnapshotSaver:
             snapshot, self._waiting = self._waiting, None
             try:
                 await self._persistence.save(snapshot)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self._failed(error, snapshot)
             else:
                 self.saved += 1
@@ -282,7 +282,7 @@ class SnapshotSaver:
                 if self._on_saved is not None:
                     self._on_saved(snapshot)
 
-    def _failed(self, error: Exception, snapshot: SessionSnapshot) -> None:
+    def _failed(self, error: BaseException, snapshot: SessionSnapshot) -> None:
         self.failures += 1
         if self._failing:
             return
