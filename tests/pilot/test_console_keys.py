@@ -81,5 +81,13 @@ async def test_the_key_bar_offers_the_keys_of_the_pane_in_place_of_those_for_wri
         assert "/ Filter" in driver.rows()[-1]
 
 
+async def test_the_key_bar_of_the_phase_pane_names_why_and_the_way_on_in_a_small_terminal_too() -> None:
+    for size, tmux, more in (((120, 36), False, "esc Interrupt"), ((80, 24), True, "F1 Help")):
+        async with console(size=size, tmux=tmux) as driver:
+            await driver.press("2")
+            for words in ("^e Why", "t Go to phase", "b Break", "^q Quit", more):
+                assert words in driver.rows()[-1]
+
+
 def test_what_the_key_bar_offers_has_a_key() -> None:
-    assert [action.id for action in ACTIONS if action.bar and not action.keys] == []
+    assert [action.id for action in ACTIONS if (action.bar or action.bar_in) and not action.keys] == []

@@ -52,6 +52,8 @@ class Action:
     """Its letters are typed, not obeyed, while the transcript has the focus."""
     bar: Bar = ""
     """When the key bar shows it: `pane` while the pane of its scope has the focus."""
+    bar_in: tuple[Scope, ...] = ()
+    """Panes in which the key bar shows it, too."""
     palette: bool = True
     slash: str = ""
     """How it is written in the prompt, without the slash: a name, then a word in capitals for each argument, in

@@ -208,6 +208,7 @@ ACTIONS: tuple[Action, ...] = (
         scope="app",
         yields=True,
         panes_only=True,
+        bar_in=("phase",),
         slash="phase",
     ),
     Action(

@@ -245,6 +245,7 @@ ACTIONS: tuple[Action, ...] = (
         "Inspect",
         slash="why",
         anywhere=True,
+        bar_in=("phase", "watchers"),
     ),
     Action(
         "why-older",

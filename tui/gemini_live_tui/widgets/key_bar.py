@@ -60,11 +60,13 @@ class KeyBar(Row):
         self._room_for_note = True
         while len(offered) > 1 and self._width(offered) > width:
             expendable = [action for action in offered if action.id not in ("text-mode", "help", "quit", "send")]
-            if not expendable and self._room_for_note:
-                # A remark about one of these keys gives way before any of them does.
+            # What the pane can do is found nowhere else on the screen: the others give way before it.
+            others = [action for action in expendable if not self._of_pane(action)]
+            if not others and self._room_for_note:
+                # And so does a remark about one of these keys.
                 self._room_for_note = False
             else:
-                offered.remove(expendable[-1] if expendable else offered[-1])
+                offered.remove((others or expendable or offered)[-1])
         runs: list[Run] = []
         self._places = []
         at = 0
@@ -82,10 +84,15 @@ class KeyBar(Row):
         texting = self._mode == "text" or self._typing
         if action.id in ("mute", "mute-speaker"):
             return not texting
+        if self._place in action.bar_in:
+            return True
         if action.bar == "pane":
             return action.scope == self._place
         # Elsewhere these keys are the pane's, in text mode, too.
         return action.bar == "always" or (action.bar == "text" and self._typing)
+
+    def _of_pane(self, action: Action) -> bool:
+        return action.bar == "pane" or self._place in action.bar_in
 
     def _label(self, action: Action) -> tuple[str, str]:
         keys = keys_of(action, self._keymap)
