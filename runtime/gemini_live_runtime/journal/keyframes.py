@@ -67,7 +67,8 @@ def _flat(value: Any) -> Any:
         return (_ROWS, number, [row(item) for item in value]) if kind is list else (_TUPLE, _flat(list(value)))
     if is_dataclass(value):
         number, row = _row_of(kind)
-        return (_ONE, number, [_flat(item) for item in row(value)])
+        # Each part by itself, so that the whole never stands there twice.
+        return (_ONE, number, [marshal.dumps(_flat(item)) for item in row(value)])
     return value
 
 
@@ -85,7 +86,8 @@ def _made(value: Any) -> Any:
     cls = _classes[first]
     if kind == _ROWS:
         return [cls(*row) for row in value[2]]
-    return cls(**{field.name: _made(item) for field, item in zip(fields(cls), value[2], strict=True)})
+    parts = (_load(item) for item in value[2])
+    return cls(**{field.name: part for field, part in zip(fields(cls), parts, strict=True)})
 
 
 def _row_of(cls: type[Any]) -> tuple[int, Callable[[Any], tuple[Any, ...]]]:
