@@ -253,6 +253,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         """Let go of everything."""
         self.frames.stop()
         await self.console_screen.end_sound()
+        if self._link_task is not None:
+            self._link_task.cancel()
+            await asyncio.wait((self._link_task,))
         if self.link is not None:
             await self.link.close()
 

@@ -25,7 +25,7 @@ def bodies(settings: ConsoleSettings) -> Mapping[str, Callable[[], Widget]]:
     return {
         "phase": lambda: PhasePane(glyphs=signs),
         "watchers": lambda: WatchersPane(glyphs=signs),
-        "state": lambda: StatePane(glyphs=signs),
+        "state": lambda: StatePane(glyphs=signs, memory=settings.memory),
         "timeline": lambda: Timeline(id="timeline", glyphs=signs),
         "latency": lambda: Latency(id="latency", glyphs=signs),
         "tools": lambda: Tools(id="tools", glyphs=signs),

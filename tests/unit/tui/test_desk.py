@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from gemini_live_tui.desk import PANES, DeskState, arrange
 from gemini_live_tui.remembered import recall, remember
+from gemini_live_tui.rows.state import PINNED, SCOPES
+from gemini_live_tui.state_listing import StateListing
 
 ALL = ("transcript", "phase", "watchers", "state", "timeline", "latency", "tools", "events", "logs")
 names = st.sampled_from(ALL)
@@ -66,3 +68,13 @@ def test_the_state_is_remembered_and_what_does_not_fit_is_not(tmp_path):
     assert DeskState.from_json(recall(path)["desk"]) == DeskState()
     path.write_text("not json")
     assert recall(path) == {}
+
+
+def test_how_keys_are_listed_is_remembered_and_what_does_not_fit_is_not(tmp_path):
+    path, scopes = tmp_path / "console.json", (*SCOPES, PINNED)
+    listing = StateListing({"bg", PINNED}, ["app:name", "user:mood"], changed_first=True)
+    remember(path, desk={}, state=listing.to_json())
+    assert StateListing.from_json(recall(path)["state"], scopes) == listing
+    odd = {"folded": ["moon", 7, "turn"], "pinned": [3, "", "k" * 1000, "app:a", "app:a"], "changed_first": 1}
+    assert StateListing.from_json(odd, scopes) == StateListing({"turn"}, ["app:a"])
+    assert StateListing.from_json("nonsense", scopes) == StateListing()

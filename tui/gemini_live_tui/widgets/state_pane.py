@@ -18,13 +18,17 @@ from gemini_live_tui.actions import bindings
 from gemini_live_tui.breakpoint_orders import breaks_on, shown_key, toggle_breakpoint
 from gemini_live_tui.glyphs import UNICODE, Glyphs
 from gemini_live_tui.messages import Ordered, Said
+from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.rows import state as rows
 from gemini_live_tui.rows.runs import Run
+from gemini_live_tui.state_listing import StateListing
 from gemini_live_tui.widgets.filter_line import FilterLine
 from gemini_live_tui.widgets.pane import Frame
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gemini_live_runtime.journal.mind_view import KeyCell
     from gemini_live_tui.app import ConsoleApp
 
@@ -57,7 +61,8 @@ class StatePane(Container):
     StatePane { background: $background; }
     """
 
-    def __init__(self, *, id: str | None = "state", glyphs: Glyphs = UNICODE) -> None:
+    def __init__(self, *, id: str | None = "state", glyphs: Glyphs = UNICODE, memory: Path | None = None) -> None:
+        """`memory`: the file in which it is remembered how keys are listed; None remembers nothing."""
         super().__init__(id=id)
         self._glyphs = glyphs
         self._mind = MindView()
@@ -72,10 +77,8 @@ class StatePane(Container):
         self._again: float | None = None
         self._listed: tuple[list[str], set[str], list[str]] | None = None
         """What the list was made of, while its order does not depend on values."""
-        self.folded: set[str] = {"session"}
-        """Scopes of which only the heading is listed: at first the engine's own, which changes all the time."""
-        self.pinned: list[str] = []
-        self.changed_first = False
+        self._memory = memory
+        self.listing = StateListing.from_json(recall(memory).get("state"), (*rows.SCOPES, rows.PINNED))
         self.filter = FilterLine(placeholder="a word, or a glob such as app:*")
         self.list = StateRows(self)
 
@@ -104,20 +107,25 @@ class StatePane(Container):
 
     def _list(self) -> None:
         text, names = self.filter.value.strip(), list(self._mind.keys)
-        wanted = (names, set(self.folded), list(self.pinned))
-        if not text and not self.changed_first and wanted == self._listed:
+        wanted = (names, set(self.listing.folded), list(self.listing.pinned))
+        if not text and not self.listing.changed_first and wanted == self._listed:
             # Only values have changed, which is most often so: the rows are the same, some look different.
             self.list.touch()
             return
-        self._listed = None if text or self.changed_first else wanted
+        self._listed = None if text or self.listing.changed_first else wanted
         listed, self._counts = rows.rows_of(
             self._mind.keys,
             text=text,
-            folded=self.folded,
-            pinned=self.pinned,
-            changed_first=self.changed_first,
+            folded=self.listing.folded,
+            pinned=self.listing.pinned,
+            changed_first=self.listing.changed_first,
         )
         self.list.set_rows(listed)
+
+    def _relist(self) -> None:
+        """List the keys as is now wanted, also the next time."""
+        self._list()
+        remember(self._memory, state=self.listing.to_json())
 
     def note(self) -> str:
         """How many keys, in what order, and what can be taken back in the present."""
@@ -126,7 +134,7 @@ class StatePane(Container):
         parts = [f"{count:,} keys" if count != 1 else "1 key"]
         if mind.keys_beyond:
             parts.append(f"{mind.keys_beyond:,} more not shown")
-        if self.changed_first:
+        if self.listing.changed_first:
             parts.append("changed first")
         if mind.undo and self._live:
             parts.append(f"{mind.undo} to undo")
@@ -139,7 +147,9 @@ class StatePane(Container):
         glyphs = self._glyphs
         if row.startswith("="):
             scope = row[1:]
-            return rows.heading_row(scope, self._counts.get(scope, 0), width, glyphs, folded=scope in self.folded)
+            return rows.heading_row(
+                scope, self._counts.get(scope, 0), width, glyphs, folded=scope in self.listing.folded
+            )
         key = row[1:]
         cell = self._mind.keys.get(key) if row[:1] in "-^" else None
         if cell is None:
@@ -193,7 +203,7 @@ class StatePane(Container):
     def _opened(self, message: RowList.Opened) -> None:
         message.stop()
         if message.row.startswith("="):
-            self._fold(message.row[1:], message.row[1:] not in self.folded)
+            self._fold(message.row[1:], message.row[1:] not in self.listing.folded)
         else:
             self.action_edit()
 
@@ -220,22 +230,22 @@ class StatePane(Container):
             self._fold(rows.PINNED if self.list.row_at_cursor.startswith("^") else scope, fold)
 
     def _fold(self, scope: str, fold: bool) -> None:
-        (self.folded.add if fold else self.folded.discard)(scope)
-        self._list()
+        (self.listing.folded.add if fold else self.listing.folded.discard)(scope)
+        self._relist()
         self.list.go_to(f"={scope}")
 
     def action_order(self) -> None:
         """What changed last comes first, or all by name again."""
-        self.changed_first = not self.changed_first
-        self._list()
-        self.post_message(Said("What changed last comes first." if self.changed_first else "Sorted by name."))
+        self.listing.changed_first = not self.listing.changed_first
+        self._relist()
+        self.post_message(Said("What changed last comes first." if self.listing.changed_first else "Sorted by name."))
 
     def action_pin(self) -> None:
         """Keep the key at the top, or no longer."""
         if found := self._cell():
             key = found[0]
-            (self.pinned.remove if key in self.pinned else self.pinned.append)(key)
-            self._list()
+            (self.listing.pinned.remove if key in self.listing.pinned else self.listing.pinned.append)(key)
+            self._relist()
 
     # -- copying -----------------------------------------------------------------------------------------------------
 
