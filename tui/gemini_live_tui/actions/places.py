@@ -73,7 +73,7 @@ PLACES: Mapping[str, Place] = {
         Place(
             "logs",
             "Logs",
-            "What the engine and the agent's own code had to say.",
+            "What the engine, the agent's own code and the console had to say.",
         ),
         Place("failed", "Failed", "What stands in a pane's place after it failed; everything else goes on."),
         Place("devices", "Devices", "Which microphone and which speaker, and whether they hear you.", "room"),

@@ -15,7 +15,8 @@ from textual.dom import DOMNode
 from textual.widgets import Static
 
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.journal.view import Dirty, LogLine
+from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import sparse_compositor
 from gemini_live_tui.actions import BY_ID, PANES, PLACES, Scope, bindings, slash
 from gemini_live_tui.actions.arguments import FORMATS, choices
@@ -75,6 +76,12 @@ HINT_S = 4.0
 CHANGING = ("state.edit", "state.undo", "state.redo", "phase.go", "watcher.switch", "watcher.fire")
 """Commands that change what the panes show of the agent."""
 
+BRIEF = 160
+"""Characters of a passing message that need not be read again."""
+
+MAX_KEPT, MAX_TOLD = 2000, 100
+"""Characters of a message that is kept among the logs, and how many are."""
+
 AT_ONCE_S = 0.25
 """Within this time two messages are about one thing."""
 
@@ -111,11 +118,15 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         self._limit = 0
         self._end_told = False
         self._past_said_at = float("-inf")
+        self.told: tuple[LogLine, ...] = ()
+        """What was said and may be read again, oldest first."""
+        self._kept = 0
         self._missed_told = 0
         self.header = Header(id="header", glyphs=signs, replay=settings.replay)
         self.meters = MeterStrip(id="meters", glyphs=signs)
         self.too_small = TooSmall(id="too-small", glyphs=signs)
-        self.banner = Banner(id="banner", glyphs=signs)
+        logs = key_label(keys_of(BY_ID["pane-logs"], settings.keymap)[0])
+        self.banner = Banner(id="banner", glyphs=signs, rest=f"(all of it in {logs} Logs)")
         self.body = TranscriptBody(settings, text_key=key, standing=self._standing)
         self.transcript = self.body.transcript
         remembered = DeskState.from_json(recall(settings.memory).get("desk")).at_start()
@@ -231,11 +242,11 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         if behind:
             at = cursor.place(elapsed).t
             marks = ALL if moved else Dirty.NONE
-            frame = Frame(epoch, now, at, False, marks, store.view, elapsed, dirty, live, store.history)
+            frame = Frame(epoch, now, at, False, marks, store.view, elapsed, dirty, live, store.history, self.told)
             self.header.show(shown, shown.word, at, live=live, behind=True)
         else:
             marks = ALL if moved else dirty
-            frame = Frame(epoch, now, elapsed, live, marks, going=live, history=store.history)
+            frame = Frame(epoch, now, elapsed, live, marks, going=live, history=store.history, said=self.told)
             self.header.show(shown, store.word, elapsed, live=live)
         place = cursor.place(elapsed) if behind or (self._settings.replay and store.hello is not None) else None
         self.moment_row.show(place, reading=self.reading, sound=self.sound_note)
@@ -308,10 +319,23 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         if passing and self._clock.now() - self._past_said_at < AT_ONCE_S and (note := self.past_note()) != message:
             # What a pane says of the order it gave joins what was just said of its moment.
             message = f"{message} {note}".rstrip()
+        if not passing or len(message) > BRIEF:
+            self._keep(message, level)
         until = self._clock.now() + HINT_S if passing else None
         self.banner.say(message, level, until=until)
         if passing:
             self._store.wake()
+
+    def _keep(self, message: str, level: Level) -> None:
+        """Put a message among the logs, where it can be read whole, and later."""
+        text = sanitise_line(message, MAX_KEPT)
+        if self.told and (self.told[-1].level, self.told[-1].text) == (level, text):
+            return
+        line = LogLine(self._store.elapsed(running=True), -1 - self._kept, "console", level, text)
+        self._kept += 1
+        self.told = (*self.told, line)[-MAX_TOLD:]
+        self._store.dirty |= Dirty.LOG
+        self._store.wake()
 
     # -- events that are more than their picture ---------------------------------------------------------------------
 

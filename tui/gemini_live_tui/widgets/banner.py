@@ -8,13 +8,18 @@ from textual.widgets import Static
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.glyphs import UNICODE, Glyphs
 from gemini_live_tui.telling import Level
+from gemini_live_tui.wrapping import fit, wrap
 
 _WORDS: dict[Level, str] = {"info": "note", "warning": "warning", "error": "error"}
-MAX_CHARACTERS = 600
+MAX_CHARACTERS = 2000
+MAX_ROWS = 3
 
 
 class Banner(Static):
-    """At most three rows. A message stays until it is cleared, replaced, or its time is over."""
+    """At most three rows; of what is longer `rest` says where all of it is.
+
+    A message stays until it is cleared, replaced, or its time is over.
+    """
 
     DEFAULT_CSS = """
     Banner {
@@ -30,9 +35,10 @@ class Banner(Static):
     }
     """
 
-    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE, rest: str = "") -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
+        self._rest = rest
         self.message = ""
         self.level: Level = "info"
         self.until: float | None = None
@@ -45,11 +51,25 @@ class Banner(Static):
         if (message, level) == (self.message, self.level):
             return
         self.message, self.level = message, level
-        sign = self._glyphs.states["error"] if level == "error" else self._glyphs.prompt
-        self.update(Content(f"{sign} {_WORDS[level]}: {message}"))
+        self._write(self.app.size.width)
         self.set_class(True, "-shown")
         self.set_class(level == "error", "-error")
         self.set_class(level == "warning", "-warning")
+
+    def on_resize(self) -> None:
+        """What fits depends on the width."""
+        if self.message:
+            self._write(self.app.size.width)
+
+    def _write(self, width: int) -> None:
+        sign = self._glyphs.states["error"] if self.level == "error" else self._glyphs.prompt
+        text, room = f"{sign} {_WORDS[self.level]}: {self.message}", max(1, width - 2)
+        rows = [text[start:end].rstrip() for start, end in wrap(text, room)]
+        if len(rows) > MAX_ROWS:
+            left = " ".join(rows[MAX_ROWS - 1 :])
+            short = fit(left, max(1, room - len(self._rest) - 1), self._glyphs.ellipsis)
+            rows = [*rows[: MAX_ROWS - 1], f"{short} {self._rest}"]
+        self.update(Content("\n".join(rows)))
 
     def clear(self) -> bool:
         """Hide; whether there was something to hide."""

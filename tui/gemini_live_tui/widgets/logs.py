@@ -1,20 +1,25 @@
-"""What the engine, libraries and the agent's own code had to say."""
+"""What the engine, libraries, the agent's own code and the console had to say."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import BindingType
 
 from gemini_live_runtime.journal.view import Dirty, LogLine, SessionView
+from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.formatting import clock_text
-from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.glyphs import ASCII, UNICODE, Glyphs
 from gemini_live_tui.messages import PaneChanged, Said
+from gemini_live_tui.screens.details import DetailsScreen
 from gemini_live_tui.widgets.pane import Frame
 from gemini_live_tui.widgets.row_list import RowList, Run
 from gemini_live_tui.wrapping import fit
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
 
 EMPTY = "Nothing was printed or logged so far."
 LEVELS = ("debug", "info", "warning", "error")
@@ -33,20 +38,28 @@ class Logs(RowList):
         self._glyphs = glyphs
         self._level = "debug"
         self._view = SessionView()
+        self._said: Sequence[LogLine] = ()
+        self._until = float("inf")
         self._lines: dict[str, LogLine] = {}
         self._total = 0
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """List the lines of `view`, and stay at the end when that was in sight."""
-        self._view = view
+        self._view, self._said = view, frame.said
+        self._until = frame.elapsed if frame.whole is not None else float("inf")
         self._list()
         return None
 
     def _list(self) -> None:
         least = LEVELS.index(self._level)
         at_end = self.cursor >= len(self.rows) - 1
-        self._total = len(self._view.log)
-        self._lines = {str(line.seq): line for line in self._view.log if _rank(line) >= least}
+        lines = self._view.log
+        if self._said:
+            # What the console says belongs to no event: its place is that of its moment.
+            said = (line for line in self._said if line.t <= self._until)
+            lines = sorted((*lines, *said), key=lambda line: line.t)
+        self._total = len(lines)
+        self._lines = {str(line.seq): line for line in lines if _rank(line) >= least}
         rows = list(self._lines) or [self._empty()]
         self.set_rows(rows)
         if at_end:
@@ -60,7 +73,9 @@ class Logs(RowList):
         """The level, and what it hides."""
         hidden = self._total - len(self._lines)
         sign = self._glyphs.separator
-        count = f"{len(self._lines)} lines" + (f" {sign} {hidden} hidden" if hidden else "")
+        count = f"{len(self._lines)} line{'s' if len(self._lines) != 1 else ''}" + (
+            f" {sign} {hidden} hidden" if hidden else ""
+        )
         return f"{self._level} and above {sign} {count}" if self._total else ""
 
     def selectable(self, row: str) -> bool:
@@ -81,6 +96,16 @@ class Logs(RowList):
             (source, "quiet"),
             (fit(line.text, width - len(left) - len(source), self._glyphs.ellipsis), style),
         ]
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        """The whole of a line."""
+        message.stop()
+        line = self._lines.get(message.row)
+        if line is not None:
+            title = f"{line.level} at {clock_text(line.t)}, {sanitise_line(line.source, 60)}"
+            copy = {"t": line.t, "level": line.level, "source": line.source, "text": line.text}
+            room = DetailsScreen(title, [("", line.text)], copy=copy, ascii_only=self._glyphs is ASCII)
+            cast("ConsoleApp", self.app).enter(room)
 
     def action_log_level(self) -> None:
         """The next level, and after the last all of them again."""

@@ -24,7 +24,7 @@ from gemini_live_tui.messages import BodyFailed, PaneChanged, Said
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.view import LogLine, SessionView
 
 MAX_SAID = 500
 """Characters of an error that a failed pane shows; the details have them all."""
@@ -55,6 +55,8 @@ class Frame:
     going: bool = False
     history: History | None = None
     """What can be gone back to."""
+    said: Sequence[LogLine] = ()
+    """What the console itself had to say so far."""
 
 
 class PaneBody(Protocol):
