@@ -1,8 +1,7 @@
 """What an operator's step would do, found out on a copy: nothing of the session changes and no action is run.
 
-The copy is judged by what judges the session itself: its computed values, watchers, temporal patterns
-and phases. A `Scene` is taken on
-the session's loop; from then on it belongs to whoever works with it, in whatever thread.
+The copy is judged by what judges the session itself: its computed values, watchers, temporal patterns and phases. A
+`Scene` is taken on the session's loop; from then on it belongs to whoever works with it, in whatever thread.
 """
 
 from __future__ import annotations
