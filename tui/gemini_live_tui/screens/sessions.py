@@ -199,6 +199,9 @@ class SessionsScreen(Screen[None]):
         from gemini_live_runtime.journal.catalog import preview
 
         lines = [] if entry.problem else await asyncio.to_thread(preview, self._folder(entry), PREVIEW_LINES)
+        if not self.query("#sessions-preview-pane"):
+            # The room was left while the session was read.
+            return
         self._lines, self._previewed = lines, ident
         self._show_preview()
 
