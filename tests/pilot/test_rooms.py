@@ -56,19 +56,6 @@ async def test_a_room_that_comes_to_the_front_is_as_it_was_left_and_still_works(
         assert room.list.row_at_cursor != chosen
 
 
-async def test_a_preview_that_comes_after_its_room_was_left_is_nothing() -> None:
-    record_three()
-    async with console() as driver:
-        await driver.press("ctrl+l")
-        await done(driver)
-        room = driver.app.screen
-        assert isinstance(room, SessionsScreen)
-        room._previewed = ""
-        await room.query("#sessions-preview-pane").remove()
-        await room._look_ahead().wait()
-        assert driver.app.screen is room
-
-
 async def test_the_palette_and_the_letters_do_not_stay_below_what_they_opened() -> None:
     async with console() as driver:
         await driver.press(f"{BY_NAME}meters")
