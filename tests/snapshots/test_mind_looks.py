@@ -10,10 +10,12 @@ from tests.support.collection import PAID, PLAN, Call, negotiating
 from tests.support.console_driver import make_app, settle
 from tests.support.scripted_link import ScriptedLink
 from textual.pilot import Pilot
+from textual.widgets import TextArea
 
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.screens.state_editor import StateEditor
 from gemini_live_tui.widgets.state_pane import StatePane
+from gemini_live_tui.widgets.watchers_pane import WatchersPane
 
 WIDE, NORMAL, NARROW = (160, 45), (120, 36), (80, 24)
 Act = Callable[[ConsoleApp, Pilot[Any], ScriptedLink], Awaitable[None]]
@@ -65,6 +67,28 @@ async def _conflict(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> N
     await settle(app, pilot, link)
 
 
+async def _pattern(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
+    await _pressing("3")(app, pilot, link)
+    assert app.console_screen.query_one(WatchersPane).go_to("pattern:noes")
+    await _pressing("enter")(app, pilot, link)
+
+
+def _in_room(name: str, text: str) -> Act:
+    async def act(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
+        await app.run_action(f"app.open('{name}')")
+        await settle(app, pilot, link)
+        app.screen.query_one(TextArea).text = text
+        await settle(app, pilot, link)
+
+    return act
+
+
+async def _failed(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
+    await _pressing("4")(app, pilot, link)
+    app.console_screen.desk.panes["state"].fail(ValueError("no such leg"))
+    await settle(app, pilot, link)
+
+
 PICTURES: dict[str, tuple[Any, tuple[int, int], Act, dict[str, Any]]] = {
     "all-wide": (call, WIDE, _pressing("4"), {}),
     "all-normal": (call, NORMAL, _pressing("2", "down", "down"), {}),
@@ -83,6 +107,14 @@ PICTURES: dict[str, tuple[Any, tuple[int, int], Act, dict[str, Any]]] = {
     "editor-conflict-narrow": (call, NARROW, _conflict, {}),
     "override-narrow": (call, NARROW, _pressing("2", "t"), {}),
     "watcher-narrow": (call, NARROW, _pressing("3", "enter"), {}),
+    "pattern-narrow": (call, NARROW, _pattern, {}),
+    "import-narrow": (call, NARROW, _in_room("import-state", '{"app:owed": 250, "app:monthly": 50}'), {}),
+    "import-fault-narrow": (call, NARROW, _in_room("import-state", '{"app:owed": 250,\n "app:monthly" 50}'), {}),
+    "context-narrow": (call, NARROW, _in_room("give-context", "The caller has paid\nhalf of it today."), {}),
+    "instruction-narrow": (call, NARROW, _in_room("instruction", "Be brief.\nOffer two plans."), {}),
+    "palette-narrow": (call, NARROW, _pressing("ctrl+p", *"export"), {}),
+    "failed-normal": (call, NORMAL, _failed, {}),
+    "failed-narrow": (call, NARROW, _failed, {}),
 }
 
 
