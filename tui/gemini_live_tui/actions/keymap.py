@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_tui.actions import ACTIONS, BY_ID, PLACES
@@ -55,6 +55,7 @@ _LABELS = {
     "greater_than_sign": ">",
     "delete": "del",
 }
+_NAMED = re.compile(r"\{([a-z0-9-]+)\}")
 _ARROWS = ("up", "down", "left", "right")
 
 
@@ -74,6 +75,18 @@ def key_label(key: str, *, ascii_only: bool = False) -> str:
     if key.startswith("f") and key[1:].isdigit():
         return key.upper()
     return key
+
+
+def hints(parts: Iterable[str], keymap: Mapping[str, str], *, ascii_only: bool = False) -> list[str]:
+    """Parts of a line that names keys: `{id}` becomes the keys of that action. A part whose action has none goes."""
+    found = []
+    for part in parts:
+        names = _NAMED.findall(part)
+        keys = {name: keys_of(BY_ID[name], keymap) for name in names}
+        if all(keys.values()):
+            labels = {name: " or ".join(key_label(key, ascii_only=ascii_only) for key in keys[name]) for name in names}
+            found.append(_NAMED.sub(lambda match: labels[match[1]], part))  # noqa: B023
+    return found
 
 
 def check_keymap(keymap: Mapping[str, str]) -> None:

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.glyphs import Glyphs, glyphs
 from gemini_live_tui.telling import Level
 
@@ -33,6 +34,7 @@ class BoxScreen(ModalScreen[None]):
     CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss"]
     HEADING: ClassVar[str] = ""
     HINT: ClassVar[str] = "esc closes"
+    """Names of keys with commas between them; `{id}` stands for those of an action."""
     CHANGES: ClassVar[bool] = False
     """Whether something about the session is changed here, which is always the present."""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
@@ -50,12 +52,17 @@ class BoxScreen(ModalScreen[None]):
         self.set_class(self.console_app.waiting, "-alone")
         with VerticalScroll(id="box", can_focus=False) as box:
             box.border_title = self.HEADING
-            box.border_subtitle = self.HINT
+            box.border_subtitle = Content(self.hint())
             if self.CHANGES:
                 self._tell_past()
                 yield self.past
             yield from self.contents()
             yield self.message
+
+    def hint(self) -> str:
+        """The keys that count here, at the box's lower edge."""
+        settings = self.console_app.settings
+        return ", ".join(hints(self.HINT.split(", "), settings.keymap, ascii_only=settings.ascii))
 
     def contents(self) -> Iterator[Widget]:
         """What is in the box, from top to bottom."""

@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
+from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.breakpoint_orders import KINDS, MAX_TARGET, Kind, completed, names_for
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.widgets.chooser import Chooser
@@ -150,8 +151,9 @@ class BreakpointsScreen(ModalScreen[None]):
         if self._form_open:
             parts = ["tab between kind and name", "enter sets it", "esc leaves it"]
         elif not self._settings.replay:
-            some = ["enter changes", "space on or off", "d forgets"] if self._view.mind.breakpoints else []
-            parts = ["a adds", *some, "esc closes"]
+            some = ("enter changes", "{breakpoint-switch} on or off", "{breakpoint-forget} forgets")
+            named = ("{breakpoint-add} adds", *(some if self._view.mind.breakpoints else ()), "esc closes")
+            parts = hints(named, self._settings.keymap, ascii_only=self._settings.ascii)
         self.query_one("#breakpoints-box").border_subtitle = f" {self._signs.separator} ".join(parts)
 
     @property

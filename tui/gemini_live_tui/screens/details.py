@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,6 +15,10 @@ from textual.widgets import Static
 
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings
+from gemini_live_tui.actions.keymap import hints
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
 
 Part = tuple[str, Any]
 """A heading, "" for none, and a value; text is shown as it is, everything else as JSON."""
@@ -44,7 +48,9 @@ class DetailsScreen(ModalScreen[None]):
         self.set_class(self._ascii, "-ascii")
         with VerticalScroll(id="details-box") as box:
             box.border_title = Content(self._title)
-            box.border_subtitle = "y copies, esc closes"
+            keymap = cast("ConsoleApp", self.app).settings.keymap
+            parts = hints(("{copy-details} copies", "esc closes"), keymap, ascii_only=self._ascii)
+            box.border_subtitle = Content(", ".join(parts))
             for heading, value in self._parts:
                 if heading:
                     yield Static(heading, classes="details-heading", markup=False)

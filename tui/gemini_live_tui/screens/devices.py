@@ -39,7 +39,7 @@ class DevicesScreen(BoxScreen):
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss", "devices.tcss"]
     HEADING: ClassVar[str] = "Microphone and speaker"
-    HINT: ClassVar[str] = "enter chooses, tab changes sides, r looks again, esc closes"
+    HINT: ClassVar[str] = "enter chooses, tab changes sides, {devices-rescan} looks again, esc closes"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("devices")]
 
     def __init__(self, app: ConsoleApp) -> None:

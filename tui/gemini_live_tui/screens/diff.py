@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.mind_view import KeyCell, unpack
 from gemini_live_tui.actions import bindings
+from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.formatting import clock_text
 from gemini_live_tui.glyphs import Glyphs, glyphs
 from gemini_live_tui.screens.details import DetailsScreen
@@ -112,10 +113,12 @@ class DiffScreen(ModalScreen[None]):
         box.border_title = Content(f"State: {pair.title}" if pair is not None else "State")
         counts = [f"{sum(one.how == how for one in found)} {how}" for how in ("added", "changed", "removed")]
         sign = f" {self._signs.separator} "
-        hints = ["tab compares otherwise"] if len(self.modes) > 1 else []
+        named = ["{diff-mode} compares otherwise"] if len(self.modes) > 1 else []
         if self._mode in ("turn", "marks"):
-            hints.append(f"left right another {self._mode.rstrip('s')}")
-        box.border_subtitle = Content(sign.join([*(counts if found else []), *hints, "esc closes"]))
+            named.append(f"{{diff-earlier}} {{diff-later}} another {self._mode.rstrip('s')}")
+        keymap = cast("ConsoleApp", self.app).settings.keymap
+        keys = hints((*named, "esc closes"), keymap, ascii_only=self._ascii)
+        box.border_subtitle = Content(sign.join([*(counts if found else []), *keys]))
 
     def action_diff_mode(self) -> None:
         """Compare something else."""

@@ -33,7 +33,7 @@ class EditorScreen(BoxScreen):
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss", "editor.tcss"]
     CHANGES = True
-    HINT = "^s or F5 applies, esc leaves"
+    HINT = "{editor-apply} applies, esc leaves"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False), *bindings("editor")]
 
     def __init__(self, app: ConsoleApp, text: str, *, placeholder: str = "") -> None:

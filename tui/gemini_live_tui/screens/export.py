@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -20,6 +20,7 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, UsageError
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
+from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.formatting import clock_text
 from gemini_live_tui.glyphs import Glyphs, glyphs
 from gemini_live_tui.widgets.row_list import RowList, Run
@@ -173,7 +174,10 @@ class ExportScreen(ModalScreen[None]):
         self.set_class(self._ascii, "-ascii")
         with Container(id="export-box") as box:
             box.border_title = Content(f"Export {self._subject.name}" if self._subject is not None else "Export")
-            box.border_subtitle = "esc closes" if self.list is None else "space chooses, e exports, esc closes"
+            named = ("{export-choose} chooses", "{export-write} exports", "{export-close} closes")
+            keymap = cast("ConsoleApp", self.app).settings.keymap
+            keys = hints(named[2:] if self.list is None else named, keymap, ascii_only=self._ascii)
+            box.border_subtitle = Content(", ".join(keys))
             if self.list is None:
                 yield Static(NOT_RECORDED, id="export-nothing", markup=False)
                 return

@@ -39,7 +39,7 @@ class PhaseOverride(BoxScreen):
     CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss", "phase_override.tcss"]
     CHANGES = True
     HEADING = "Go to a phase"
-    HINT = "enter: when the turn ends, ^s or F5: now, esc stays"
+    HINT = "enter: when the turn ends, {go-now}: now, esc stays"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("override")]
 
     def __init__(self, app: ConsoleApp, towards: str = "") -> None:

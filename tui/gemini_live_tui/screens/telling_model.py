@@ -27,7 +27,7 @@ class _TellingScreen(BoxScreen):
     """Several lines; what is typed stays until it was taken or left twice."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss", "telling_model.tcss"]
-    HINT = "^s or F5 sends, esc leaves"
+    HINT = "{send-telling} sends, esc leaves"
     ABOUT = ""
     NOTHING = ""
     TAKEN = ""
@@ -149,7 +149,7 @@ class InstructionScreen(_TellingScreen):
     """The agent's own instruction."""
 
     HEADING = "Edit the instruction"
-    HINT = "^s or F5 replaces it, esc leaves"
+    HINT = "{send-telling} replaces it, esc leaves"
     ABOUT = "The agent's own instruction. What its phases and modifiers add stays."
     NOTHING = "An instruction cannot be empty."
     TAKEN = "The model has its new instruction."

@@ -29,7 +29,7 @@ WIDTH = 70 - len(INDENT)
 class TrialScreen(BoxScreen):
     """One test: enter begins it, and again. During a call the microphone is muted meanwhile."""
 
-    HINT: ClassVar[str] = "enter begins, esc closes"
+    HINT: ClassVar[str] = "{sound-test} begins, esc closes"
     TEST: ClassVar[str] = ""
     WHAT: ClassVar[str] = ""
     BUSY: ClassVar[str] = ""

@@ -14,6 +14,7 @@ from textual.widgets import Static
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
+from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.breakpoint_orders import breaks_on, toggle_breakpoint
 from gemini_live_tui.formatting import clock_text, spark
 from gemini_live_tui.rows.explanation import value_text
@@ -40,7 +41,7 @@ class WatcherScreen(BoxScreen):
     """Everything about one watcher or pattern; while it is open it follows the session."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["box.tcss", "watcher.tcss"]
-    HINT = "m mutes, b breaks, f fires, y why, esc closes"
+    HINT = "{watcher-room-break} breaks, {watcher-why} why, esc closes"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("watcher")]
 
     def __init__(self, app: ConsoleApp, kind: str, name: str) -> None:
@@ -52,6 +53,12 @@ class WatcherScreen(BoxScreen):
         self._seen: object = None
         self._firings: tuple[int, list[Event]] = (-1, [])
         self.text = Static("", id="watcher-text", markup=False)
+
+    def hint(self) -> str:
+        """A watcher can also be muted and fired; a pattern acts when what it looks for comes about."""
+        settings = self.console_app.settings
+        more = ("{watcher-room-mute} mutes", "{watcher-fire} fires") if self._kind == "watcher" else ()
+        return ", ".join([*hints(more, settings.keymap, ascii_only=settings.ascii), super().hint()])
 
     def contents(self) -> Iterator[Widget]:
         """All of it is one text."""

@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_tui.actions import bindings
+from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.formatting import clock_text
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.rows.runs import laid_out, plain
@@ -84,7 +85,9 @@ class WhyScreen(ModalScreen[None]):
     def _show(self, width: int) -> None:
         box = self.query_one("#why-box", VerticalScroll)
         reason, dot = self.reason, f" {self._signs.separator} "
-        keys = dot.join(("[ older", "] newer", "y copies", "esc closes"))
+        settings = self._console_app.settings
+        named = ("{why-older} older", "{why-newer} newer", "{copy-why} copies", "esc closes")
+        keys = dot.join(hints(named, settings.keymap, ascii_only=settings.ascii))
         if reason is None:
             box.border_title = "Why"
             rows = [[(NOTHING[0], "said")], [(NOTHING[1], "quiet")]]
