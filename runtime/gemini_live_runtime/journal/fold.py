@@ -21,8 +21,11 @@ from gemini_live_runtime.journal.blocks import (
     recent,
     streaming,
 )
+from gemini_live_runtime.journal.fold_parts import Handler
 from gemini_live_runtime.journal.mind_fold import HANDLERS as MIND_HANDLERS
 from gemini_live_runtime.journal.mind_lines import HANDLERS as MIND_LINES
+from gemini_live_runtime.journal.operator_fold import HANDLERS as OPERATOR_HANDLERS
+from gemini_live_runtime.journal.turn_fold import HANDLERS as TURN_HANDLERS
 from gemini_live_runtime.journal.view import (
     MAX_BLOCK_CHARS,
     MAX_EVENT_TYPES,
@@ -42,12 +45,11 @@ _NOTICE = 2000
 _RECORD_AFTER: dict[str, ev.Record] = {"audio-recording-stopped": "text", "journal-stopped": "off"}
 """What is still recorded after a notice of the journal, by its code."""
 
-_Handler = Callable[[SessionView, ev.Event, Any], Dirty]
-_handlers: dict[type[ev.Payload], _Handler] = dict(MIND_LINES)  # type: ignore[arg-type]
+_handlers: dict[type[ev.Payload], Handler] = dict(MIND_LINES)  # type: ignore[arg-type]
 
 
-def _on(cls: type[ev.Payload]) -> Callable[[_Handler], _Handler]:
-    def register(handler: _Handler) -> _Handler:
+def _on(cls: type[ev.Payload]) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
         _handlers[cls] = handler
         return handler
 
@@ -412,7 +414,7 @@ def _log(view: SessionView, event: ev.Event, p: ev.Log) -> Dirty:
     return Dirty.LOG | Dirty.TRANSCRIPT
 
 
-def _both(first: _Handler, second: _Handler) -> _Handler:
+def _both(first: Handler, second: Handler) -> Handler:
     joined: dict[tuple[Dirty, Dirty], Dirty] = {}
 
     def both(view: SessionView, event: ev.Event, payload: Any) -> Dirty:
@@ -426,5 +428,5 @@ def _both(first: _Handler, second: _Handler) -> _Handler:
     return both
 
 
-for _cls, _handler in MIND_HANDLERS.items():
+for _cls, _handler in {**MIND_HANDLERS, **TURN_HANDLERS, **OPERATOR_HANDLERS}.items():
     _handlers[_cls] = _both(_handlers[_cls], _handler) if _cls in _handlers else _handler
