@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events, on
@@ -15,8 +14,7 @@ from textual.dom import DOMNode
 from textual.widgets import Static
 
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.view import Dirty, LogLine
-from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.journal.view import Dirty
 from gemini_live_tui import sparse_compositor
 from gemini_live_tui.actions import BY_ID, PANES, PLACES, Scope, bindings, slash
 from gemini_live_tui.actions.arguments import FORMATS, choices
@@ -25,12 +23,8 @@ from gemini_live_tui.desk import DeskState
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.messages import (
     ActionChosen,
-    EventWanted,
     Explain,
-    FollowChanged,
-    MomentWanted,
     Ordered,
-    PaneChanged,
     RoomWanted,
     Said,
     TextSubmitted,
@@ -41,11 +35,12 @@ from gemini_live_tui.remembered import recall, remember
 from gemini_live_tui.screens.change_actions import ChangeActions
 from gemini_live_tui.screens.held_actions import HeldActions
 from gemini_live_tui.screens.letters import Letters
+from gemini_live_tui.screens.moving import Moving
+from gemini_live_tui.screens.saying import Saying
 from gemini_live_tui.screens.talking import Talking
 from gemini_live_tui.screens.time_actions import TimeActions
 from gemini_live_tui.settings import ConsoleSettings
 from gemini_live_tui.store import ALL, NotSent, Store
-from gemini_live_tui.telling import Level
 from gemini_live_tui.widgets.banner import Banner
 from gemini_live_tui.widgets.completions import Completions
 from gemini_live_tui.widgets.desk import Desk
@@ -53,13 +48,10 @@ from gemini_live_tui.widgets.filter_line import FilterLine
 from gemini_live_tui.widgets.header import Header
 from gemini_live_tui.widgets.held_row import HeldRow
 from gemini_live_tui.widgets.key_bar import KeyBar
-from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.meter_strip import MeterStrip
 from gemini_live_tui.widgets.moment_row import MomentRow
-from gemini_live_tui.widgets.pane import Frame, Pane
+from gemini_live_tui.widgets.pane import Frame
 from gemini_live_tui.widgets.prompt import Prompt
-from gemini_live_tui.widgets.row_list import RowList
-from gemini_live_tui.widgets.sheet import Sheet
 from gemini_live_tui.widgets.tab_bar import TabBar
 from gemini_live_tui.widgets.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
 from gemini_live_tui.widgets.transcript_body import TranscriptBody
@@ -70,26 +62,14 @@ if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
     from gemini_live_tui.app import ConsoleApp
 
-HINT_S = 4.0
-"""How long a passing hint stays."""
-
 CHANGING = ("state.edit", "state.undo", "state.redo", "phase.go", "watcher.switch", "watcher.fire")
 """Commands that change what the panes show of the agent."""
-
-BRIEF = 160
-"""Characters of a passing message that need not be read again."""
-
-MAX_KEPT, MAX_TOLD = 2000, 100
-"""Characters of a message that is kept among the logs, and how many are."""
-
-AT_ONCE_S = 0.25
-"""Within this time two messages are about one thing."""
 
 Send = Callable[["Order"], str]
 """Sends a command and returns its id; raises `NotSent` with a sentence."""
 
 
-class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
+class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Moving, Saying, Letters, Talking):
     """Everything one sees of a session. It reads the store and sends orders; it decides nothing about the session.
 
     Its looks are in `console.tcss`, which the application loads (Textual loads no style sheet of a default screen).
@@ -118,8 +98,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         self._limit = 0
         self._end_told = False
         self._past_said_at = float("-inf")
-        self.told: tuple[LogLine, ...] = ()
-        """What was said and may be read again, oldest first."""
+        self.told = ()
         self._kept = 0
         self._missed_told = 0
         self.header = Header(id="header", glyphs=signs, replay=settings.replay)
@@ -263,10 +242,6 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         connected = store.hello is not None and bool(store.view.session_id)
         return connected, bool(store.lost) or store.bye is not None or store.word == "error"
 
-    def _show_following(self) -> None:
-        self._store.dirty |= Dirty.TRANSCRIPT
-        self._store.wake()
-
     def _show_prompt_state(self) -> None:
         view, typing = self._store.view, self.focused is self.prompt
         over = self._settings.replay or bool(self._store.lost) or self._store.bye is not None
@@ -291,51 +266,6 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         note = f" {self._signs.separator} ".join(parts)
         if pane.border_subtitle != note:
             pane.border_subtitle = note
-
-    def _tell_end(self) -> None:
-        store = self._store
-        if store.missed > self._missed_told:
-            self._missed_told = store.missed
-            self.say(f"{store.missed} events did not arrive, what is shown may be incomplete.", "warning")
-        if self._end_told or (self._settings.replay and store.bye is not None):
-            return
-        quit_key = key_label(keys_of(BY_ID["quit"], self._settings.keymap)[0])
-        if store.lost:
-            self._end_told = True
-            unsent = self._keep_unconfirmed()
-            what = "The session was cut off" if store.hello is not None else "No session"
-            self.say(
-                f"{what}: {store.lost.rstrip('.')}. Everything stays on screen; {quit_key} quits.{unsent}", "error"
-            )
-        elif store.bye is not None:
-            self._end_told = True
-            unsent = self._keep_unconfirmed()
-            reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
-            level: Level = "error" if store.bye.exit_code else "info"
-            self.say(f"The session is over: {reason}. {quit_key} quits.{unsent}", level)
-
-    def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
-        """Show a message above the transcript; a `passing` one goes away by itself."""
-        if passing and self._clock.now() - self._past_said_at < AT_ONCE_S and (note := self.past_note()) != message:
-            # What a pane says of the order it gave joins what was just said of its moment.
-            message = f"{message} {note}".rstrip()
-        if not passing or len(message) > BRIEF:
-            self._keep(message, level)
-        until = self._clock.now() + HINT_S if passing else None
-        self.banner.say(message, level, until=until)
-        if passing:
-            self._store.wake()
-
-    def _keep(self, message: str, level: Level) -> None:
-        """Put a message among the logs, where it can be read whole, and later."""
-        text = sanitise_line(message, MAX_KEPT)
-        if self.told and (self.told[-1].level, self.told[-1].text) == (level, text):
-            return
-        line = LogLine(self._store.elapsed(running=True), -1 - self._kept, "console", level, text)
-        self._kept += 1
-        self.told = (*self.told, line)[-MAX_TOLD:]
-        self._store.dirty |= Dirty.LOG
-        self._store.wake()
 
     # -- events that are more than their picture ---------------------------------------------------------------------
 
@@ -427,38 +357,6 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         busy = store.view.playing or store.word in ("speaking", "thinking")
         return not self._settings.replay and store.live and busy
 
-    def action_pane(self, name: str) -> None:
-        """Go to a pane."""
-        if name in self.desk.panes:
-            self.desk.go_to(name)
-
-    def action_zoom(self) -> None:
-        """Let the pane with the focus fill the desk, or put it back."""
-        state = self.desk.state
-        pane = self.desk.focused_pane or "transcript"
-        self.desk.change(replace(state, zoom="" if state.zoom else pane))
-
-    def action_talk_view(self) -> None:
-        """Show the transcript alone, or all panes again."""
-        self.desk.change(replace(self.desk.state, talk=not self.desk.state.talk, zoom=""))
-
-    def action_scroll(self, step: str) -> None:
-        """Scroll the pane that has the focus, else the transcript. The end is the present, for one who went back."""
-        if step == "end":
-            self.action_live()
-        focused = self.focused
-        if isinstance(focused, RowList) or (isinstance(focused, Sheet) and focused.moves):
-            focused.move(step)
-        else:
-            pane = focused if isinstance(focused, LineList) else self.transcript
-            pane.scroll_by(step)
-            self._show_following()
-
-    def action_open_row(self) -> None:
-        """Open what the cursor is on."""
-        if isinstance(self.focused, RowList):
-            self.focused.open_row()
-
     # -- messages ----------------------------------------------------------------------------------------------------
 
     @on(TextSubmitted)
@@ -476,35 +374,13 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Letters, Talking):
         self._leave_prompt()
         await self.perform(action.id, *arguments)
 
-    @on(Pane.TabChosen)
-    @on(TabBar.Chosen)
-    def _tab_chosen(self, message: Pane.TabChosen | TabBar.Chosen) -> None:
-        self.desk.go_to(message.pane)
-
-    @on(MomentWanted)
-    def _sought(self, message: MomentWanted) -> None:
-        self.seek_time(message.t)
-
     @on(RoomWanted)
     def _room_wanted(self, message: RoomWanted) -> None:
         self.open_room(message.name)
 
-    @on(EventWanted)
-    def _event_wanted(self, message: EventWanted) -> None:
-        self.seek_event(message.seq)
-
     @on(Said)
     def _said(self, message: Said) -> None:
         self.say(message.text, passing=True)
-
-    @on(PaneChanged)
-    def _pane_changed(self, message: PaneChanged) -> None:
-        self.desk.show_again(message.pane)
-        self._store.wake()
-
-    @on(FollowChanged)
-    def _following_changed(self) -> None:
-        self._show_following()
 
     @on(Explain)
     def _explain(self, message: Explain) -> None:
