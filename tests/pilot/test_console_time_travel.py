@@ -10,6 +10,8 @@ import pytest
 from tests.pilot.actions.time import at, heard, row, talked, written
 from tests.support.console_driver import Driver, console, make_app, screen_text
 from tests.support.scripted_link import ScriptedLink
+from textual import events
+from textual.widget import Widget
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import ManualClock
@@ -23,6 +25,7 @@ from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.moments import find
 from gemini_live_tui.screens.marks import MarksScreen
 from gemini_live_tui.settings import ConsoleSettings
+from gemini_live_tui.widgets.events import Events
 from gemini_live_tui.widgets.timeline import Timeline
 
 
@@ -413,3 +416,46 @@ async def test_a_disk_that_fails_is_a_sentence_in_the_events_pane_and_above_it(m
         await driver.press("comma")
         assert "cannot be read back" in driver.rows()[2]
         assert driver.app.store.cursor.seq is None
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_transcript_that_was_scrolled_shows_its_rows_at_an_earlier_moment(size: tuple[int, int]) -> None:
+    async with console(size=size) as driver:
+        for number in range(60):
+            driver.link.t += 1
+            driver.link.exchange(f"Question {number}", "An answer " * 20)
+        await driver.settle()
+        screen = driver.app.console_screen
+        await driver.press("1")
+        screen.seek_event(driver.app.store.view.seq - 20)
+        await driver.settle()
+        await driver.press("pageup")
+        for seq in (200, 150, 100):
+            screen.seek_event(seq)
+            await driver.settle()
+            assert screen.transcript.scroll_y <= screen.transcript.max_scroll_y
+            assert "Question" in driver.screen()
+
+
+async def test_the_wheel_turned_back_keeps_the_events_where_they_are() -> None:
+    async with console(size=(100, 30)) as driver:
+        for number in range(40):
+            driver.link.exchange(f"Question {number}", f"Answer {number}")
+        await driver.settle()
+        await driver.press("8")
+        listed = driver.app.console_screen.query_one(Events)
+        assert "following" in driver.screen()
+        before = listed.scroll_y
+        listed.post_message(wheel_back(listed))
+        await driver.settle()
+        driver.link.exchange("More", "And more")
+        driver.clock.advance(1)
+        await driver.settle()
+        assert listed.scroll_y < before
+        assert "following" not in driver.screen()
+
+
+def wheel_back(widget: Widget) -> events.MouseScrollUp:
+    return events.MouseScrollUp(
+        widget, 5, 5, 0, -1, 0, shift=False, meta=False, ctrl=False, screen_x=None, screen_y=None, style=None
+    )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.support.console_driver import Driver, console
 
+from gemini_live_tui.widgets import tools
 from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.pane import FAILED_S
 from gemini_live_tui.widgets.phase_pane import PhasePane
@@ -79,6 +80,32 @@ async def test_a_failed_pane_comes_back_with_what_happened_meanwhile_and_keeps_t
         assert "weather" in driver.screen()
         await driver.press("down")
         assert isinstance(driver.app.focused, Tools)
+
+
+async def test_a_pane_that_fails_twice_alike_is_tried_again_though_nothing_happens() -> None:
+    async with console(size=(120, 36)) as driver:
+        await driver.press("7")
+        with broken(Tools, "show"):
+            await call_a_tool(driver)
+            await later(driver)
+            await later(driver)
+            assert "This pane failed" in driver.screen()
+        await later(driver)
+        assert "This pane failed" not in driver.screen()
+
+
+async def test_what_a_pane_does_upon_a_message_costs_that_pane_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(size=(120, 36)) as driver:
+        await call_a_tool(driver)
+        await driver.press("7")
+
+        def breaks(*_: Any, **__: Any) -> None:
+            raise ValueError("no such leg")
+
+        monkeypatch.setattr(tools, "DetailsScreen", breaks)
+        await driver.press("enter")
+        assert driver.app.is_running
+        assert "This pane failed: ValueError: no such leg" in driver.screen()
 
 
 @pytest.mark.parametrize(

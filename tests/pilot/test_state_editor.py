@@ -217,3 +217,17 @@ async def test_every_room_fits_a_small_terminal() -> None:
             assert driver.app.screen is not driver.app.console_screen, name
             assert "esc" in driver.rows()[-1] or any("esc" in row for row in driver.rows()), name
             await driver.press("escape")
+
+
+async def test_escape_before_the_answer_loses_nothing_that_is_refused() -> None:
+    async with console() as driver:
+        driver.link.answering = False
+        room = await editing(driver)
+        room.area.text = '"a long typed value"'
+        await driver.settle()
+        await driver.press("ctrl+s", "escape")
+        sent = driver.link.sent[-1].id
+        driver.link.emit(ev.CommandRefused(command_id=sent, command="state.edit", reason="Too much."))
+        await driver.settle()
+        assert driver.app.screen is room
+        assert room.area.text == '"a long typed value"'

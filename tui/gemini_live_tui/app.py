@@ -397,6 +397,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         """Put an open room in front, as it was left."""
         if screen is not self.screen:
             self._screen_stack.remove(screen)
+            screen._pop_result_callback()
             self.push_screen(screen)
 
     def _close_passing(self) -> None:

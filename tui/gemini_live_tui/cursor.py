@@ -98,6 +98,7 @@ class Cursor:
         if t >= history.live.t:
             self.live()
             return
+        require_reach(history, t)
         seq = history.seq_at_time(max(0.0, t))
         self.seek(max(seq, history.first_seq - 1))
 
@@ -120,7 +121,7 @@ class Cursor:
                 return None if at >= history.last_seq else at + 1
             before = min(at, history.last_seq) - 1
             if before < history.first_seq - 1:
-                raise self._before(history)
+                raise before_reach(history)
             return before
         if kind == "mark":
             marks = sorted(mark.of for mark in history.live.mind.marks)
@@ -131,7 +132,7 @@ class Cursor:
         types = TURNS if kind == "turn" else TRANSITIONS
         found = history.following(at, types) if direction > 0 else history.preceding(at, types)
         if found is None and direction < 0 and history.first_seq > 1:
-            raise self._before(history)
+            raise before_reach(history)
         return found
 
     def live(self) -> None:
@@ -147,7 +148,7 @@ class Cursor:
 
     def _stand(self, history: History, seq: int) -> None:
         if seq < history.first_seq - 1:
-            raise self._before(history, seq)
+            raise before_reach(history, seq)
         self._view = history.view_at(seq)
         self.seq = seq
         self.epoch += 1
@@ -157,17 +158,11 @@ class Cursor:
 
     def _reach(self) -> History:
         history = self._history()
-        if history is None or history.count == 0:
+        if history is None or not history.live.seq:
             raise JournalError("Nothing has happened yet", field="seq", value=0)
+        if history.count == 0:
+            raise before_reach(history)
         return history
-
-    def _before(self, history: History, seq: int = 0) -> JournalError:
-        first = history.first_seq
-        if first <= 1:
-            return JournalError("This is the beginning", field="seq", value=seq)
-        return OutOfReachError(
-            f"Nothing from before event {first:,} is in memory", field="seq", value=seq or max(0, first - 2)
-        )
 
     # -- playing back ------------------------------------------------------------------------------------------------
 
@@ -224,3 +219,20 @@ def slower_or_faster(speed: float, step: int) -> float:
     """The next speed in a direction; the last one stays."""
     index = min(range(len(SPEEDS)), key=lambda at: abs(SPEEDS[at] - speed))
     return SPEEDS[max(0, min(len(SPEEDS) - 1, index + step))]
+
+
+def before_reach(history: History, seq: int = 0) -> JournalError:
+    """What is raised for a moment, event `seq`, from before what can be gone back to."""
+    first = history.first_seq
+    if first <= 1:
+        return JournalError("This is the beginning", field="seq", value=seq)
+    return OutOfReachError(
+        f"Nothing from before event {first:,} is in memory", field="seq", value=seq or max(0, first - 2)
+    )
+
+
+def require_reach(history: History, t: float) -> None:
+    """Raise `OutOfReachError` for a time from before what can be gone back to."""
+    first = history.first_seq
+    if first > 1 and t < history.view_at(first - 1).t:
+        raise before_reach(history)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_tui.cursor import require_reach
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
@@ -48,6 +49,7 @@ def find(text: str, history: History) -> int | None:
 def _at_time(t: float, history: History) -> int | None:
     if t >= history.live.t:
         return None
+    require_reach(history, t)
     return max(history.seq_at_time(t), history.first_seq - 1)
 
 

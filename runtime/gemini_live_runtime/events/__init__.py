@@ -106,7 +106,10 @@ _WIRE = {cls: (names, f'"type":"{cls.type}","data":') for cls, names in _FIELDS.
 
 
 def _encoder() -> Callable[[Any], str]:
-    """As `json.dumps` with the same options, which makes two encoders for every value."""
+    """As `json.dumps` with the same options, which makes two encoders for every value.
+
+    A value that holds itself is too deep for it: `RecursionError`.
+    """
     encoder = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False)
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:

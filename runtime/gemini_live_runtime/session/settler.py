@@ -85,6 +85,7 @@ class Settler:
         """Use these from now on. Nothing fires for what holds already; what nothing computes any more is removed."""
         gone = {item.name for item in self.computed.variables} - {item.name for item in computed.variables}
         self.computed, self.watchers, self.temporal = computed, watchers, temporal
+        self._pattern_faults.clear()
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
         for name in gone:
             self._state.remove_derived(name)

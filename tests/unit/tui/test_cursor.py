@@ -15,6 +15,7 @@ from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.history import History
 from gemini_live_tui.cursor import Cursor, OutOfReachError, slower_or_faster
+from gemini_live_tui.moments import find
 from gemini_live_tui.moments import NoSuchMomentError, find
 
 
@@ -133,6 +134,12 @@ def test_the_beginning_says_so_and_what_came_before_the_console_must_be_read_fir
     with pytest.raises(OutOfReachError, match="from before event 11"):
         cursor.step("event", -1)
     assert cursor.seq == 10
+    with pytest.raises(OutOfReachError, match="from before event 11"):
+        cursor.seek_time(0.0)
+    only = History(fold(_events()[:10]))
+    for move in (lambda: Cursor(ManualClock(), lambda: only).step("turn", -1), lambda: find("0:00", only)):
+        with pytest.raises(OutOfReachError, match="from before event 11"):
+            move()
 
 
 def test_playing_moves_in_session_time_and_ends_in_the_present() -> None:

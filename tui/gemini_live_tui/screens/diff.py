@@ -118,7 +118,11 @@ class DiffScreen(ModalScreen[None]):
             named.append(f"{{diff-earlier}} {{diff-later}} another {self._mode.rstrip('s')}")
         keymap = cast("ConsoleApp", self.app).settings.keymap
         keys = hints((*named, "esc closes"), keymap, ascii_only=self._ascii)
-        box.border_subtitle = Content(sign.join([*(counts if found else []), *keys]))
+        told = [count for count in counts if found and not count.startswith("0 ")]
+        while len(keys) > 1 and len(sign.join([*told, *keys])) > self.size.width - 8:
+            # How to leave is told in any case.
+            del keys[-2]
+        box.border_subtitle = Content(sign.join([*told, *keys]))
 
     def action_diff_mode(self) -> None:
         """Compare something else."""

@@ -63,7 +63,7 @@ class EditorScreen(BoxScreen):
     @property
     def unsaved(self) -> bool:
         """Whether something typed would be lost."""
-        return self.touched() and not self._applying
+        return self.touched()
 
     # -- the room ----------------------------------------------------------------------------------------------------
 

@@ -136,7 +136,7 @@ class SessionsScreen(Screen[None]):
         from gemini_live_runtime.journal.catalog import list_entries
 
         trash.expire(self._root, now)
-        return trash.list_trash(self._root) if self._in_trash else list_entries(self._root)
+        return trash.list_trash(self._root) if self._in_trash else list_entries(self._root, wall=lambda: now)
 
     def _show(self) -> None:
         """List what the filter lets through."""

@@ -104,7 +104,7 @@ class _TellingScreen(BoxScreen):
     @property
     def unsaved(self) -> bool:
         """Whether something typed would be lost."""
-        return self.area.text != self._first and not self._sent
+        return self.area.text != self._first
 
     def action_leave(self) -> None:
         """Leave; what was typed is left only when asked for twice."""

@@ -209,16 +209,22 @@ class TimeActions:
         from gemini_live_tui.moments import NoSuchMomentError, find
 
         history = self._store.history
-        if history is None or not history.count:
+        if history is None or not history.live.seq:
             return "Nothing has happened yet."
-        try:
+        cursor = self._store.cursor
+
+        def move() -> None:
+            # Found anew when more has been read.
             seq = find(text, history)
+            if seq is None:
+                cursor.live()
+            else:
+                cursor.seek(seq)
+
+        try:
+            return self.travel(move)
         except NoSuchMomentError as error:
             return str(error)
-        except JournalError as error:
-            return str(error)
-        cursor = self._store.cursor
-        return self.travel(cursor.live if seq is None else lambda: cursor.seek(seq))
 
     def seek_time(self, t: float) -> None:
         """Go to a time of the session."""

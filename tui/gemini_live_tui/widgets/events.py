@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gemini_live_tui.app import ConsoleApp
 
 EMPTY = "Nothing has happened yet."
+UNREAD = "What was before this console came is not read yet. [ goes back to it."
 NONE_FOUND = "No event fits the filter; f changes it."
 TYPE_WIDTH = 22
 NARROW = 64
@@ -80,7 +81,7 @@ class Events(RowList):
         """List the events of the whole session; what comes after the reader's moment is quiet."""
         history, self._live = frame.history, frame.live
         if history is None or not history.count:
-            self.set_rows([EMPTY])
+            self.set_rows([UNREAD if history is not None and history.live.seq else EMPTY])
             return None
         if self._index is None or self._index.history is not history or self._index.only != self._only:
             self._index = EventIndex(history, self._only)
@@ -211,6 +212,10 @@ class Events(RowList):
         self._follow(not self._following)
         if self._following:
             self._put_cursor(len(self.rows) - 1)
+
+    def on_mouse_scroll_up(self) -> None:
+        """Who turns the wheel back wants to see what is there."""
+        self._follow(False)
 
     def _follow(self, following: bool) -> None:
         if following != self._following:

@@ -262,6 +262,9 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         """Repaint, and notice whether the end is in sight: it is followed exactly then."""
         super().watch_scroll_y(old_value, new_value)
         self._set_following(round(new_value) >= self.max_scroll_y)
+        if not self.following:
+            # How many rows are below has changed.
+            self.post_message(FollowChanged(False))
 
     def _set_following(self, following: bool) -> None:
         if following != self.following:

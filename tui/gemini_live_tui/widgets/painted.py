@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.events import Event
 from textual.filter import ANSIToTruecolor
 from textual.geometry import Region
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -45,8 +45,18 @@ class Painted(Widget):
         return strips if (start, end) == (0, self.size.width) else [strip.crop(start, end) for strip in strips]
 
 
-class Contained(Painted):
-    """One whose errors, while it paints or answers an event, go to the pane around it, not to the application."""
+class Guarded(Widget):
+    """A widget whose errors in answering messages and events go to the pane around it, not to the application."""
+
+    async def _on_message(self, message: Message) -> None:
+        try:
+            await super()._on_message(message)
+        except Exception as error:
+            self.post_message(BodyFailed(error))
+
+
+class Contained(Guarded, Painted):
+    """A painted one, whose errors while it paints go there, too."""
 
     def paint_lines(self, crop: Region) -> list[Strip]:
         """The cells of `crop`; blank ones when that fails."""
@@ -65,13 +75,6 @@ class Contained(Painted):
     def _failed(self, error: Exception, crop: Region) -> list[Strip]:
         self.post_message(BodyFailed(error))
         return [Strip.blank(crop.width, self.rich_style)] * crop.height
-
-    async def on_event(self, event: Event) -> None:
-        """Answer an event."""
-        try:
-            await super().on_event(event)
-        except Exception as error:
-            self.post_message(BodyFailed(error))
 
 
 def strip_of(segments: Iterable[Segment], width: int, base: Style) -> Strip:

@@ -189,6 +189,8 @@ class Pane(Container):
         import traceback
 
         self._failed_at = self._now
+        # It is tried again even if nothing new happens.
+        self.post_message(PaneChanged(self.pane))
         text = redactor.text(sanitise("".join(traceback.format_exception(error))))
         if text == self.failure:
             return
@@ -200,8 +202,6 @@ class Pane(Container):
         self._failed.details = text
         self._failed.update(f"This pane failed: {said}\n\nEverything else goes on. y copies the details.")
         self._put_in_place(self._failed, self.body)
-        # It is tried again even if nothing new happens.
-        self.post_message(PaneChanged(self.pane))
 
     def _mend(self) -> None:
         self.failure = ""

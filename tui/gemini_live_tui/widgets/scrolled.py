@@ -31,6 +31,9 @@ class ScrolledList(Contained, ScrollView):
             self.vertical_scrollbar.set_reactive(ScrollBar.window_virtual_size, rows)
         else:
             self.virtual_size = size
+        if self.scroll_y > self.max_scroll_y:
+            # No layout sees to it.
+            self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True, force=True)
 
     def show_bar(self) -> None:
         """Repaint the scrollbar if its thumb is elsewhere, or longer or shorter, than when it was painted."""

@@ -23,6 +23,7 @@ from gemini_live_tui.rows import state as rows
 from gemini_live_tui.rows.runs import Run
 from gemini_live_tui.state_listing import StateListing
 from gemini_live_tui.widgets.filter_line import FilterLine
+from gemini_live_tui.widgets.painted import Guarded
 from gemini_live_tui.widgets.pane import Frame
 from gemini_live_tui.widgets.row_list import RowList
 
@@ -52,7 +53,7 @@ class StateRows(RowList):
         return row[:1] in "=-^"
 
 
-class StatePane(Container):
+class StatePane(Guarded, Container):
     """A filter and the list. Only rows in sight are made, so it does not matter how many keys there are."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("state")]

@@ -12,6 +12,7 @@ from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.glyphs import glyphs
 from gemini_live_tui.settings import ConsoleSettings
+from gemini_live_tui.widgets.painted import Guarded
 from gemini_live_tui.widgets.pane import Frame
 from gemini_live_tui.widgets.transcript import Transcript
 from gemini_live_tui.widgets.welcome import Welcome
@@ -20,7 +21,7 @@ MAX_NOTICES = 20
 """With more notices than these, what is said first is no longer waited for."""
 
 
-class TranscriptBody(Container):
+class TranscriptBody(Guarded, Container):
     """The transcript and the welcome. `standing` tells whether there is a session, and whether it is over."""
 
     dirty = Dirty.TRANSCRIPT
