@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.canaries import HOSTILE
@@ -43,9 +44,9 @@ async def test_while_sessions_are_looked_for_that_is_said_and_keys_answer(monkey
     loop = asyncio.get_running_loop()
     original = catalog.list_entries
 
-    def slow(root: Path) -> list[catalog.Entry]:
+    def slow(root: Path, **options: Any) -> list[catalog.Entry]:
         asyncio.run_coroutine_threadsafe(found.wait(), loop).result(10)
-        return original(root)
+        return original(root, **options)
 
     monkeypatch.setattr(catalog, "list_entries", slow)
     record_three()

@@ -15,7 +15,6 @@ from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.history import History
 from gemini_live_tui.cursor import Cursor, OutOfReachError, slower_or_faster
-from gemini_live_tui.moments import find
 from gemini_live_tui.moments import NoSuchMomentError, find
 
 
