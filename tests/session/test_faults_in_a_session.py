@@ -160,18 +160,20 @@ CASES: dict[str, Callable[[], tuple[Live, str]]] = {
 }
 
 
+async def everything_runs(t: Talk) -> None:
+    """Every part of the agent has its turn."""
+    await t.begins()
+    await t.writes(go=True)
+    await t.calls("report")
+    await t.turn()
+    await t.turn()
+
+
 @pytest.mark.parametrize("where", CASES)
 def test_a_fault_names_the_place_of_its_code_and_its_traceback_is_in_the_log(where: str) -> None:
     of, place = CASES[where]()
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        await t.writes(go=True)
-        await t.calls("report")
-        await t.turn()
-        await t.turn()
-
-    t = talk(of, scenario)
+    t = talk(of, everything_runs)
     wanted = where.partition(",")[0]
     assert {(fault.where, fault.defined_at) for fault in t.failures()} == {(wanted, place)}
     assert all("boom" in fault.error for fault in t.failures())
@@ -196,14 +198,7 @@ def test_code_that_ends_the_program_is_a_fault_like_any_other(where: str, monkey
     monkeypatch.setattr(sys.modules[__name__], "booms_later", leaves_later)
     of, place = CASES[where]()
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        await t.writes(go=True)
-        await t.calls("report")
-        await t.turn()
-        await t.turn()
-
-    t = talk(of, scenario)
+    t = talk(of, everything_runs)
     assert {(fault.where, fault.defined_at) for fault in t.failures()} == {(where.partition(",")[0], place)}
     assert all("boom" in fault.error for fault in t.failures())
     assert len(t.all(ev.TurnCompleted)) == 2
