@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gemini_live_tui.app import ConsoleApp
 
 EMPTY = "Nothing has happened yet."
-UNREAD = "What was before this console came is not read yet. [ goes back to it."
+UNREAD = "What was before this console came is not read yet; going back reads it."
 NONE_FOUND = "No event fits the filter; f changes it."
 TYPE_WIDTH = 22
 NARROW = 64

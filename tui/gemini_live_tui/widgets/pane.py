@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
 from rich.cells import cell_len
 from textual import events, on
@@ -19,12 +19,14 @@ from textual.widgets import Static
 from gemini_live_runtime.journal.view import Dirty
 from gemini_live_runtime.text import redactor, sanitise
 from gemini_live_tui.actions import bindings
+from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.desk import BY_PANE
 from gemini_live_tui.messages import BodyFailed, PaneChanged, Said
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
     from gemini_live_runtime.journal.view import LogLine, SessionView
+    from gemini_live_tui.app import ConsoleApp
 
 MAX_SAID = 500
 """Characters of an error that a failed pane shows; the details have them all."""
@@ -200,7 +202,9 @@ class Pane(Container):
             self._failed = FailedPane()
             self.mount(self._failed)
         self._failed.details = text
-        self._failed.update(f"This pane failed: {said}\n\nEverything else goes on. y copies the details.")
+        settings = cast("ConsoleApp", self.app).settings
+        keys = hints(("{copy-failure} copies the details.",), settings.keymap, ascii_only=settings.ascii)
+        self._failed.update(f"This pane failed: {said}\n\n{' '.join(('Everything else goes on.', *keys))}")
         self._put_in_place(self._failed, self.body)
 
     def _mend(self) -> None:
