@@ -20,7 +20,7 @@ class TextSubmitted(Message):
 
 @dataclass
 class FollowChanged(Message):
-    """A line list began or stopped to follow its end."""
+    """A line list began or stopped to follow its end, or was scrolled somewhere else."""
 
     following: bool
 

@@ -1,4 +1,4 @@
-"""A compositor that paints only the cells that changed. The one place that reaches behind Textual's public interface.
+"""A compositor that paints only the cells that changed, for which it reaches behind Textual's public interface.
 
 Textual's own asks every widget for all of its rows whenever a cell of the screen changes: a meter that moves costs as
 much as a new screen. Here each changed region is painted by whatever widget is in front there, and by no other. When
