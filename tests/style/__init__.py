@@ -1,0 +1,1 @@
+"""Checks of our own that `make lint` runs beside ruff and mypy."""
