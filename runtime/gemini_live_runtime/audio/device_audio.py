@@ -27,9 +27,10 @@ from gemini_live_runtime.audio.probe import NO_PORTAUDIO, list_devices
 from gemini_live_runtime.audio.relay import LoopRelay
 from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream, closing_hangs
 from gemini_live_runtime.audio.warm_up import make_canceller
-from gemini_live_runtime.audio.worker import AudioWorker, in_thread, lead_slots
+from gemini_live_runtime.audio.worker import AudioWorker, lead_slots
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.threads import call_in_thread
 
 OPEN_TIMEOUT_S = 5.0
 CLOSE_TIMEOUT_S = 2.0
@@ -326,31 +327,8 @@ class DeviceAudio:
 
 async def _outside(work: Callable[[], T], timeout: float, otherwise: T) -> T:
     """The result of `work` from a daemon thread, or `otherwise` when it takes longer than `timeout` seconds."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def settle(result: T | None, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(result)  # type: ignore[arg-type]
-
-    def run() -> None:
-        result, error = None, None
-        try:
-            result = work()
-        except Exception as caught:
-            error = caught
-        try:
-            loop.call_soon_threadsafe(settle, result, error)
-        except RuntimeError:
-            return  # The loop is closed: nobody waits.
-
-    in_thread(run, "audio-open")
     try:
-        return await asyncio.wait_for(future, timeout)
+        return await asyncio.wait_for(call_in_thread(work, "audio-open"), timeout)
     except TimeoutError:
         return otherwise
 

@@ -14,13 +14,13 @@ import asyncio
 import json
 import os
 import sys
-import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import asdict
 from typing import Any, TextIO
 
 from gemini_live_runtime.audio.devices import DeviceList
 from gemini_live_runtime.audio.interface import AudioIO, AudioOpened, Direction, MicChunk
+from gemini_live_runtime.threads import start_daemon_thread
 
 LEVEL_EVERY_S = 0.05
 
@@ -260,7 +260,7 @@ async def serve(out: TextIO, make: MakeAudio = open_devices) -> None:
                 loop.call_soon_threadsafe(orders.put_nowait, order)
         loop.call_soon_threadsafe(orders.put_nowait, None)
 
-    threading.Thread(target=read, name="orders", daemon=True).start()
+    start_daemon_thread(read, "orders")
     helper = Helper(report, make)
     try:
         while (order := await orders.get()) is not None:

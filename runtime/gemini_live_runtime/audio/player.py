@@ -16,12 +16,12 @@ import contextlib
 import json
 import os
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO, TextIO
 
 from gemini_live_runtime.audio.helper import open_devices
 from gemini_live_runtime.audio.interface import MODEL_RATE, AudioIO, Direction, MicChunk
+from gemini_live_runtime.threads import start_daemon_thread
 
 AHEAD_S = 0.5
 """Seconds of sound that the device's own queue holds."""
@@ -129,7 +129,7 @@ async def serve(source: BinaryIO, out: TextIO, audio: AudioIO) -> int:
                 asyncio.run_coroutine_threadsafe(player.blocks.put(pcm), loop).result()
             loop.call_soon_threadsafe(player.stop)
 
-    threading.Thread(target=read, name="sound", daemon=True).start()
+    start_daemon_thread(read, "sound")
     return await player.run()
 
 

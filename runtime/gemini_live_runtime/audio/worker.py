@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from gemini_live_runtime.audio.interface import AudioListener, Direction
@@ -12,6 +11,7 @@ from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.threads import start_daemon_thread
 
 PERIOD_S = 0.01
 SILENT_AFTER_S = 1.0
@@ -25,13 +25,6 @@ STEP_UP_AFTER = 3
 def lead_slots(block_ms: int) -> int:
     """10 ms slots kept ready for a callback that takes `block_ms` at a time: two of its blocks and one for jitter."""
     return 2 * block_ms // 10 + 1
-
-
-def in_thread(work: Callable[[], None], name: str) -> threading.Thread:
-    """Run `work` in a daemon thread: calls into a sound system may never return, and the program must still end."""
-    thread = threading.Thread(target=work, name=name, daemon=True)
-    thread.start()
-    return thread
 
 
 def _described(error: Exception) -> str:
@@ -138,7 +131,7 @@ class AudioWorker:
             stream, self.loudspeaker = self.loudspeaker, None
             self.pipeline.lose_output()
         if stream is not None:
-            in_thread(stream.close, "audio-close")
+            start_daemon_thread(stream.close, "audio-close")
         self._listener.device_lost(direction, reason)
 
     def _step_up(self) -> None:
@@ -156,7 +149,7 @@ class AudioWorker:
                 stream.close()  # It was given up meanwhile.
 
         stream.last_callback = time.monotonic()
-        self._reopening = in_thread(reopen, "audio-reopen")
+        self._reopening = start_daemon_thread(reopen, "audio-reopen")
 
     def _finish_reopening(self) -> None:
         stream, thread = self.loudspeaker, self._reopening

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
-import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -17,6 +15,7 @@ from gemini_live_runtime.errors import AgentError, StateError, caller_place
 from gemini_live_runtime.state.guards import function_name
 from gemini_live_runtime.state.store import to_json
 from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.threads import call_in_thread
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.transcript import TranscriptWindow
@@ -162,7 +161,7 @@ class FunctionExtractor:
         if inspect.iscoroutinefunction(self.function):
             return as_extracted(await self.function(window))
         with hold_time(self.deadline_s):
-            thread = in_thread(lambda: self.function(window))
+            thread = call_in_thread(lambda: self.function(window), "extractor")
             try:
                 result = await asyncio.shield(thread)
             except asyncio.CancelledError:
@@ -227,31 +226,6 @@ def as_extracted(result: Any) -> Extracted:
         except StateError as error:
             refused.append(Refusal(str(name)[:MAX_QUOTE], sanitise_line(str(error), MAX_QUOTE)))
     return Extracted(usable, tuple(refused))
-
-
-def in_thread(function: Callable[[], T]) -> asyncio.Future[T]:
-    """What `function` returns, run in a thread that nobody waits for: one that hangs keeps no program from ending."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def settle(result: Any, error: BaseException | None) -> None:
-        if not future.done():
-            future.set_result(result) if error is None else future.set_exception(error)
-
-    def work() -> None:
-        result: Any = None
-        fault: BaseException | None = None
-        try:
-            result = function()
-        except (StopIteration, KeyboardInterrupt, SystemExit) as error:  # A future does not take these, or loops obey.
-            fault = RuntimeError(f"{type(error).__name__}: {error}")
-        except BaseException as error:
-            fault = error
-        with contextlib.suppress(RuntimeError):  # The loop has ended: there is nobody left to tell.
-            loop.call_soon_threadsafe(settle, result, fault)
-
-    threading.Thread(target=work, name="extractor", daemon=True).start()
-    return future
 
 
 @dataclass(frozen=True, slots=True)

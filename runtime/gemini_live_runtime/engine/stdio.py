@@ -18,6 +18,7 @@ from typing import Any, Literal, TextIO
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.text import redactor
+from gemini_live_runtime.threads import start_daemon_thread
 
 MAX_LINE_CHARS = 4000
 """Longer lines are cut and say so."""
@@ -80,8 +81,7 @@ class _Pipe:
         self._read, write = os.pipe()
         os.dup2(write, fd)
         os.close(write)
-        self._thread = threading.Thread(target=self._run, name=source, daemon=True)
-        self._thread.start()
+        self._thread = start_daemon_thread(self._run, source)
 
     def _run(self) -> None:
         level: Level = "info" if self.source == "stdout" else "warning"

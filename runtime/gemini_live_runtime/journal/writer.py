@@ -22,6 +22,7 @@ from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.disk import Disk, lock
 from gemini_live_runtime.journal.retention import trim_audio
 from gemini_live_runtime.journal.tracks import FILES, RATES, TrackFile
+from gemini_live_runtime.threads import start_daemon_thread
 
 EVENTS_FILE = "events.jsonl"
 GATHER_S = 0.02
@@ -141,8 +142,7 @@ class JournalWriter:
         self._resting = False
         self._closing = False
         self._urgent = False
-        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
-        self._thread.start()
+        self._thread = start_daemon_thread(self._run, "journal")
 
     # -- the session's side -----------------------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ import json
 import logging
 import signal
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.local.default_parts import DefaultParts
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.server import LocalServer
+from gemini_live_runtime.threads import start_daemon_thread
 
 
 def run(options: ServerOptions, *, exit_with_parent: bool = False) -> int:
@@ -37,7 +37,7 @@ async def _serve(options: ServerOptions, parts: DefaultParts, exit_with_parent: 
             loop.add_signal_handler(name, stop.set)
     if exit_with_parent:
         # A pipe's end is seen by reading it, which cannot be cancelled: a thread that nobody waits for.
-        threading.Thread(target=_wait_for_end, args=(loop, stop), daemon=True).start()
+        start_daemon_thread(lambda: _wait_for_end(loop, stop), "standard input")
     server = LocalServer(options, parts)
     url = await server.start()
     ready = {

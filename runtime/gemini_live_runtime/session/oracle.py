@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import hold_time
-from gemini_live_runtime.conversation.extraction import in_thread
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.text import redactor
+from gemini_live_runtime.threads import call_in_thread
 
 FoundT = TypeVar("FoundT", bound=ev.Payload)
 
@@ -60,7 +60,7 @@ class Oracle:
     ) -> None:
         try:
             with hold_time(LIMIT_S):
-                thread = in_thread(lambda: _found(find_out, trouble))
+                thread = call_in_thread(lambda: _found(find_out, trouble), "preview")
                 thread.add_done_callback(self._free)
                 await asyncio.wait((thread,), timeout=LIMIT_S)
             late = f"The agent's code takes longer than {LIMIT_S:g} s to say"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import hold_time
-from gemini_live_runtime.conversation.extraction import in_thread
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.differences import differences, parts_of
 from gemini_live_runtime.session.replacing import replacement
 from gemini_live_runtime.text import redactor
+from gemini_live_runtime.threads import call_in_thread
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.conductor import Conductor
@@ -113,7 +113,7 @@ class Reloader:
         source = self._source
         assert source is not None
         with hold_time(READING_S):
-            thread = in_thread(source.load)
+            thread = call_in_thread(source.load, "reload")
             thread.add_done_callback(self._has_read)
             await asyncio.wait((thread,), timeout=READING_S)
         if not thread.done():

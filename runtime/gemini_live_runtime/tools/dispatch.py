@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-import threading
 from collections.abc import Callable, Iterable, Mapping
-from contextvars import copy_context
 from typing import Any
 
 from gemini_live_runtime.clock import Clock, hold_time
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
 from gemini_live_runtime.tools.context import Agents
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
@@ -200,36 +199,5 @@ async def _call(function: Callable[..., Any], bound: dict[str, Any], timeout_s: 
         return await function(**bound)
     # A plain function may block; the conversation must not.
     with hold_time(timeout_s):
-        result = await _in_thread(lambda: function(**bound))
+        result = await call_in_thread(lambda: function(**bound), "tool")
     return await result if inspect.isawaitable(result) else result
-
-
-def _in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
-    """What `function` returns, run in a thread of its own that nobody waits for: a call that never comes back must not
-    keep the program from ending."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-    here = copy_context()  # Who writes to the state is known in the thread too.
-
-    def settle(result: Any, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is None:
-            future.set_result(result)
-        else:
-            future.set_exception(error)
-
-    def work() -> None:
-        result: Any = None
-        fault: BaseException | None = None
-        try:
-            result = here.run(function)
-        except (StopIteration, KeyboardInterrupt) as error:  # A future does not take these, or a loop obeys them.
-            fault = RuntimeError(f"{type(error).__name__}: {error}")
-        except BaseException as error:
-            fault = error
-        with contextlib.suppress(RuntimeError):  # The loop has ended: there is nobody left to tell.
-            loop.call_soon_threadsafe(settle, result, fault)
-
-    threading.Thread(target=work, name="tool", daemon=True).start()
-    return future

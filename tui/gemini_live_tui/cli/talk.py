@@ -326,6 +326,7 @@ class _Conversation:
     async def _read_lines(self, engine: InProcessEngine) -> None:
         """Send standard input line by line, until its end."""
         from gemini_live_runtime.clock import hold_time
+        from gemini_live_runtime.threads import start_daemon_thread
 
         lines: asyncio.Queue[str] = asyncio.Queue()
         loop = asyncio.get_running_loop()
@@ -338,7 +339,7 @@ class _Conversation:
                         loop.call_soon_threadsafe(lines.put_nowait, line)
                 loop.call_soon_threadsafe(lines.put_nowait, "")
 
-        threading.Thread(target=read, name="standard input", daemon=True).start()
+        start_daemon_thread(read, "standard input")
         while True:
             with hold_time():
                 line = await lines.get()
