@@ -34,8 +34,9 @@ from gemini_live_runtime import vocabulary  # noqa: E402
 from gemini_live_runtime.journal import keeping  # noqa: E402
 from gemini_live_runtime.journal.fold import apply, fold  # noqa: E402
 from gemini_live_runtime.journal.history import History  # noqa: E402
-from gemini_live_runtime.journal.keeping import PAGE  # noqa: E402
-from gemini_live_runtime.journal.recorded import RecordedHistory  # noqa: E402
+from gemini_live_runtime.journal.live_history import LiveHistory  # noqa: E402
+from gemini_live_runtime.journal.page_store import PAGE  # noqa: E402
+from gemini_live_runtime.journal.recorded_history import RecordedHistory  # noqa: E402
 from gemini_live_runtime.journal.view import SessionView  # noqa: E402
 
 LONG, SHORT = 100_000, 10_000
@@ -114,7 +115,7 @@ def seeking(path: Path) -> bool:
     """Seeks beside folding from nothing."""
     history = opened(path)
     lines = path.read_bytes().splitlines()[1:]
-    live = History()
+    live = LiveHistory()
     for line in lines:
         live.append(vocabulary.event_from_line(line))
     met = True
@@ -173,7 +174,7 @@ def memory() -> bool:
     print(f"the live view alone grows by {alone:.1f} MB: its transcript has {len(view.blocks):,} paragraphs by then")
     met = True
     for record in ("text", "off"):
-        history = History()
+        history = LiveHistory()
         history.live.record = record  # type: ignore[assignment]
         grown = kept(lambda event, history=history, record=record: _take(history, event, record)) - alone  # type: ignore[misc]
         if record == "off":

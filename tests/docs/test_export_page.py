@@ -13,7 +13,7 @@ from tests.unit.journal.test_export import sound_call
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.journal.export import ENDINGS, FORMATS
+from gemini_live_runtime.journal.formats.base import ENDINGS, FORMATS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "export.md").read_text("utf-8")
 COMMANDS = re.findall(r"^gemini-live-tui (export .*?)\s*(?:#.*)?$", PAGE, re.MULTILINE)

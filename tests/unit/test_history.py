@@ -20,11 +20,13 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime import vocabulary
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import JournalError, NewerFormatError
-from gemini_live_runtime.journal import blocks, keeping, keyframes, shelf
+from gemini_live_runtime.journal import blocks, keyframes, page_store, shelf
+from gemini_live_runtime.journal.earlier_events import load_earlier
 from gemini_live_runtime.journal.fold import apply_sample, fold
 from gemini_live_runtime.journal.history import TRANSITIONS, TURNS, History
+from gemini_live_runtime.journal.live_history import LiveHistory
 from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.recorded import RecordedHistory
+from gemini_live_runtime.journal.recorded_history import RecordedHistory
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
 
@@ -36,8 +38,8 @@ FIRINGS = frozenset({"watcher.fired", "pattern.fired"})
 def small(request: pytest.FixtureRequest) -> Iterator[None]:
     """Pages of three events, so that short sessions have many; and transcripts that soon lose their beginning."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keeping, "PAGE", 3)
-        patch.setattr(keeping, "CACHED_PAGES", 2)
+        patch.setattr(page_store, "PAGE", 3)
+        patch.setattr(page_store, "CACHED_PAGES", 2)
         if request.param == "a view that forgets":
             patch.setattr(blocks, "MAX_BLOCKS", 5)
             patch.setattr(keyframes, "CHUNK", 4)
@@ -64,8 +66,8 @@ def started(record: ev.Record) -> ev.Payload:
     )
 
 
-def live(events: Sequence[ev.Event], base: SessionView | None = None) -> History:
-    found = History(base)
+def live(events: Sequence[ev.Event], base: SessionView | None = None) -> LiveHistory:
+    found = LiveHistory(base)
     for event in events:
         found.append(event)
     return found
@@ -99,7 +101,7 @@ def test_scrubbing_to_and_fro_gives_every_time_the_fold_from_nothing(session, se
 @given(sessions(), st.data())
 def test_seeks_while_the_session_goes_on_do_not_disturb_it(session, data):
     events = as_on_a_link(session)
-    found = History()
+    found = LiveHistory()
     for event in events:
         found.append(event)
         seq = data.draw(st.integers(0, event.seq))
@@ -144,7 +146,7 @@ def test_a_console_that_attached_late_agrees_once_it_has_read_the_file(tmp_path_
         with pytest.raises(JournalError, match="is not in reach"):
             late.event(cut)
     path = write(tmp_path_factory.mktemp("s") / "events.jsonl", events)
-    asyncio.run(late.load_earlier(path))
+    asyncio.run(load_earlier(late, path))
     assert late.first_seq == 1
     assert late.count == len(events)
     whole = live(events)
@@ -225,7 +227,7 @@ def test_what_is_out_of_reach_is_said_in_a_sentence():
     with pytest.raises(JournalError, match=r"Event -1 is not in reach"):
         found.view_at(-1)
     with pytest.raises(JournalError, match=r"Event 1 is not in reach: nothing is\."):
-        History().event(1)
+        LiveHistory().event(1)
 
 
 # -- bounds -----------------------------------------------------------------------------------------------------------
@@ -243,9 +245,9 @@ def test_a_session_that_is_not_recorded_touches_no_disk_and_keeps_what_fits(monk
         raise AssertionError("a file was made")
 
     monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr(keeping, "MAX_HELD", 20_000)
+    monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
     events = long_session(300, "off")
-    found = History()
+    found = LiveHistory()
     for event in events:
         found.append(event)
         assert found.held_bytes <= 20_000
@@ -258,7 +260,7 @@ def test_a_session_that_is_not_recorded_touches_no_disk_and_keeps_what_fits(monk
 
 
 def test_a_recorded_session_keeps_next_to_nothing_in_memory(monkeypatch):
-    monkeypatch.setattr(keeping, "MAX_HELD", 20_000)
+    monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
     events = long_session(300, "text")
     found = live(events)
     assert found.first_seq == 1
@@ -273,7 +275,7 @@ def test_where_the_disk_is_full_memory_is_used_and_stays_bounded(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr(keeping, "MAX_HELD", 20_000)
+    monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
     events = long_session(300, "text")
     found = live(events)
     assert found.held_bytes <= 20_000
@@ -286,7 +288,7 @@ def test_a_file_stays_wholly_in_reach_where_no_temporary_file_can_be_made(tmp_pa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr(keeping, "MAX_HELD", 20_000)
+    monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
     events = long_session(300, "text")
     found = opened(write(tmp_path / "events.jsonl", events))
     assert found.held_bytes < 400_000
@@ -328,7 +330,7 @@ def test_what_a_recorded_session_keeps_in_memory_is_a_line_in_the_index_for_each
         found.append(event)
     for seq in range(1, 6000, 250):
         found.view_at(seq)
-    own_bytes_a_page = (own_bytes(found) - before) / (3000 / keeping.PAGE)
+    own_bytes_a_page = (own_bytes(found) - before) / (3000 / page_store.PAGE)
     assert own_bytes_a_page < 1000
     found.close()
 
@@ -444,7 +446,7 @@ def test_a_recording_whose_writer_is_a_moment_behind_is_waited_for(tmp_path):
 
     async def attach() -> None:
         asyncio.get_running_loop().call_later(0.5, catch_up)
-        await late.load_earlier(path)
+        await load_earlier(late, path)
 
     run_virtual(attach())
     assert (late.first_seq, late.count) == (1, 11)
@@ -456,7 +458,7 @@ def test_a_recording_that_ends_too_early_is_refused(tmp_path):
     events = stamped(started("text"), *[said(f"{n} ") for n in range(10)])
     late = live(events[6:], fold(events[:6]))
     with pytest.raises(JournalError, match="ends with event 4 of session s1, needed is event 6 of session s1"):
-        run_virtual(late.load_earlier(write(tmp_path / "events.jsonl", events[:4])))
+        run_virtual(load_earlier(late, write(tmp_path / "events.jsonl", events[:4])))
 
 
 def test_a_history_that_is_closed_says_so(tmp_path):
@@ -472,5 +474,5 @@ async def test_the_recording_of_another_session_is_not_put_in_front(tmp_path):
     base.session_id = "another"
     late = live(events[6:], base)
     with pytest.raises(JournalError, match="needed is event 6 of session another"):
-        await late.load_earlier(write(tmp_path / "events.jsonl", events))
+        await load_earlier(late, write(tmp_path / "events.jsonl", events))
     assert late.first_seq == 7

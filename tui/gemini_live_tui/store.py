@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.engine.link import Bye, Hello, LinkMessage
     from gemini_live_runtime.events import Event, Payload, StateWord
     from gemini_live_runtime.journal.history import History
-    from gemini_live_runtime.journal.recorded import RecordedHistory
+    from gemini_live_runtime.journal.recorded_history import RecordedHistory
     from gemini_live_runtime.samples import MeterSample
 
 MAX_QUEUED = 4096
@@ -124,7 +124,7 @@ class Store:
     def _fold(self, message: LinkMessage) -> None:
         from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
         from gemini_live_runtime.events import Event
-        from gemini_live_runtime.journal.history import History
+        from gemini_live_runtime.journal.live_history import LiveHistory
 
         if isinstance(message, Event):
             expected = self.view.seq + 1
@@ -134,10 +134,11 @@ class Store:
             for listener in self._listeners.get(type(message.payload), ()):
                 listener(message)
             if self.history is None:
-                self.history = History(self._before)
+                self.history = LiveHistory(self._before)
+            assert isinstance(self.history, LiveHistory), "a recording has no link"
             self.dirty |= self.history.append(message)
         elif isinstance(message, Snapshot):
-            self.take(History(message.view))
+            self.take(LiveHistory(message.view))
         elif isinstance(message, Hello):
             self.hello = message
             self.dirty |= Dirty.HEADER

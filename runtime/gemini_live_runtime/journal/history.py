@@ -1,120 +1,50 @@
-"""The history of a session: the view at any of its events, and the way from one to another.
+"""Read the history of a session: the view at any of its events, and the way from one to another.
 
-`History` takes the events of a live session as they come, `recorded.RecordedHistory` reads them from a file. Both keep
-in memory only a sparse index, the open page and bounded caches. Everything else waits compressed on a `Shelf`: the
-events of a page, and the view before its first event (a keyframe). A seek restores one keyframe and folds at most one
-page on, so that its time does not depend on the length of the session.
+`LiveHistory` takes the events of a live session as they come, `RecordedHistory` reads them from a file. Both keep in
+memory only a sparse index, the open page and bounded caches. The rest is stored compressed: the events of a page, and
+the view before its first event (a keyframe). A seek restores one keyframe and folds at most one page on, so that its
+time does not depend on the length of the session.
 
 Imports pydantic: a console imports it with the first events, after its first paint.
 """
 
 from __future__ import annotations
 
-import asyncio
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.events import Event
-from gemini_live_runtime.journal.keeping import PageKeeper, uncollected
+from gemini_live_runtime.journal.page_store import PageStore, uncollected
 from gemini_live_runtime.journal.pages import Page
-from gemini_live_runtime.journal.view import Dirty, SessionView
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.journal.recorded import RecordedHistory
-
-WRITER_BEHIND_S = 2.0
-"""Seconds that the end of a recording is waited for, when its session goes on."""
-
-_LOOK_EVERY_S = 0.05
+from gemini_live_runtime.journal.view import SessionView
 
 TURNS = frozenset({"turn.started"})
 TRANSITIONS = frozenset({"phase.entered"})
 """Event types that one may step by, see `History.following`."""
 
 
-class History(PageKeeper):
-    """The events of a live session, in reach from `first_seq` to `last_seq`.
+class History(PageStore):
+    """Read access to the events of a session, from `first_seq` to `last_seq`; the base of every kind of history.
 
-    `base` is the view to begin with: that of a `Snapshot` when attaching, nothing for a session seen from its start.
-    `live` is the view after the last event. The history owns it: events reach it through `append` alone; samples may
-    be folded into it, no other view shows them. While the session is not recorded nothing is written to disk: what
-    fits into `MAX_HELD` can be reached. Otherwise a nameless temporary file takes what is not in memory.
+    `base` is the view to begin with, `live` the view after the last event. The history owns `live`: samples may be
+    folded into it, no other view shows them.
 
     Numbers between `first_seq` and `last_seq` that no event has (they were lost on the way) stand for the event before.
-    All methods that read raise `JournalError` with a sentence when they are asked for what is out of reach, or when
-    the disk fails. Views that they return belong to the caller.
+    All methods that read raise `JournalError` when they are asked for an event out of reach, or when the disk fails.
+    Views that they return belong to the caller.
     """
 
     def __init__(self, base: SessionView | None = None) -> None:
         super().__init__(SessionView() if base is None else base)
-        self.earlier: RecordedHistory | None = None
-        """What was before `base`, once `load_earlier` has brought it."""
-        self._session_id = self.live.session_id
-
-    # -- filling ------------------------------------------------------------------------------------------------------
-
-    def append(self, event: Event, line: str = "") -> Dirty:
-        """Fold the next event into `live` and keep it; says what changed. `line` is its wire form, if that is at hand.
-
-        An event that is not newer than the last is passed over. Takes microseconds, and once a page some
-        milliseconds. What does not survive its wire form unchanged is in the past as the wire form says.
-        """
-        if event.seq <= self.live.seq:
-            return Dirty.NONE
-        line = line or event.to_line()
-        self._open_lines.append(line)
-        return self._take(event, len(line))
-
-    async def load_earlier(self, path: Path, progress: Callable[[float], None] | None = None) -> None:
-        """Read what was before `base` from the session's recording at `path`, in between other tasks.
-
-        `progress` is told a share from 0 to 1 now and then. After it `first_seq` is that of the recording. Its writer
-        may be a moment behind the link: that is waited for. Raises `JournalError` when the recording is not this
-        session's, or does not reach up to what is here.
-        """
-        from gemini_live_runtime.journal.recorded import RecordedHistory
-
-        if self.earlier is not None or self.first_seq <= 1:
-            return
-        earlier = RecordedHistory(path, until=self.first_seq - 1)
-        try:
-            await earlier.load_all(progress)
-            waited = 0.0
-            while earlier.last_seq < self.first_seq - 1 and waited < WRITER_BEHIND_S:
-                await asyncio.sleep(_LOOK_EVERY_S)
-                waited += _LOOK_EVERY_S
-                earlier.load()
-            self.join(earlier)
-        except BaseException:
-            earlier.close()
-            raise
-
-    def join(self, earlier: RecordedHistory) -> None:
-        """Put a loaded recording in front; raises `JournalError` when it does not fit. It is closed with this."""
-        if earlier.live.session_id != self._session_id or earlier.last_seq != self.first_seq - 1:
-            raise JournalError(
-                f"The recording ends with event {earlier.last_seq} of session {earlier.live.session_id or 'unknown'}, "
-                f"needed is event {self.first_seq - 1} of session {self._session_id or 'unknown'}",
-                field="seq",
-                value=earlier.last_seq,
-            )
-        self.earlier = earlier
+        self.earlier: History | None = None
+        """History that ends where this one begins, read from a recording; None when `base` is the beginning."""
 
     def close(self) -> None:
-        """Let go of files; nothing can be read any more."""
+        """Close the files, those of `earlier` too; no events can be read afterwards."""
         if self.earlier is not None:
             self.earlier.close()
         self._shelf.close()
-
-    def _drop_oldest(self) -> None:
-        super()._drop_oldest()
-        if self.earlier is not None:
-            # It would no longer reach up to what is here.
-            self.earlier.close()
-            self.earlier = None
 
     # -- reach --------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,8 @@ from tests.support.recordings import Recorder, debt_call
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import JournalError, NewerFormatError, UsageError
 from gemini_live_runtime.journal.catalog import rename
-from gemini_live_runtime.journal.export import FORMATS, SOUND, Material, Range, export, pieces
+from gemini_live_runtime.journal.export import export, pieces
+from gemini_live_runtime.journal.formats.base import FORMATS, SOUND, Material, Range
 from gemini_live_runtime.journal.formats.markdown import escaped, quoted
 from gemini_live_runtime.journal.plain import PlainWriter
 from gemini_live_runtime.journal.plain_mind import mind_lines

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import vocabulary
 from gemini_live_runtime.journal.playback_sound import RATE, Sound, playback, sound, sound_between, sound_map
-from gemini_live_runtime.journal.recorded import RecordedHistory
+from gemini_live_runtime.journal.recorded_history import RecordedHistory
 from gemini_live_runtime.journal.tracks import wav_header
 
 MIC = 16_000

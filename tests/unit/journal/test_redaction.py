@@ -13,8 +13,9 @@ from tests.support.recordings import Recorder, debt_call
 from tests.unit.vocabulary_strategies import sessions
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.export import Material, Range, pieces
+from gemini_live_runtime.journal.export import pieces
 from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.journal.formats.base import Material, Range
 from gemini_live_runtime.journal.redaction import Redaction
 from gemini_live_runtime.text import sanitise
 from gemini_live_runtime.vocabulary import event_from_line

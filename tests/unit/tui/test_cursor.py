@@ -14,6 +14,7 @@ from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.history import History
+from gemini_live_runtime.journal.live_history import LiveHistory
 from gemini_live_tui.cursor import Cursor, OutOfReachError, slower_or_faster
 from gemini_live_tui.moments import NoSuchMomentError, find
 
@@ -44,7 +45,7 @@ def _events(turns: int = 6) -> list[ev.Event]:
 
 
 def _cursor(events: list[ev.Event], clock: ManualClock | None = None) -> tuple[Cursor, History]:
-    history = History()
+    history = LiveHistory()
     for event in events:
         history.append(event)
     return Cursor(clock or ManualClock(), lambda: history), history
@@ -125,7 +126,7 @@ def test_the_beginning_says_so_and_what_came_before_the_console_must_be_read_fir
     cursor.seek(0)
     with pytest.raises(JournalError, match="beginning"):
         cursor.step("event", -1)
-    late = History(fold(_events()[:10]))
+    late = LiveHistory(fold(_events()[:10]))
     for event in _events()[10:]:
         late.append(event)
     cursor = Cursor(ManualClock(), lambda: late)
@@ -135,7 +136,7 @@ def test_the_beginning_says_so_and_what_came_before_the_console_must_be_read_fir
     assert cursor.seq == 10
     with pytest.raises(OutOfReachError, match="from before event 11"):
         cursor.seek_time(0.0)
-    only = History(fold(_events()[:10]))
+    only = LiveHistory(fold(_events()[:10]))
     for move in (lambda: Cursor(ManualClock(), lambda: only).step("turn", -1), lambda: find("0:00", only)):
         with pytest.raises(OutOfReachError, match="from before event 11"):
             move()
@@ -224,7 +225,7 @@ def test_no_text_breaks_the_search_for_a_moment(text: str) -> None:
 def test_a_recording_is_read_to_its_end(tmp_path) -> None:
     import json
 
-    from gemini_live_runtime.journal.recorded import RecordedHistory
+    from gemini_live_runtime.journal.recorded_history import RecordedHistory
     from gemini_live_runtime.vocabulary import header
 
     path = tmp_path / "events.jsonl"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.journal.history import History
+from gemini_live_runtime.journal.live_history import LiveHistory
 from gemini_live_tui.event_index import EventFilter, EventIndex, Found, Numbers
 
 KINDS: tuple[ev.Payload, ...] = (
@@ -32,7 +32,7 @@ def _events(kinds: list[int], first: int = 1) -> list[ev.Event]:
     st.integers(0, 5),
 )
 def test_rows_are_what_the_filter_lets_through_whenever_it_came(before, after, written, slices) -> None:
-    history = History()
+    history = LiveHistory()
     for event in _events(before):
         history.append(event)
     only = EventFilter.read(written)
@@ -49,7 +49,7 @@ def test_rows_are_what_the_filter_lets_through_whenever_it_came(before, after, w
 
 
 def test_without_a_filter_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    history = History()
+    history = LiveHistory()
     for event in _events([0] * 2000):
         history.append(event)
     monkeypatch.setattr(history, "events", lambda *_: pytest.fail("read"))
@@ -61,7 +61,7 @@ def test_without_a_filter_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_is_read_later_in_front_is_searched_too(tmp_path) -> None:
     events = _events([2, 0, 2, 0, 0, 2])
-    late = History(fold(events[:3]))
+    late = LiveHistory(fold(events[:3]))
     for event in events[3:]:
         late.append(event)
     index = EventIndex(late, EventFilter.read("mark.set"))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.journal.history import History
+from gemini_live_runtime.journal.live_history import LiveHistory
 from gemini_live_runtime.journal.playback_sound import RATE, Portion
 from gemini_live_tui import sound_playback
 from gemini_live_tui.sound_playback import AHEAD_S, SoundPlayback
@@ -63,7 +63,7 @@ async def _begun(monkeypatch: pytest.MonkeyPatch, portions: Iterator[Portion], s
         return player
 
     sound = SoundPlayback(
-        History(), Path("nowhere"), begin=10.0, speed=speed, device="Desk speaker",
+        LiveHistory(), Path("nowhere"), begin=10.0, speed=speed, device="Desk speaker",
         told=lambda: told.append(None), spawn=spawn,
     )  # fmt: skip
     await _settle()

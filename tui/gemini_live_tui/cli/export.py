@@ -9,8 +9,9 @@ from typing import cast, get_args
 import click
 
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.journal.export import MARKS_S, SOUND, Format, Material, Range, check_formats, folder_of, pieces
+from gemini_live_runtime.journal.export import check_formats, folder_of, pieces
 from gemini_live_runtime.journal.export import export as export_files
+from gemini_live_runtime.journal.formats.base import MARKS_S, SOUND, Format, Material, Range
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.cli.records import complete_session, locate
 

@@ -27,7 +27,8 @@ from gemini_live_tui.widgets.row_list import RowList, Run
 from gemini_live_tui.wrapping import fit
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.export import Exported, Format, Range
+    from gemini_live_runtime.journal.export import Exported
+    from gemini_live_runtime.journal.formats.base import Format, Range
     from gemini_live_tui.app import ConsoleApp
 
 NOT_RECORDED = (
@@ -286,7 +287,8 @@ class ExportScreen(ModalScreen[None]):
             self._writing = False
 
     def _export(self) -> Exported:
-        from gemini_live_runtime.journal.export import FORMATS, export, folder_of
+        from gemini_live_runtime.journal.export import export, folder_of
+        from gemini_live_runtime.journal.formats.base import FORMATS
 
         assert self._subject is not None
         chosen = self.choices
@@ -302,7 +304,7 @@ class ExportScreen(ModalScreen[None]):
         )
 
     def _range(self) -> Range:
-        from gemini_live_runtime.journal.export import MARKS_S, Range
+        from gemini_live_runtime.journal.formats.base import MARKS_S, Range
 
         chosen = self.choices
         if chosen.part == "turn":

@@ -14,7 +14,7 @@ from gemini_live_tui.sound_playback import SoundPlayback, Spawn, spawn_player
 
 if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
-    from gemini_live_runtime.journal.history import History
+    from gemini_live_runtime.journal.live_history import LiveHistory
     from gemini_live_tui.settings import ConsoleSettings
     from gemini_live_tui.store import Store
     from gemini_live_tui.telling import Level
@@ -125,21 +125,25 @@ class TimeActions:
 
     def _read_earlier(self, move: Callable[[], None], reason: str) -> str:
         """Read what was before this console came from the session's recording."""
+        from gemini_live_runtime.journal.live_history import LiveHistory
+
         store = self._store
         folder = store.hello.folder if store.hello is not None else ""
-        if not folder or store.history is None:
+        if not folder or not isinstance(store.history, LiveHistory):
             return f"{reason.rstrip('.')}, and the session is not recorded"
         if self._reader is None or self._reader.done():
             self._reader = asyncio.create_task(self._load_earlier(store.history, Path(folder), move))
         return ""
 
-    async def _load_earlier(self, history: History, folder: Path, move: Callable[[], None]) -> None:
+    async def _load_earlier(self, history: LiveHistory, folder: Path, move: Callable[[], None]) -> None:
+        from gemini_live_runtime.journal.earlier_events import load_earlier
+
         def told(share: float) -> None:
             self.reading = share
             self._store.wake()
 
         try:
-            await history.load_earlier(folder, told)
+            await load_earlier(history, folder, told)
         except GeminiLiveError as error:
             self.say(f"What was before this console came cannot be read: {error}", "warning")
             return
@@ -151,7 +155,7 @@ class TimeActions:
 
     async def read_recording(self, path: Path) -> None:
         """Show a recording, from its end, while it is being read; every way to fail is told in a sentence."""
-        from gemini_live_runtime.journal.recorded import RecordedHistory
+        from gemini_live_runtime.journal.recorded_history import RecordedHistory
 
         store = self._store
         try:

@@ -13,13 +13,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.formats.base import Material
 from gemini_live_runtime.journal.view import SessionView
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.journal.export import Material
 
 FORMAT = "gemini-live-tui/export"
 VERSION = 1

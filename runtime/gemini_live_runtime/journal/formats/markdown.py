@@ -9,16 +9,13 @@ import re
 import statistics
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.formats.base import Material
 from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_runtime.text import sanitise, sanitise_line
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.journal.export import Material
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.", re.IGNORECASE)
 _LINE_START = re.compile(r"^([+\-=]|\d+(?=[.)]))", re.MULTILINE)

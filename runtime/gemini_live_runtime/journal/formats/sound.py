@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.errors import JournalError, UsageError
+from gemini_live_runtime.journal.formats.base import Format, Material
 from gemini_live_runtime.journal.sound_map import Lane, SoundMap, lane_samples
 from gemini_live_runtime.journal.tracks import FILES, RATES, wav_header
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from gemini_live_runtime.journal.export import Format, Material
 
     Samples = NDArray[np.int16]
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from gemini_live_runtime.journal.formats.base import Material
 from gemini_live_runtime.journal.plain import PlainWriter
 from gemini_live_runtime.journal.plain_mind import mind_lines
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.journal.export import Material
 
 
 def text(material: Material) -> Iterator[bytes]:

@@ -50,7 +50,7 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-class PageKeeper:
+class PageStore:
     """Takes events in order, folds them into `live` and keeps them; the base of every history."""
 
     def __init__(self, base: SessionView) -> None:

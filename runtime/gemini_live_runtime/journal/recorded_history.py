@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gemini_live_runtime.events import Event
-from gemini_live_runtime.journal import keeping
+from gemini_live_runtime.journal import page_store
 from gemini_live_runtime.journal.history import History
-from gemini_live_runtime.journal.keeping import known_events, uncollected
+from gemini_live_runtime.journal.page_store import known_events, uncollected
 from gemini_live_runtime.journal.pages import Page
 from gemini_live_runtime.journal.reader import Entries, Problem, events_between, open_regular, read_journal
-from gemini_live_runtime.journal.view import Dirty
 
 SLICE_S = 0.01
 """Seconds that reading goes on before other tasks get a turn."""
@@ -95,10 +94,6 @@ class RecordedHistory(History):
                 progress(self.loaded)
             await asyncio.sleep(0)
 
-    def append(self, event: Event, line: str = "") -> Dirty:
-        """Nothing is added to a recording but what stands in its file: raises `TypeError`."""
-        raise TypeError("a recorded history grows with its file alone")
-
     def close(self) -> None:
         """Let go of files; nothing can be read any more."""
         super().close()
@@ -131,7 +126,7 @@ class RecordedHistory(History):
 
     def _make_room(self) -> None:
         """Without a disk for keyframes every second one goes: seeks fold further, everything stays in reach."""
-        while self._shelf.held > keeping.MAX_HELD:
+        while self._shelf.held > page_store.MAX_HELD:
             kept = [page for page in self._pages if page.keyframe is not None]
             if len(kept) < 2:
                 return

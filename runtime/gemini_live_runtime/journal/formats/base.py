@@ -1,0 +1,194 @@
+"""The exportable session: which formats there are, which part is wanted, and its events with personal data replaced."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import JournalError, UsageError
+from gemini_live_runtime.journal.catalog import title_of
+from gemini_live_runtime.journal.marks import marked_at
+from gemini_live_runtime.journal.reader import Journal, read_journal
+from gemini_live_runtime.journal.redaction import Redaction
+
+Format = Literal["markdown", "text", "json", "microphone", "model", "stereo"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+SOUND: frozenset[Format] = frozenset(("microphone", "model", "stereo"))
+ENDINGS: dict[Format, str] = {
+    "markdown": ".md",
+    "text": ".txt",
+    "json": ".json",
+    "microphone": "-microphone.wav",
+    "model": "-model.wav",
+    "stereo": "-stereo.wav",
+}
+"""How the file of each format ends."""
+
+MARKS_S = 10.0
+"""Seconds before and after a mark that belong to it, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """The part of a session to export: all of it, or one of these.
+
+    `start` and `end` are seconds of session time, either may be missing; `turn` is a turn's number; `around_marks` is
+    how many seconds before and after each mark.
+    """
+
+    start: float | None = None
+    end: float | None = None
+    turn: int | None = None
+    around_marks: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A range as it lies in a session: stretches of session time in seconds, and for a turn its number."""
+
+    stretches: tuple[tuple[float, float], ...]
+    turn: int | None = None
+    words: str = "the whole session"
+    suffix: str = ""
+    whole: bool = True
+
+    def covers(self, t: float, turn: int) -> bool:
+        """Whether something at `t` in `turn` belongs to it."""
+        if self.turn is not None:
+            return turn == self.turn
+        return any(start <= t <= end for start, end in self.stretches)
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a first look through a session found. Times are session time in seconds."""
+
+    last: int = 0
+    end: float = 0.0
+    turns: dict[int, float] = field(default_factory=dict)
+    """When each turn began."""
+    marks: list[float] = field(default_factory=list)
+    """The moments that were marked."""
+
+
+class Material:
+    """A session as its exporters see it: the same events however often they are read, redacted if so wished.
+
+    `path` is a session's folder or events file. Raises as `export` does.
+    """
+
+    def __init__(self, path: Path, *, redact: bool, wanted: Range) -> None:
+        self.journal = journal = read_journal(path)
+        self.redaction = Redaction() if redact else None
+        self.survey = _surveyed(journal, self.redaction)
+        self.problems = journal.problem_count
+        self.window = _window(wanted, self.survey)
+        self.name = _name(journal)
+        title = title_of(journal.folder)
+        self.title = title if self.redaction is None else self.redaction.line(title)
+        self.places = 0
+        """Places of the range that were blanked, the last time that the events were read."""
+
+    def events(self) -> Iterator[ev.Event]:
+        """All events, from the beginning; those written after the first look are left out."""
+        redaction, self.places = self.redaction, 0
+        for event in self.journal:
+            if event.seq > self.survey.last:
+                return
+            if redaction is None:
+                yield event
+                continue
+            before = redaction.count
+            event = redaction.event(event)
+            if self.window.covers(event.t, event.turn):
+                self.places += redaction.count - before
+            yield event
+
+
+# -- the first look --------------------------------------------------------------------------------------------------
+
+
+def _surveyed(journal: Journal, redaction: Redaction | None) -> Survey:
+    found = Survey()
+    times: dict[int, float] = {}
+    marked: list[tuple[ev.Event, ev.MarkSet]] = []
+    for event in journal:
+        found.last, found.end = event.seq, max(found.end, event.t)
+        times[event.seq] = event.t
+        if event.turn:
+            found.turns.setdefault(event.turn, event.t)
+        if isinstance(event.payload, ev.MarkSet):
+            marked.append((event, event.payload))
+        if redaction is not None:
+            redaction.learn(event)
+    if not found.last:
+        raise JournalError(f"{journal.path} holds no event that can be read", field="session")
+    # A mark that does not tell its time is one of a program that did not write it: then that of its event counts.
+    found.marks = sorted(
+        times.get(mark.of, event.t) if mark.t is None else marked_at(event, mark) for event, mark in marked
+    )
+    return found
+
+
+def _window(wanted: Range, survey: Survey) -> Window:
+    timed = wanted.start is not None or wanted.end is not None
+    if timed + (wanted.turn is not None) + (wanted.around_marks is not None) > 1:
+        raise UsageError("A range is seconds, or a turn, or marks", remedy="Give one of them", field="range")
+    if wanted.turn is not None:
+        return _turn(wanted.turn, survey)
+    if wanted.around_marks is not None:
+        return _around(wanted.around_marks, survey)
+    if not timed:
+        return Window(((0.0, survey.end),))
+    start, end = wanted.start or 0.0, survey.end if wanted.end is None else wanted.end
+    if not 0 <= start < end:
+        raise UsageError(
+            f"There is nothing from {start:g} s to {end:g} s",
+            remedy="The beginning comes before the end",
+            field="range",
+        )
+    if start > survey.end:
+        raise UsageError(
+            f"The session is over after {survey.end:.1f} s", remedy=f"Begin before {start:g} s", field="range"
+        )
+    words = f"{start:g} s to {end:g} s"
+    return Window(((start, min(end, survey.end)),), None, words, f"-{start:g}s-{end:g}s", False)
+
+
+def _turn(number: int, survey: Survey) -> Window:
+    if number not in survey.turns:
+        known = f"it has turns {min(survey.turns)} to {max(survey.turns)}" if survey.turns else "it has no turns"
+        raise UsageError(f"There is no turn {number} in this session", remedy=f"{known.capitalize()}", field="turn")
+    later = [t for turn, t in survey.turns.items() if turn > number]
+    stretch = (survey.turns[number], min(later, default=survey.end))
+    return Window((stretch,), number, f"turn {number}", f"-turn{number}", False)
+
+
+def _around(seconds: float, survey: Survey) -> Window:
+    if not 0 < seconds <= 3600:
+        raise UsageError(f"{seconds:g} s around marks is not possible", remedy="Give 1 to 3600 s", field="around-marks")
+    if not survey.marks:
+        raise UsageError("Nothing was marked in this session", remedy="Choose another range", field="around-marks")
+    stretches: list[tuple[float, float]] = []
+    for mark in survey.marks:
+        start, end = max(0.0, mark - seconds), min(survey.end, mark + seconds)
+        if stretches and start <= stretches[-1][1]:
+            stretches[-1] = (stretches[-1][0], max(end, stretches[-1][1]))
+        else:
+            stretches.append((start, end))
+    count = len(survey.marks)
+    words = f"{seconds:g} s around {'the mark' if count == 1 else f'each of {count} marks'}"
+    return Window(tuple(stretches), None, words, "-marks", False)
+
+
+def _name(journal: Journal) -> str:
+    """A name for the files: the session's, unless that is no harmless one."""
+    for name in (journal.folder.resolve().name if journal.path.name == "events.jsonl" else "", journal.session_id):
+        with contextlib.suppress(UsageError):
+            return paths.safe_name(name)
+    return "session"

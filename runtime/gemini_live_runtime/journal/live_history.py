@@ -1,0 +1,51 @@
+"""Keep the events of a live session, as they arrive, for going back in time."""
+
+from __future__ import annotations
+
+from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.events import Event
+from gemini_live_runtime.journal.history import History
+from gemini_live_runtime.journal.view import Dirty, SessionView
+
+
+class LiveHistory(History):
+    """History of a live session.
+
+    `base` is the view of a `Snapshot` when attaching, None for a session seen from its start. While the session is not
+    recorded this writes nothing to disk: events that fit into `MAX_HELD` bytes can be reached. Otherwise a nameless
+    temporary file takes what is not in memory.
+    """
+
+    def __init__(self, base: SessionView | None = None) -> None:
+        super().__init__(base)
+        self._session_id = self.live.session_id
+
+    def append(self, event: Event, line: str = "") -> Dirty:
+        """Fold the next event into `live` and keep it; says what changed. `line` is its wire form, if that is at hand.
+
+        An event that is not newer than the last is passed over. Takes microseconds, and once a page some
+        milliseconds. What does not survive its wire form unchanged is in the past as the wire form says.
+        """
+        if event.seq <= self.live.seq:
+            return Dirty.NONE
+        line = line or event.to_line()
+        self._open_lines.append(line)
+        return self._take(event, len(line))
+
+    def join(self, earlier: History) -> None:
+        """Put a loaded recording in front; raises `JournalError` when it does not fit. It is closed with this."""
+        if earlier.live.session_id != self._session_id or earlier.last_seq != self.first_seq - 1:
+            raise JournalError(
+                f"The recording ends with event {earlier.last_seq} of session {earlier.live.session_id or 'unknown'}, "
+                f"needed is event {self.first_seq - 1} of session {self._session_id or 'unknown'}",
+                field="seq",
+                value=earlier.last_seq,
+            )
+        self.earlier = earlier
+
+    def _drop_oldest(self) -> None:
+        super()._drop_oldest()
+        if self.earlier is not None:
+            # It would no longer reach up to what is here.
+            self.earlier.close()
+            self.earlier = None
