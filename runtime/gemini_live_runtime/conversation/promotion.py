@@ -11,7 +11,7 @@ from typing import Any
 
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
-from gemini_live_runtime.state.explaining import same
+from gemini_live_runtime.json_values import same
 from gemini_live_runtime.state.guards import Guard, as_guard, function_name
 from gemini_live_runtime.state.keys import StateKey, check_key
 from gemini_live_runtime.state.store import Origin, State

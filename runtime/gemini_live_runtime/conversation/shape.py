@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from gemini_live_runtime.conversation.extraction import MAX_QUOTE, Extracted, Refusal
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.explaining import is_number, same
+from gemini_live_runtime.json_values import is_number, same
 from gemini_live_runtime.text import sanitise_line
 
 MAX_REFUSED = 32

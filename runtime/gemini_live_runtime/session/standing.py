@@ -8,9 +8,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.json_values import same
 from gemini_live_runtime.session.signals import LIVE_KEYS
 from gemini_live_runtime.state.computed import spellings
-from gemini_live_runtime.state.explaining import same
 from gemini_live_runtime.state.guards import Guard, has_function
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.explaining import is_number
+from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard, function_name, has_function
 
 if TYPE_CHECKING:

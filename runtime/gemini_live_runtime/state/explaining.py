@@ -103,25 +103,6 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def same(left: Any, right: Any) -> bool:
-    """Whether two JSON values are equal: true is not 1, and neither is any part of a list or an object."""
-    if left != right:  # most often decided here, at the speed of C; what follows is only stricter
-        return False
-    kind = type(left)
-    if kind is not type(right):
-        return kind is not bool and type(right) is not bool
-    if kind is list:
-        return all(map(same, left, right))
-    if kind is dict:
-        return all(same(value, right[name]) for name, value in left.items())
-    return True
-
-
-def is_number(value: Any) -> bool:
-    """Whether a JSON value is a number; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def decisive_leaves(tree: Mapping[str, Any] | None) -> list[str]:
     """What decided an explanation in its JSON form, a few words each: the true parts of a true one, else the false.
 

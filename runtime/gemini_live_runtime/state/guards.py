@@ -14,13 +14,12 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gemini_live_runtime.errors import GuardError
+from gemini_live_runtime.json_values import is_number, same
 from gemini_live_runtime.state.explaining import (
     MISSING,
     Explanation,
     Reader,
-    is_number,
     read_of,
-    same,
     shown,
 )
 

@@ -12,7 +12,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from gemini_live_runtime.errors import NotSetError, StateError
-from gemini_live_runtime.state.explaining import MISSING, same
+from gemini_live_runtime.json_values import same
+from gemini_live_runtime.state.explaining import MISSING
 from gemini_live_runtime.state.keys import StateKey, check_key
 from gemini_live_runtime.state.reading import SHARED, Names, Readable, copied
 from gemini_live_runtime.state.terms import Term

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.state.detectors import (
     EPSILON_S,
     ConsecutiveFailureDetector,
@@ -18,7 +19,6 @@ from gemini_live_runtime.state.detectors import (
     TemporalEvent,
     TurnCountDetector,
 )
-from gemini_live_runtime.state.explaining import is_number
 from gemini_live_runtime.state.watchers import check_action
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.state.explaining import MISSING, is_number, same, shown
+from gemini_live_runtime.json_values import is_number, same
+from gemini_live_runtime.state.explaining import MISSING, shown
 from gemini_live_runtime.state.guards import Compare, Guard, GuardLike, KeyExpression, Test, as_guard
 
 if TYPE_CHECKING:

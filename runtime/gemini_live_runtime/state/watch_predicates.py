@@ -7,7 +7,8 @@ from inspect import iscoroutinefunction
 from typing import Any
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.explaining import MISSING, Explanation, Read, Reader, is_number, same, shown
+from gemini_live_runtime.json_values import is_number, same
+from gemini_live_runtime.state.explaining import MISSING, Explanation, Read, Reader, shown
 from gemini_live_runtime.state.guards import (
     All,
     AnyOf,
