@@ -11,7 +11,7 @@ from gemini_live_runtime import (
     State,
     VoiceRuntimeState,
 )
-from gemini_live_runtime.session.reactor import (
+from gemini_live_runtime.session.rules.reactor import (
     PlaybackDrained,
     PlaybackStarted,
     PromptArmed,

@@ -19,7 +19,7 @@ from gemini_live_runtime import (
     key,
     run_virtual,
 )
-from gemini_live_runtime.session.reactor import StateChanged
+from gemini_live_runtime.session.rules.reactor import StateChanged
 
 
 def report_fire() -> str:

@@ -46,44 +46,46 @@ if TYPE_CHECKING:
     from gemini_live_runtime.conversation.transitions import TransitionEvaluation as TransitionEvaluation
     from gemini_live_runtime.conversation.transitions import TransitionResult as TransitionResult
     from gemini_live_runtime.conversation.transitions import TransitionTrigger as TransitionTrigger
-    from gemini_live_runtime.session.agent import Agent as Agent
-    from gemini_live_runtime.session.background_agents import BackgroundAgentDispatcher as BackgroundAgentDispatcher
-    from gemini_live_runtime.session.background_agents import TextAgent as TextAgent
-    from gemini_live_runtime.session.callbacks import CallbackMode as CallbackMode
-    from gemini_live_runtime.session.callbacks import EventCallbacks as EventCallbacks
-    from gemini_live_runtime.session.definition import Delivery as Delivery
-    from gemini_live_runtime.session.definition import DeliveryConfig as DeliveryConfig
-    from gemini_live_runtime.session.executor import LiveEffectExecutor as LiveEffectExecutor
-    from gemini_live_runtime.session.handle import LiveHandle as LiveHandle
-    from gemini_live_runtime.session.input_vad import InputVad as InputVad
-    from gemini_live_runtime.session.input_vad import InputVadSnapshot as InputVadSnapshot
-    from gemini_live_runtime.session.live import Live as Live
-    from gemini_live_runtime.session.live_effects import EffectMode as EffectMode
-    from gemini_live_runtime.session.live_effects import EffectPolicy as EffectPolicy
-    from gemini_live_runtime.session.live_effects import EmitEvent as EmitEvent
-    from gemini_live_runtime.session.live_effects import LiveEffect as LiveEffect
-    from gemini_live_runtime.session.live_effects import PromptModel as PromptModel
-    from gemini_live_runtime.session.live_effects import Reaction as Reaction
-    from gemini_live_runtime.session.live_effects import SendContext as SendContext
-    from gemini_live_runtime.session.live_effects import TransitionPhase as TransitionPhase
-    from gemini_live_runtime.session.live_effects import UpdateInstruction as UpdateInstruction
-    from gemini_live_runtime.session.pending import DeferredWriter as DeferredWriter
-    from gemini_live_runtime.session.pending import PendingContext as PendingContext
-    from gemini_live_runtime.session.persistence import FsPersistence as FsPersistence
-    from gemini_live_runtime.session.persistence import MemoryPersistence as MemoryPersistence
-    from gemini_live_runtime.session.persistence import SessionPersistence as SessionPersistence
-    from gemini_live_runtime.session.plan import SessionPlan as SessionPlan
-    from gemini_live_runtime.session.reactor import LiveReactor as LiveReactor
-    from gemini_live_runtime.session.reactor import ReactorEvent as ReactorEvent
-    from gemini_live_runtime.session.reactor import ReactorRule as ReactorRule
-    from gemini_live_runtime.session.reactor import VoiceRuntimeState as VoiceRuntimeState
-    from gemini_live_runtime.session.signals import SessionSignals as SessionSignals
-    from gemini_live_runtime.session.signals import SessionType as SessionType
-    from gemini_live_runtime.session.snapshot import SessionSnapshot as SessionSnapshot
-    from gemini_live_runtime.session.soft_turn import SoftTurnDetector as SoftTurnDetector
-    from gemini_live_runtime.session.subscription import LiveEvent as LiveEvent
-    from gemini_live_runtime.session.telemetry import SessionTelemetry as SessionTelemetry
-    from gemini_live_runtime.session.writing import ContextNote as ContextNote
+    from gemini_live_runtime.session.agent.background_agents import (
+        BackgroundAgentDispatcher as BackgroundAgentDispatcher,
+    )
+    from gemini_live_runtime.session.agent.background_agents import TextAgent as TextAgent
+    from gemini_live_runtime.session.agent.session_keys import SessionSignals as SessionSignals
+    from gemini_live_runtime.session.agent.session_keys import SessionType as SessionType
+    from gemini_live_runtime.session.agent.soft_turn import SoftTurnDetector as SoftTurnDetector
+    from gemini_live_runtime.session.agent.subscription import LiveEvent as LiveEvent
+    from gemini_live_runtime.session.definition.agent import Agent as Agent
+    from gemini_live_runtime.session.definition.builder import Live as Live
+    from gemini_live_runtime.session.definition.callbacks import CallbackMode as CallbackMode
+    from gemini_live_runtime.session.definition.callbacks import EventCallbacks as EventCallbacks
+    from gemini_live_runtime.session.definition.definition import Delivery as Delivery
+    from gemini_live_runtime.session.definition.definition import DeliveryConfig as DeliveryConfig
+    from gemini_live_runtime.session.definition.plan import SessionPlan as SessionPlan
+    from gemini_live_runtime.session.io.handle import LiveHandle as LiveHandle
+    from gemini_live_runtime.session.io.vad import InputVad as InputVad
+    from gemini_live_runtime.session.io.vad import InputVadSnapshot as InputVadSnapshot
+    from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry as SessionTelemetry
+    from gemini_live_runtime.session.outbound.context_queue import DeferredWriter as DeferredWriter
+    from gemini_live_runtime.session.outbound.context_queue import PendingContext as PendingContext
+    from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot as SessionSnapshot
+    from gemini_live_runtime.session.persistence.stores import FsPersistence as FsPersistence
+    from gemini_live_runtime.session.persistence.stores import MemoryPersistence as MemoryPersistence
+    from gemini_live_runtime.session.persistence.stores import SessionPersistence as SessionPersistence
+    from gemini_live_runtime.session.ports.messages import ContextNote as ContextNote
+    from gemini_live_runtime.session.rules.effects import EffectMode as EffectMode
+    from gemini_live_runtime.session.rules.effects import EffectPolicy as EffectPolicy
+    from gemini_live_runtime.session.rules.effects import EmitEvent as EmitEvent
+    from gemini_live_runtime.session.rules.effects import LiveEffect as LiveEffect
+    from gemini_live_runtime.session.rules.effects import PromptModel as PromptModel
+    from gemini_live_runtime.session.rules.effects import Reaction as Reaction
+    from gemini_live_runtime.session.rules.effects import SendContext as SendContext
+    from gemini_live_runtime.session.rules.effects import TransitionPhase as TransitionPhase
+    from gemini_live_runtime.session.rules.effects import UpdateInstruction as UpdateInstruction
+    from gemini_live_runtime.session.rules.executor import LiveEffectExecutor as LiveEffectExecutor
+    from gemini_live_runtime.session.rules.reactor import LiveReactor as LiveReactor
+    from gemini_live_runtime.session.rules.reactor import ReactorEvent as ReactorEvent
+    from gemini_live_runtime.session.rules.reactor import ReactorRule as ReactorRule
+    from gemini_live_runtime.session.rules.reactor import VoiceRuntimeState as VoiceRuntimeState
     from gemini_live_runtime.state.computed import ComputedRegistry as ComputedRegistry
     from gemini_live_runtime.state.computed import ComputedVar as ComputedVar
     from gemini_live_runtime.state.keys import StateKey as StateKey
@@ -170,27 +172,27 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "TransitionResult",
         "TransitionTrigger",
     ),
-    "session.agent": ("Agent",),
-    "session.background_agents": (
+    "session.definition.agent": ("Agent",),
+    "session.agent.background_agents": (
         "BackgroundAgentDispatcher",
         "TextAgent",
     ),
-    "session.callbacks": (
+    "session.definition.callbacks": (
         "CallbackMode",
         "EventCallbacks",
     ),
-    "session.definition": (
+    "session.definition.definition": (
         "Delivery",
         "DeliveryConfig",
     ),
-    "session.executor": ("LiveEffectExecutor",),
-    "session.handle": ("LiveHandle",),
-    "session.input_vad": (
+    "session.rules.executor": ("LiveEffectExecutor",),
+    "session.io.handle": ("LiveHandle",),
+    "session.io.vad": (
         "InputVad",
         "InputVadSnapshot",
     ),
-    "session.live": ("Live",),
-    "session.live_effects": (
+    "session.definition.builder": ("Live",),
+    "session.rules.effects": (
         "EffectMode",
         "EffectPolicy",
         "EmitEvent",
@@ -201,31 +203,31 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "TransitionPhase",
         "UpdateInstruction",
     ),
-    "session.pending": (
+    "session.outbound.context_queue": (
         "DeferredWriter",
         "PendingContext",
     ),
-    "session.persistence": (
+    "session.persistence.stores": (
         "FsPersistence",
         "MemoryPersistence",
         "SessionPersistence",
     ),
-    "session.plan": ("SessionPlan",),
-    "session.reactor": (
+    "session.definition.plan": ("SessionPlan",),
+    "session.rules.reactor": (
         "LiveReactor",
         "ReactorEvent",
         "ReactorRule",
         "VoiceRuntimeState",
     ),
-    "session.signals": (
+    "session.agent.session_keys": (
         "SessionSignals",
         "SessionType",
     ),
-    "session.snapshot": ("SessionSnapshot",),
-    "session.soft_turn": ("SoftTurnDetector",),
-    "session.subscription": ("LiveEvent",),
-    "session.telemetry": ("SessionTelemetry",),
-    "session.writing": ("ContextNote",),
+    "session.persistence.snapshot": ("SessionSnapshot",),
+    "session.agent.soft_turn": ("SoftTurnDetector",),
+    "session.agent.subscription": ("LiveEvent",),
+    "session.metrics.telemetry": ("SessionTelemetry",),
+    "session.ports.messages": ("ContextNote",),
     "state.computed": (
         "ComputedRegistry",
         "ComputedVar",

@@ -38,8 +38,8 @@ from gemini_live_runtime.conversation.phases import Phase, Transition  # noqa: E
 from gemini_live_runtime.conversation.text_model import TextModel  # noqa: E402
 from gemini_live_runtime.conversation.transcript import TranscriptWindow  # noqa: E402
 from gemini_live_runtime.engine.hub import Hub  # noqa: E402
-from gemini_live_runtime.session.live import Live  # noqa: E402
-from gemini_live_runtime.session.plan import SessionPlan  # noqa: E402
+from gemini_live_runtime.session.definition.builder import Live  # noqa: E402
+from gemini_live_runtime.session.definition.plan import SessionPlan  # noqa: E402
 from gemini_live_runtime.state.computed import ComputedVar  # noqa: E402
 from gemini_live_runtime.state.detectors import TurnCountDetector  # noqa: E402
 from gemini_live_runtime.state.temporal import TemporalPattern  # noqa: E402

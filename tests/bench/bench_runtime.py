@@ -32,12 +32,12 @@ from gemini_live_runtime import events as ev  # noqa: E402
 from gemini_live_runtime.audio.interface import MODEL_RATE  # noqa: E402
 from gemini_live_runtime.clock import LoopClock  # noqa: E402
 from gemini_live_runtime.conversation.phases import Phase, Transition  # noqa: E402
-from gemini_live_runtime.session.effects import Play  # noqa: E402
-from gemini_live_runtime.session.interface import EventSink  # noqa: E402
-from gemini_live_runtime.session.live import Live  # noqa: E402
-from gemini_live_runtime.session.plan import SessionPlan  # noqa: E402
-from gemini_live_runtime.session.runner import LiveSession  # noqa: E402
-from gemini_live_runtime.session.settler import Often  # noqa: E402
+from gemini_live_runtime.session.agent.derived_state import Often  # noqa: E402
+from gemini_live_runtime.session.core.effects import Play  # noqa: E402
+from gemini_live_runtime.session.definition.builder import Live  # noqa: E402
+from gemini_live_runtime.session.definition.plan import SessionPlan  # noqa: E402
+from gemini_live_runtime.session.io.live_session import LiveSession  # noqa: E402
+from gemini_live_runtime.session.ports.sink import EventSink  # noqa: E402
 from gemini_live_runtime.state.computed import ComputedVar  # noqa: E402
 from gemini_live_runtime.state.guards import Guard  # noqa: E402
 from gemini_live_runtime.state.store import Origin, writing_as  # noqa: E402

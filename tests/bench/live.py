@@ -22,13 +22,13 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.journal.writer import JournalWriter
-from gemini_live_runtime.session.agent import Agent
-from gemini_live_runtime.session.capabilities import capabilities_of
-from gemini_live_runtime.session.core import SessionCore
-from gemini_live_runtime.session.declare import setup_of
-from gemini_live_runtime.session.limits import Limits
-from gemini_live_runtime.session.plan import SessionPlan
-from gemini_live_runtime.session.runner import LiveSession, Opening
+from gemini_live_runtime.session.core.core import SessionCore
+from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.definition.agent import Agent
+from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.session.definition.setup import setup_of
+from gemini_live_runtime.session.io.live_session import LiveSession, Opening
+from gemini_live_runtime.session.outbound.capabilities import capabilities_of
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint
 from gemini_live_runtime.wire.transport import Transport

@@ -10,11 +10,18 @@ from pathlib import Path
 from tests.docs import key_tables, theme_tables
 
 from gemini_live_runtime.conversation import extraction
-from gemini_live_runtime.session import background_agents, callback_runner, conductor, pipeline, settler, user_code
-from gemini_live_runtime.session.callbacks import CALLBACKS
-from gemini_live_runtime.session.capabilities import capabilities_of
-from gemini_live_runtime.session.snapshot import PERSISTENT_SCOPES
-from gemini_live_runtime.session.turn_commit import PRESETS
+from gemini_live_runtime.session import orchestrator
+from gemini_live_runtime.session.agent import (
+    background_agents,
+    callback_runner,
+    derived_state,
+    turn_pipeline,
+    user_code,
+)
+from gemini_live_runtime.session.definition.callbacks import CALLBACKS
+from gemini_live_runtime.session.io.endpointing import PRESETS
+from gemini_live_runtime.session.outbound.capabilities import capabilities_of
+from gemini_live_runtime.session.persistence.snapshot import PERSISTENT_SCOPES
 from gemini_live_runtime.state.keys import SCOPES
 from gemini_live_runtime.tools import declaration
 
@@ -151,9 +158,9 @@ def limits() -> list[str]:
         ("a background tool", f"{declaration.BACKGROUND_TIMEOUT_S:g} s"),
         ("a background agent", f"{background_agents.DEFAULT_TIMEOUT_S:g} s"),
         ("an extraction", f"{extraction.DEFAULT_DEADLINE_S:g} s"),
-        ("the end of a turn, for extractors", f"{pipeline.EXTRACTION_GRACE_S:g} s"),
-        ("watchers that set each other off", f"{settler.MAX_ROUNDS} rounds"),
-        ("turns told to a server that did not resume", f"{conductor.RECALLED}"),
+        ("the end of a turn, for extractors", f"{turn_pipeline.EXTRACTION_GRACE_S:g} s"),
+        ("watchers that set each other off", f"{derived_state.MAX_ROUNDS} rounds"),
+        ("turns told to a server that did not resume", f"{orchestrator.RECALLED}"),
     ]
     return ["| what | at most |", "|---|---|", *(f"| {what} | {most} |" for what, most in rows)]
 

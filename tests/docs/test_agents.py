@@ -14,7 +14,7 @@ from tests.docs.test_guide import blocks
 
 import gemini_live_runtime
 from gemini_live_runtime import Live
-from gemini_live_runtime.session.callbacks import CALLBACKS
+from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 
 PAGE = tables.PAGE
 PACKAGE = Path(gemini_live_runtime.__file__).parent

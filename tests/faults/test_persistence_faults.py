@@ -13,8 +13,8 @@ from faulty_disk import FaultyDisk, Killed
 
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.session.persistence import FsPersistence, SnapshotDisk
-from gemini_live_runtime.session.snapshot import SessionSnapshot
+from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
+from gemini_live_runtime.session.persistence.stores import FsPersistence, SnapshotDisk
 from gemini_live_runtime.state.store import State
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.unit.session.runner_support import ScriptedServer, Stage, stage
+from tests.unit.session.session_support import ScriptedServer, Stage, stage
 
 from gemini_live_runtime import Live, LiveHandle, State, TextModel
 from gemini_live_runtime import events as ev

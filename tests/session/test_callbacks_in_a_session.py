@@ -13,7 +13,7 @@ from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
 from gemini_live_runtime import CallbackMode, EventCallbacks, FunctionExtractor, LiveHandle, State, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
-from gemini_live_runtime.session.callbacks import CALLBACKS
+from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 

@@ -34,7 +34,7 @@ from gemini_live_runtime import (
     tool,
 )
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session import reactor
+from gemini_live_runtime.session.rules import reactor
 
 HERE = Path(__file__)
 

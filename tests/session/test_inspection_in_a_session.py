@@ -23,8 +23,8 @@ from gemini_live_runtime import (
     key,
 )
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session import standing
-from gemini_live_runtime.session.standing import AT_MOST_EVERY_S
+from gemini_live_runtime.session.agent import guard_monitor as standing
+from gemini_live_runtime.session.agent.guard_monitor import AT_MOST_EVERY_S
 
 
 def nothing() -> None:

@@ -31,7 +31,7 @@ from gemini_live_runtime import (
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import GeminiLiveError
-from gemini_live_runtime.session.oracle import LIMIT_S, MAX_ASKING
+from gemini_live_runtime.session.debugger.preview_runner import LIMIT_S, MAX_ASKING
 from gemini_live_runtime.state.edits import MAX_EDITS, MAX_STEPS
 
 

@@ -27,7 +27,7 @@ from gemini_live_runtime import (
     tool,
 )
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.definition import TurnTaking
+from gemini_live_runtime.session.definition.definition import TurnTaking
 
 
 def ping() -> None:

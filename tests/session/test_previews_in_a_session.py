@@ -39,7 +39,7 @@ from gemini_live_runtime.agents import (
     tech_support,
 )
 from gemini_live_runtime.conversation.text_model import TextRequest
-from gemini_live_runtime.session.callbacks import EventCallbacks
+from gemini_live_runtime.session.definition.callbacks import EventCallbacks
 from gemini_live_runtime.state.guards import Guard
 
 NAMES = ("app:a", "app:b", "user:c", "bare", "turn:d")

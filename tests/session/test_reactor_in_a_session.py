@@ -30,8 +30,8 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
-from gemini_live_runtime.session import reactor
-from gemini_live_runtime.session.executor import MAX_CONCURRENT
+from gemini_live_runtime.session.rules import reactor
+from gemini_live_runtime.session.rules.executor import MAX_CONCURRENT
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 

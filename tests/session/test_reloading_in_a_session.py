@@ -15,7 +15,7 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.errors import StateError
-from gemini_live_runtime.session.reloading import LOOK_S
+from gemini_live_runtime.session.debugger.hot_reload import LOOK_S
 
 HEAD = """
 from gemini_live_runtime import *

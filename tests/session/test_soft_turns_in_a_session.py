@@ -6,8 +6,8 @@ from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import FunctionExtractor, Phase, SoftTurnDetector, Transition, key
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session import reactor
-from gemini_live_runtime.session.reactor import ReactorRule
+from gemini_live_runtime.session.rules import reactor
+from gemini_live_runtime.session.rules.reactor import ReactorRule
 
 
 async def heard(t: Talk, text: str) -> None:

@@ -30,7 +30,7 @@ from gemini_live_runtime import (
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.definition import InstructionRoute
+from gemini_live_runtime.session.definition.definition import InstructionRoute
 
 ANGRY = InstructionModifier.when(key("app:angry"), "Stay calm.")
 

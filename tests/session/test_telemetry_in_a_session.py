@@ -24,8 +24,8 @@ from gemini_live_runtime import (
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.conversation.transcript_turn import MAX_TEXT
-from gemini_live_runtime.session import reactor
-from gemini_live_runtime.session.pending import MAX_NOTES
+from gemini_live_runtime.session.outbound.context_queue import MAX_NOTES
+from gemini_live_runtime.session.rules import reactor
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 

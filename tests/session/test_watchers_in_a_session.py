@@ -23,7 +23,7 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.settler import MAX_PER_S, MAX_ROUNDS
+from gemini_live_runtime.session.agent.derived_state import MAX_PER_S, MAX_ROUNDS
 
 TOTAL = ComputedVar("total", lambda s: s.get("app:price", 0) * s.get("app:count", 0), ("app:price", "app:count"))
 

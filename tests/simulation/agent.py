@@ -35,12 +35,12 @@ from gemini_live_runtime.conversation.phases import Phase, PhasePreparation, Tra
 from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
-from gemini_live_runtime.session.live import Live
-from gemini_live_runtime.session.live_effects import LiveEffect, SendContext
-from gemini_live_runtime.session.persistence import MemoryPersistence
-from gemini_live_runtime.session.plan import SessionPlan
-from gemini_live_runtime.session.reactor import Live as LiveEvent
-from gemini_live_runtime.session.reactor import ReactorEvent, ReactorRule, VoiceRuntimeState
+from gemini_live_runtime.session.definition.builder import Live
+from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.session.persistence.stores import MemoryPersistence
+from gemini_live_runtime.session.rules.effects import LiveEffect, SendContext
+from gemini_live_runtime.session.rules.reactor import Live as LiveEvent
+from gemini_live_runtime.session.rules.reactor import ReactorEvent, ReactorRule, VoiceRuntimeState
 from gemini_live_runtime.state.computed import ComputedVar
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import (

@@ -50,7 +50,7 @@ def _option(key: str, default: Any, help: str, check: Check | None = None) -> An
 def _prices(value: Any) -> str:
     """Raises `ConfigError` itself, naming the price."""
     if value:
-        from gemini_live_runtime.session.pricing import price_table
+        from gemini_live_runtime.session.core.pricing import price_table
 
         price_table(value)
     return ""

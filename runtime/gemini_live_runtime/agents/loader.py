@@ -12,9 +12,9 @@ from typing import Any
 
 from gemini_live_runtime.agents.catalogue import CATALOGUE
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
-from gemini_live_runtime.session.agent import Agent
-from gemini_live_runtime.session.live import Live
-from gemini_live_runtime.session.plan import SessionPlan
+from gemini_live_runtime.session.definition.agent import Agent
+from gemini_live_runtime.session.definition.builder import Live
+from gemini_live_runtime.session.definition.plan import SessionPlan
 
 BUNDLED: dict[str, str] = {agent.name: agent.description for agent in CATALOGUE}
 """Bundled agents by name, each with a sentence on it; the module of that name has the function of that name."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from gemini_live_runtime.agents.loader import load_agent
-from gemini_live_runtime.session.plan import SessionPlan
+from gemini_live_runtime.session.definition.plan import SessionPlan
 
 _NOT_THEIRS = ("gemini_live_runtime", "gemini_live_tui", "__main__")
 Stamp = tuple[int, int]

@@ -13,7 +13,7 @@ from gemini_live_runtime.engine.process import main
 from gemini_live_runtime.engine.spec import EngineSpec
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.interface import RunnableSession
+    from gemini_live_runtime.session.ports.sink import RunnableSession
 
 
 def _make_session(spec: EngineSpec, hub: Hub, clock: Clock) -> RunnableSession:

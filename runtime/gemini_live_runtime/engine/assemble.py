@@ -16,14 +16,14 @@ from gemini_live_runtime.engine.backends import Backend, Remote, backend_of
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
-from gemini_live_runtime.session.capabilities import capabilities_of
-from gemini_live_runtime.session.core import SessionCore
-from gemini_live_runtime.session.declare import setup_of
-from gemini_live_runtime.session.interface import EventSink
-from gemini_live_runtime.session.limits import Limits
-from gemini_live_runtime.session.plan import SessionPlan
-from gemini_live_runtime.session.pricing import price_of, price_table, prices_as_of
-from gemini_live_runtime.session.runner import LiveSession, Opening
+from gemini_live_runtime.session.core.core import SessionCore
+from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.core.pricing import price_of, price_table, prices_as_of
+from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.session.definition.setup import setup_of
+from gemini_live_runtime.session.io.live_session import LiveSession, Opening
+from gemini_live_runtime.session.outbound.capabilities import capabilities_of
+from gemini_live_runtime.session.ports.sink import EventSink
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.credentials import scrub_environment
 from gemini_live_runtime.wire.endpoints import redacted_url

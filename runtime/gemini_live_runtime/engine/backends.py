@@ -72,7 +72,7 @@ class _TextModelThere:
     async def generate(self, request: TextRequest, /) -> str:
         """The reply; raises `GeminiLiveError`."""
         if self._model is None:
-            from gemini_live_runtime.session.gemini_text import GeminiTextModel
+            from gemini_live_runtime.conversation.gemini_text import GeminiTextModel
 
             endpoint, _ = await self._backend.open()
             self._model = GeminiTextModel(TEXT_MODEL, endpoint)

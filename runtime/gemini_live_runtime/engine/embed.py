@@ -18,10 +18,10 @@ from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.spec import AudioKind, EngineSpec, new_session_id
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
-from gemini_live_runtime.session.handle import LiveHandle
-from gemini_live_runtime.session.limits import Limits
-from gemini_live_runtime.session.plan import SessionPlan
-from gemini_live_runtime.session.runner import LiveSession
+from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.session.io.handle import LiveHandle
+from gemini_live_runtime.session.io.live_session import LiveSession
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "mode": get_args(ev.Mode),

@@ -26,7 +26,7 @@ from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.text import redactor
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.interface import RunnableSession
+    from gemini_live_runtime.session.ports.sink import RunnableSession
 
 SessionFactory = Callable[[EngineSpec, Hub, Clock], "RunnableSession"]
 """Makes the session of a spec. What it raises ends the engine with a notice, a `GeminiLiveError` in its own words."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.agents.conversation import Talked, talked
-from tests.unit.session.runner_support import Stage, stage
+from tests.unit.session.session_support import Stage, stage
 
 from gemini_live_runtime import State, TemporalEvent, TemporalRegistry
 from gemini_live_runtime import events as ev

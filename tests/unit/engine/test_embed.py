@@ -16,7 +16,7 @@ from gemini_live_runtime.conversation.llm_extractor import LlmExtractor
 from gemini_live_runtime.errors import AgentError, CredentialError, GeminiLiveError
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.local.script import bundled_script
-from gemini_live_runtime.session.live import Live
+from gemini_live_runtime.session.definition.builder import Live
 
 
 def greet() -> str:

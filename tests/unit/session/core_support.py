@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.capabilities import capabilities_of
-from gemini_live_runtime.session.core import SessionCore
-from gemini_live_runtime.session.effects import Cut, Effect, Emit, EndOfAudio, Play, Send
-from gemini_live_runtime.session.limits import Limits
-from gemini_live_runtime.session.pricing import Price
+from gemini_live_runtime.session.core.core import SessionCore
+from gemini_live_runtime.session.core.effects import Cut, Effect, Emit, EndOfAudio, Play, Send
+from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.core.pricing import Price
+from gemini_live_runtime.session.outbound.capabilities import capabilities_of
 from gemini_live_runtime.tools.background import STANDARD, ToolExecutionMode, final_answer
 from gemini_live_runtime.tools.dispatch import Outcome
 from gemini_live_runtime.wire.codec import audio_message, client_to_json, from_json

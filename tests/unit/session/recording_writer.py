@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
-from gemini_live_runtime.session.writing import ContextNote, ContextRole
+from gemini_live_runtime.session.ports.messages import ContextNote, ContextRole
 
 
 def closed() -> ConnectionClosedError:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime import State
 from gemini_live_runtime.errors import GeminiLiveError
-from gemini_live_runtime.session.breakpoints import MAX_BREAKPOINTS, Breakpoints
+from gemini_live_runtime.session.debugger.breakpoints import MAX_BREAKPOINTS, Breakpoints
 
 NAMES = {"watcher": ["angry"], "phase": ["greet", "book"], "tool": ["lookup"]}
 NOTHING = State()

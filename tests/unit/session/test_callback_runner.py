@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from gemini_live_runtime.clock import LoopClock, ManualClock, VirtualTimeLoop, run_virtual
-from gemini_live_runtime.session.callback_runner import MAX_RUNNING, CallbackFault, CallbackRunner, SlowCallback
-from gemini_live_runtime.session.callbacks import CallbackMode, EventCallbacks
+from gemini_live_runtime.session.agent.callback_runner import MAX_RUNNING, CallbackFault, CallbackRunner, SlowCallback
+from gemini_live_runtime.session.definition.callbacks import CallbackMode, EventCallbacks
 from gemini_live_runtime.wire.messages import FunctionCall
 
 CALLS = (FunctionCall(id="1", name="pay"), FunctionCall(id="2", name="look"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.callbacks import CALLBACKS, CallbackMode, EventCallbacks
+from gemini_live_runtime.session.definition.callbacks import CALLBACKS, CallbackMode, EventCallbacks
 
 FAST = [name for name, spec in CALLBACKS.items() if spec.lane == "fast"]
 ANSWERING = [name for name, spec in CALLBACKS.items() if spec.answers]

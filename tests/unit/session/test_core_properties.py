@@ -10,7 +10,7 @@ from tests.unit.session.core_support import Bench
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError
-from gemini_live_runtime.session.effects import Cut, Emit, Play, RunTool
+from gemini_live_runtime.session.core.effects import Cut, Emit, Play, RunTool
 from gemini_live_runtime.tools.dispatch import Outcome
 
 

@@ -6,7 +6,7 @@ from tests.unit.session.core_support import MS, Bench
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.effects import Cut
+from gemini_live_runtime.session.core.effects import Cut
 from gemini_live_runtime.tools.dispatch import Outcome
 
 

@@ -8,9 +8,9 @@ from tests.unit.session.core_support import Bench
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, UsageError
-from gemini_live_runtime.session.effects import CancelTool, End, Microphone, RunTool
-from gemini_live_runtime.session.limits import Limits
-from gemini_live_runtime.session.state_word import ANSWER_PATIENCE_S, INTERRUPTED_SHOWN_S, WAIT_AFTER_VOICE_S
+from gemini_live_runtime.session.core.effects import CancelTool, End, Microphone, RunTool
+from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, INTERRUPTED_SHOWN_S, WAIT_AFTER_VOICE_S
 from gemini_live_runtime.tools.declaration import tool
 from gemini_live_runtime.tools.dispatch import Outcome
 

@@ -6,7 +6,7 @@ from tests.unit.session.core_support import Bench
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.effects import Microphone
+from gemini_live_runtime.session.core.effects import Microphone
 
 WHY = "The embedded model cannot hear. Install an extra."
 

@@ -12,8 +12,9 @@ from tests.unit.session.recording_writer import RecordingWriter, closed, notes
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError
-from gemini_live_runtime.session.executor import MAX_CONCURRENT, EffectFault, LiveEffectExecutor
-from gemini_live_runtime.session.live_effects import (
+from gemini_live_runtime.session.outbound.context_queue import ContextNotSent, PendingContext
+from gemini_live_runtime.session.ports.messages import ContextNote
+from gemini_live_runtime.session.rules.effects import (
     CancelDeferredPrompt,
     EffectMode,
     EffectPolicy,
@@ -27,8 +28,7 @@ from gemini_live_runtime.session.live_effects import (
     TransitionPhase,
     UpdateInstruction,
 )
-from gemini_live_runtime.session.pending import ContextNotSent, PendingContext
-from gemini_live_runtime.session.writing import ContextNote
+from gemini_live_runtime.session.rules.executor import MAX_CONCURRENT, EffectFault, LiveEffectExecutor
 
 
 class Desk:

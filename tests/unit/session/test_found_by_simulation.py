@@ -6,15 +6,15 @@ import asyncio
 from typing import Any
 
 from tests.unit.session.core_support import Bench
-from tests.unit.session.runner_support import Stage, stage
+from tests.unit.session.session_support import Stage, stage
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.phases import Phase, Transition
-from gemini_live_runtime.session.live import Live
-from gemini_live_runtime.session.live_effects import TransitionPhase
-from gemini_live_runtime.session.reactor import Live as LiveEvent
-from gemini_live_runtime.session.reactor import PlaybackStarted, ReactorRule
+from gemini_live_runtime.session.definition.builder import Live
+from gemini_live_runtime.session.rules.effects import TransitionPhase
+from gemini_live_runtime.session.rules.reactor import Live as LiveEvent
+from gemini_live_runtime.session.rules.reactor import PlaybackStarted, ReactorRule
 from gemini_live_runtime.state.terms import key
 from gemini_live_runtime.tools.declaration import tool
 

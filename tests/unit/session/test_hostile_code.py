@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from tests.unit.session.runner_support import Stage, stage
+from tests.unit.session.session_support import Stage, stage
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.conversation.extraction import FunctionExtractor
-from gemini_live_runtime.session.live import Live
-from gemini_live_runtime.session.live_effects import EmitEvent, LiveEffect, SendContext
-from gemini_live_runtime.session.reactor import Live as Happened
-from gemini_live_runtime.session.reactor import ReactorEvent, ReactorRule
+from gemini_live_runtime.session.definition.builder import Live
+from gemini_live_runtime.session.rules.effects import EmitEvent, LiveEffect, SendContext
+from gemini_live_runtime.session.rules.reactor import Live as Happened
+from gemini_live_runtime.session.rules.reactor import ReactorEvent, ReactorRule
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import key
 from gemini_live_runtime.state.watchers import Watcher

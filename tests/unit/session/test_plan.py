@@ -9,9 +9,9 @@ import pytest
 
 from gemini_live_runtime.conversation.phases import Phase, Transition
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.definition import Delivery, DeliveryConfig
-from gemini_live_runtime.session.live import Live
-from gemini_live_runtime.session.producers import Mentions
+from gemini_live_runtime.session.definition.builder import Live
+from gemini_live_runtime.session.definition.definition import Delivery, DeliveryConfig
+from gemini_live_runtime.session.definition.key_writers import Mentions
 from gemini_live_runtime.state.computed import ComputedVar
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.store import State

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gemini_live_runtime.errors import ConfigError
-from gemini_live_runtime.session.pricing import (
+from gemini_live_runtime.session.core.pricing import (
     PRICES,
     PRICES_AS_OF,
     Price,

@@ -9,7 +9,7 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.live_effects import (
+from gemini_live_runtime.session.rules.effects import (
     CancelDeferredPrompt,
     EffectMode,
     EffectPolicy,
@@ -21,7 +21,7 @@ from gemini_live_runtime.session.live_effects import (
     SignalUserActivityEnd,
     SignalUserActivityStart,
 )
-from gemini_live_runtime.session.reactor import (
+from gemini_live_runtime.session.rules.reactor import (
     Live,
     LiveReactor,
     PlaybackDrained,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.soft_turn import SoftTurnDetector
+from gemini_live_runtime.session.agent.soft_turn import SoftTurnDetector
 
 
 def test_nothing_is_due_without_an_end_of_voice() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from gemini_live_runtime.clock import ManualClock
-from gemini_live_runtime.session.callback_runner import CallbackFault, CallbackRunner, SlowCallback
-from gemini_live_runtime.session.callbacks import EventCallbacks
-from gemini_live_runtime.session.sound_tap import GAPS, sound_tap
-from gemini_live_runtime.session.telemetry import SessionTelemetry
+from gemini_live_runtime.session.agent.callback_runner import CallbackFault, CallbackRunner, SlowCallback
+from gemini_live_runtime.session.definition.callbacks import EventCallbacks
+from gemini_live_runtime.session.io.sound_tap import GAPS, sound_tap
+from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
 
 
 class Bench:

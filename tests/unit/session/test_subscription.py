@@ -6,8 +6,8 @@ import asyncio
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
-from gemini_live_runtime.session.definition import Delivery, DeliveryConfig
-from gemini_live_runtime.session.subscription import Subscription, class_of
+from gemini_live_runtime.session.agent.subscription import Subscription, class_of
+from gemini_live_runtime.session.definition.definition import Delivery, DeliveryConfig
 
 SMALL = DeliveryConfig(transcript=Delivery(3), control=Delivery(5), telemetry=Delivery(1))
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.session.distribution import Distribution
-from gemini_live_runtime.session.telemetry import SessionTelemetry, TurnMetrics
-from gemini_live_runtime.session.waterfall import STAGES, Waterfall
+from gemini_live_runtime.session.metrics.distribution import Distribution
+from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry, TurnMetrics
+from gemini_live_runtime.session.metrics.waterfall import STAGES, Waterfall
 
 T0 = 100.0
 """When the sessions of these tests begin."""

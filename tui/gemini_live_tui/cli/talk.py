@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime import events as ev
     from gemini_live_runtime.engine.host import InProcessEngine
     from gemini_live_runtime.engine.spec import EngineSpec
-    from gemini_live_runtime.session.runner import LiveSession
+    from gemini_live_runtime.session.io.live_session import LiveSession
 
 STUCK_S = 15.0
 """Seconds after a signal until the process ends even though somebody's code blocks it."""

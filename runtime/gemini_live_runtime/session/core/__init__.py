@@ -1,0 +1,1 @@
+"""Decide what follows from each message: pure functions of state, event and time."""

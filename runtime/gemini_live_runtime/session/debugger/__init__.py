@@ -1,0 +1,1 @@
+"""Inspect and change a running agent: breakpoints, previews, edits, hot reload."""

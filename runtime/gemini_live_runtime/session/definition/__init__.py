@@ -1,0 +1,1 @@
+"""Define an agent, check it, and make the plan that a session runs."""

@@ -1,0 +1,128 @@
+"""What an author may have given for an agent's settings that cannot be used: found before anything is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from math import isfinite
+from typing import Any, get_args
+
+from gemini_live_runtime.conversation.instructions import InstructionModifier
+from gemini_live_runtime.conversation.phase_check import Fault
+from gemini_live_runtime.conversation.phases import Phase
+from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
+from gemini_live_runtime.session.definition.definition import (
+    Definition,
+    Delivery,
+    DeliveryConfig,
+    InstructionRoute,
+    TurnTaking,
+)
+from gemini_live_runtime.session.io.endpointing import PRESETS
+from gemini_live_runtime.session.rules.reactor import ReactorRule
+from gemini_live_runtime.state.computed import ComputedVar
+from gemini_live_runtime.state.keys import StateKey
+from gemini_live_runtime.state.temporal import TemporalPattern
+from gemini_live_runtime.state.watchers import Watcher
+
+_TEXTS = ("description", "instruction", "model", "local_model", "voice", "greeting", "initial_phase", "persistence_id")
+
+_PARTS: tuple[tuple[str, type, str], ...] = (
+    ("phases", Phase, ".phase(...) takes phases"),
+    ("phase_defaults", InstructionModifier, ".in_every_phase(...) takes instruction modifiers"),
+    ("watchers", Watcher, ".watch(...) takes watchers"),
+    ("computed", ComputedVar, ".computed(...) takes computed values"),
+    ("patterns", TemporalPattern, ".pattern(...) takes temporal patterns"),
+    ("rules", ReactorRule, ".rule(...) takes reactor rules"),
+    ("state_keys", StateKey, ".state(...) takes state keys; values go into values={...}"),
+)
+
+_CHOICES: tuple[tuple[str, tuple[Any, ...], str], ...] = (
+    ("turn_taking", get_args(TurnTaking), "turn_taking"),
+    ("turn_preset", tuple(PRESETS), "turn_taking's preset"),
+    ("instruction_route", get_args(InstructionRoute), "instruction_route"),
+    ("steering", tuple(SteeringMode), "steering's mode"),
+    ("context_delivery", tuple(ContextDelivery), "steering's delivery"),
+)
+
+
+def check_settings(definition: Definition) -> list[Fault]:
+    """Every setting whose value is of no use; places are those where the agent was begun."""
+    place = definition.built_at
+    return [Fault(text, place, remedy) for text, remedy in _problems(definition)]
+
+
+def without_strangers(definition: Definition) -> Definition:
+    """`definition` without the parts that are not what they should be, so that the others can be checked too."""
+    kept: dict[str, Any] = {
+        name: tuple(item for item in getattr(definition, name) if isinstance(item, kind)) for name, kind, _ in _PARTS
+    }
+    return replace(definition, **kept)
+
+
+def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
+    for name in _TEXTS:
+        value: Any = getattr(definition, name)
+        if not isinstance(value, str):
+            yield f"{name} is {_shown(value)}, not a text", "Give a text"
+    if isinstance(definition.model, str) and not definition.model.strip():
+        yield "model is empty", "Name a model, or leave .model(...) out"
+    phrases: tuple[Any, ...] = definition.phrases
+    for item in phrases:
+        if not isinstance(item, str):
+            yield f"The phrase {_shown(item)} is not a text", "Give texts"
+    for name, kind, remedy in _PARTS:
+        for item in getattr(definition, name):
+            if not isinstance(item, kind):
+                yield f"{_shown(item)} is not a {kind.__name__}", remedy
+    for name, choices, said in _CHOICES:
+        value = getattr(definition, name)
+        if name == "turn_preset" and value is None:
+            continue
+        # By type too: an enumeration of texts equals the text, but is not found by identity.
+        if not any(type(value) is type(choice) and value == choice for choice in choices):
+            known = ", ".join(choice if type(choice) is str else repr(choice)[1:].split(":")[0] for choice in choices)
+            yield f"{said} cannot be {_shown(value)}", f"Use one of {known}"
+    for name, said in (("telemetry_s", ".telemetry(every_s)"), ("soft_turn_s", ".soft_turns(after_s)")):
+        value = getattr(definition, name)
+        if value is not None and not (_is_number(value) and isfinite(value) and value > 0):
+            yield f"{said} cannot be {_shown(value)}", "Give seconds above 0"
+    if not _is_count(definition.background_agents):
+        yield f".background_agents(at_most) cannot be {_shown(definition.background_agents)}", "Give at least 1"
+    yield from _delivery(definition.delivery)
+    yield from _made_elsewhere(definition)
+
+
+def _delivery(config: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(config, DeliveryConfig):
+        yield f".delivery(...) cannot be {_shown(config)}", "Give a DeliveryConfig"
+        return
+    for field in fields(config):
+        delivery = getattr(config, field.name)
+        if not (isinstance(delivery, Delivery) and _is_count(delivery.limit)):
+            yield (
+                f"The delivery of {field.name} events cannot be {_shown(delivery)}",
+                "Use Delivery(1) or more",
+            )
+
+
+def _made_elsewhere(definition: Definition) -> Iterator[tuple[str, str]]:
+    for what, value, methods in (
+        ("persistence", definition.persistence, ("save", "load", "delete")),
+        ("text model", definition.text_model, ("generate",)),
+    ):
+        lacking = [name for name in methods if not callable(getattr(value, name, None))] if value is not None else []
+        if lacking:
+            yield f"{_shown(value)} cannot be used as {what}: it has no {', '.join(lacking)}", "Give an object that has"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _shown(value: Any) -> str:
+    return f"{value!r:.60}"

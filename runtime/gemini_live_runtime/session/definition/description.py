@@ -1,0 +1,93 @@
+"""What an agent is made of, for those who look at it: names, conditions in words, and where each stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import PydanticUserError
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.extraction import TurnExtractor, as_extractor
+from gemini_live_runtime.conversation.phase_machine import first_line
+from gemini_live_runtime.conversation.phases import Phase
+from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.state.guards import function_name
+from gemini_live_runtime.state.keys import StateKey
+from gemini_live_runtime.state.temporal import TemporalRegistry
+from gemini_live_runtime.state.watchers import WatcherRegistry
+from gemini_live_runtime.tools.declaration import Tool
+
+
+def describe(plan: SessionPlan) -> ev.AgentDescribed:
+    """The parts of a checked agent."""
+    definition = plan.definition
+    return ev.AgentDescribed(
+        agent=plan.name,
+        instruction=definition.instruction,
+        phases=tuple(map(_phase, definition.phases)),
+        initial_phase=plan.initial_phase,
+        watchers=tuple(
+            {
+                "name": watcher.name,
+                "when": watcher.text,
+                "keys": watcher.keys,
+                "blocking": watcher.blocking,
+                "defined_at": watcher.defined_at,
+            }
+            for watcher in WatcherRegistry(definition.watchers).status
+        ),
+        patterns=tuple(
+            {"name": pattern.name, "when": pattern.text, "defined_at": pattern.defined_at}
+            for pattern in TemporalRegistry(definition.patterns).status(0.0)
+        ),
+        computed=tuple(
+            {"key": item.key, "inputs": item.inputs, "defined_at": item.defined_at} for item in definition.computed
+        ),
+        keys=tuple(
+            {"key": key.key, "type": _schema(key), "description": key.description} for key in definition.state_keys
+        ),
+        tools=tuple(map(_tool, plan.declared)),
+        extractors=tuple(_extractor(as_extractor(item)) for item in definition.extractors),
+    )
+
+
+def _phase(phase: Phase) -> dict[str, Any]:
+    source = phase.instruction.source
+    return {
+        "name": phase.name,
+        "goal": first_line(source) if isinstance(source, str) else f"written by {function_name(source)}",
+        "needs": tuple(need.key for need in phase.needs),
+        "requires": tuple(need.key for need in phase.requires),
+        "tools": phase.tools,
+        "terminal": phase.terminal,
+        "ways": tuple(
+            {"to": way.to, "when": way.when.text, "because": way.because, "defined_at": way.defined_at}
+            for way in phase.transitions
+        ),
+        "defined_at": phase.defined_at,
+    }
+
+
+def _schema(key: StateKey[Any]) -> dict[str, Any]:
+    try:
+        return key.json_schema()
+    except PydanticUserError:  # a type that has values and no schema
+        return {}
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    mode = "background" if tool.mode.is_background else "blocking" if tool.blocking else "not blocking"
+    return {"name": tool.name, "description": tool.description, "mode": mode, "defined_at": tool.defined_at}
+
+
+def _extractor(extractor: TurnExtractor) -> dict[str, Any]:
+    trigger = extractor.trigger
+    words = f"every {trigger.every} turns" if trigger.every else trigger.event
+    only = ", ".join(sorted(trigger.only))
+    fields = getattr(extractor, "fields", None) or tuple(rule.field for rule in extractor.promotions)
+    return {
+        "name": extractor.name,
+        "trigger": f"{words} ({only})" if only else words,
+        "fields": tuple(fields),
+        "defined_at": str(getattr(extractor, "defined_at", "")),
+    }

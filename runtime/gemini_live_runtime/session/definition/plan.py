@@ -1,0 +1,263 @@
+"""An agent, checked as a whole: what a session is made from. Nothing here opens or runs anything."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from gemini_live_runtime.conversation.extraction import ExtractionSchedule, as_extractor
+from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_all
+from gemini_live_runtime.conversation.phase_machine import PhaseMachine
+from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.session.agent.session_keys import LIVE_KEYS
+from gemini_live_runtime.session.definition.callbacks import CALLBACKS
+from gemini_live_runtime.session.definition.checks import check_settings, without_strangers
+from gemini_live_runtime.session.definition.definition import Definition
+from gemini_live_runtime.session.definition.key_writers import Mentions
+from gemini_live_runtime.session.outbound.capabilities import capabilities_of
+from gemini_live_runtime.state.computed import ComputedRegistry
+from gemini_live_runtime.state.guards import Guard
+from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.state.temporal import TemporalRegistry
+from gemini_live_runtime.state.watchers import WatcherRegistry
+from gemini_live_runtime.tools.declaration import Tool, tool
+
+_PLACE = re.compile(r"\(\S+\.py:\d+\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPlan:
+    """A checked agent. The `make_...` methods give a session its own fresh parts."""
+
+    definition: Definition
+    declared: tuple[Tool, ...]
+    """The tools, each with its schema."""
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.definition.name
+
+    @property
+    def initial_phase(self) -> str:
+        """Where the conversation begins; "" for an agent without phases."""
+        definition = self.definition
+        return definition.initial_phase or (definition.phases[0].name if definition.phases else "")
+
+    def make_state(self) -> State:
+        """A state with the declared keys and the initial values."""
+        state = State()
+        for key in self.definition.state_keys:
+            state.declare(key)
+        # Kept until the session tells of them: whoever looks at its events wants to know these values, too.
+        state.report_to(lambda: None)
+        with writing_as(Origin("initial", self.name)):
+            for name, value in self.definition.initial_state.items():
+                state.set(name, value)
+        return state
+
+    def make_machine(self) -> PhaseMachine | None:
+        """The phase machine, before the initial phase is entered; None for an agent without phases."""
+        return PhaseMachine(self.definition.phases, self.initial_phase) if self.definition.phases else None
+
+    def ignored_settings(self, model: str = "", *, vertex: bool = False) -> list[str]:
+        """Sentences on what `model` (the agent's own when empty) cannot do of what was asked for."""
+        definition = self.definition
+        model = model or definition.model
+        can = capabilities_of(model, vertex=vertex)
+        ignored = []
+        if not can.async_tools:
+            slow = [item.name for item in self.declared if not item.blocking]
+            if slow:
+                ignored.append(
+                    f"{model} waits for every tool: {', '.join(slow)} will hold the model's turn, and their scheduling "
+                    "is not sent"
+                )
+        if not can.context_mid_session:
+            if definition.steering is not SteeringMode.INSTRUCTION_UPDATE:
+                ignored.append(
+                    f"{model} takes no context in mid-session: {definition.steering.name} steering is as "
+                    "INSTRUCTION_UPDATE there, by a new connection"
+                )
+            if definition.context_delivery is ContextDelivery.DEFERRED:
+                ignored.append(
+                    f"{model} takes no context in mid-session: DEFERRED delivery makes no difference, context goes "
+                    "with a prompt, a typed text or a new connection"
+                )
+        elif definition.steering is not SteeringMode.INSTRUCTION_UPDATE and not _told_apart(definition):
+            ignored.append(
+                f"{definition.steering.name} steering has nothing to do: there is nothing to tell beside the "
+                "agent's own instruction"
+            )
+        if definition.instruction_route != "auto" and definition.instruction_route not in can.instruction_routes:
+            ignored.append(f"{model} takes no instruction by {definition.instruction_route}: connecting is refused")
+        if definition.turn_preset is not None and definition.turn_taking != "client":
+            ignored.append(
+                f"turn_taking's preset has nothing to do: with {definition.turn_taking} our detector does not decide"
+            )
+        if definition.repair is not None and not any(phase.needs for phase in definition.phases):
+            ignored.append("repair has nothing to do: no phase has needs")
+        if definition.soft_turn_s is not None and definition.turn_taking == "push-to-talk":
+            ignored.append("soft_turns has nothing to do with push-to-talk: the user ends the turn")
+        if model.startswith("local-") and definition.voice:
+            ignored.append(f"the embedded server has its own voice, not {definition.voice}")
+        return ignored
+
+
+def make_plan(definition: Definition) -> SessionPlan:
+    """Check everything and raise one `AgentError` that lists every fault with its place."""
+    faults = check_settings(definition)
+    given, definition = definition, without_strangers(definition)
+    if not isinstance(definition.name, str) or not definition.name.strip():
+        faults.append(Fault("The agent has no name", definition.built_at, "Begin with Live.builder(name)"))
+    if isinstance(definition.instruction, str) and not (definition.instruction.strip() or given.phases):
+        faults.append(
+            Fault(f"Agent {definition.name} has no instruction", definition.built_at, "Add .instruction(...) or phases")
+        )
+    tools = tuple(_declared(definition, faults))
+    faults += _clashes("tools", ((item.name, item.defined_at) for item in tools))
+    faults += _clashes("rules", ((item.name, item.defined_at) for item in definition.rules))
+    faults += _clashes("state keys", ((item.key, item.defined_at) for item in definition.state_keys))
+    faults += _state_faults(definition)
+    for build in (
+        lambda: ComputedRegistry(definition.computed),
+        lambda: WatcherRegistry(definition.watchers),
+        lambda: TemporalRegistry(definition.patterns),
+        lambda: ExtractionSchedule(definition.extractors),
+    ):
+        _try(build, faults, definition.built_at)
+    faults += _unnoticed(definition)
+    names = frozenset(item.name for item in tools)
+    if definition.phases or (definition.initial_phase and not given.phases):
+        initial = definition.initial_phase or definition.phases[0].name
+        code = Mentions(_code(definition, tools))
+        faults += check_phases(
+            definition.phases,
+            initial,
+            tools=names,
+            state_keys=frozenset(key.key for key in definition.state_keys),
+            producers=_producers(definition, tools),
+            # A phase that a rule or a callback names may be gone to by it.
+            reached_by_code=[phase.name for phase in definition.phases if phase.name in code],
+        )
+    raise_all(list(dict.fromkeys(faults)))
+    return SessionPlan(definition=given, declared=tools)
+
+
+def _told_apart(definition: Definition) -> bool:
+    """Whether there is anything that the agent's steering tells as context instead of as part of the instruction."""
+    if definition.phase_defaults or any(phase.modifiers for phase in definition.phases):
+        return True
+    called = any(definition.callbacks.of(name) for name in ("instruction_template", "instruction_amendment"))
+    return definition.steering is SteeringMode.CONTEXT_INJECTION and (bool(definition.phases) or called)
+
+
+def _unnoticed(definition: Definition) -> Iterator[Fault]:
+    """Watchers and patterns that wait for a key that tells nobody when it changes."""
+    remedy = "Ask for it in a transition's guard, or watch what it is about: VoiceMarked ends, turns, time in a phase"
+    for watcher in definition.watchers:
+        for name in sorted(watcher.predicate.keys.intersection(LIVE_KEYS)):
+            yield Fault(
+                f"A watcher waits for {name}, which is read live and never announced", watcher.defined_at, remedy
+            )
+    for pattern in definition.patterns:
+        guard = getattr(pattern.detector, "guard", None)
+        for name in sorted(guard.keys.intersection(LIVE_KEYS)) if isinstance(guard, Guard) else ():
+            text = f"The pattern {pattern.name} waits for {name}, which is read live and never announced"
+            yield Fault(text, pattern.defined_at, remedy)
+
+
+def _declared(definition: Definition, faults: list[Fault]) -> Iterator[Tool]:
+    for item in definition.tools:
+        if isinstance(item, Tool):
+            yield item
+        elif callable(item):
+            try:
+                yield tool(item)
+            except GeminiLiveError as error:
+                faults.append(Fault(error.message, _place(item), error.remedy))
+        else:
+            faults.append(
+                Fault(f"{item!r:.60} is not a tool", definition.built_at, "Give functions, or what @tool makes of them")
+            )
+
+
+def _place(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ""
+    file = code.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return f"{file}:{code.co_firstlineno}"
+
+
+def _clashes(kind: str, named: Iterable[tuple[str, str]]) -> list[Fault]:
+    items = list(named)
+    counts = Counter(name for name, _ in items if name)
+    return [
+        Fault(
+            f"Two {kind} are named {name}", " and ".join(p for n, p in items if n == name and p), "Rename one of them"
+        )
+        for name, count in counts.items()
+        if count > 1
+    ]
+
+
+def _state_faults(definition: Definition) -> list[Fault]:
+    state = State()
+    for key in definition.state_keys:
+        state.declare(key)
+    faults: list[Fault] = []
+    for name, value in definition.initial_state.items():
+        _try(partial(state.set, name, value), faults, definition.built_at)
+    for key in definition.state_keys:
+        if key.default is not None:
+            _try(partial(key.to_json, key.default), faults, key.defined_at)
+    return faults
+
+
+def _try(build: Callable[[], Any], faults: list[Fault], place: str) -> None:
+    try:
+        build()
+    except GeminiLiveError as error:
+        # What is wrong in several places comes as several sentences; those that name their place need no other.
+        for part in error.message.split("; "):
+            named = _PLACE.search(part) is not None
+            faults.append(Fault(part, "" if named else place, error.remedy))
+
+
+def _producers(definition: Definition, tools: tuple[Tool, ...]) -> set[str]:
+    """The keys that something may fill: those that are named by code that can write, and what extractors promote."""
+    filled = {*definition.initial_state, *(f"derived:{item.name}" for item in definition.computed)}
+    filled |= {item.name for item in definition.computed}
+    for phase in definition.phases:
+        filled |= {key for preparation in phase.preparations for key in preparation.produces}
+        filled |= set(phase.presented_keys)
+    for item in definition.extractors:
+        try:
+            extractor = as_extractor(item)
+        except AgentError:
+            continue
+        filled |= {rule.key for rule in extractor.promotions}
+        if not extractor.promotions:
+            filled |= {f"app:{name}" for name in getattr(extractor, "fields", ())}
+    mentioned = Mentions(_code(definition, tools))
+    wanted = {need.key for phase in definition.phases for need in (*phase.needs, *phase.requires)}
+    return filled | {key for key in wanted if key in mentioned or key.startswith(("session:", "bg:"))}
+
+
+def _code(definition: Definition, tools: tuple[Tool, ...]) -> list[Callable[..., Any]]:
+    """The author's functions that may write state or move the conversation."""
+    code: list[Callable[..., Any]] = [item.function for item in tools]
+    code += [watcher.then for watcher in definition.watchers]
+    code += [pattern.then for pattern in definition.patterns]
+    code += [listener.function for name in CALLBACKS for listener in definition.callbacks.of(name)]
+    code += [rule.react for rule in definition.rules]
+    for phase in definition.phases:
+        code += [hook for hook in (phase.on_enter, phase.on_exit) if hook is not None]
+        code += [preparation.run for preparation in phase.preparations]
+    return code

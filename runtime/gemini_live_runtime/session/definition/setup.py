@@ -1,0 +1,43 @@
+"""An agent as the wire's setup."""
+
+from __future__ import annotations
+
+from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.session.outbound.capabilities import Capabilities
+from gemini_live_runtime.tools.declaration import Tool
+from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire.messages import Behavior, FunctionDeclaration, Setup
+
+
+def setup_of(
+    plan: SessionPlan,
+    model: str,
+    *,
+    capabilities: Capabilities,
+    instruction: str = "",
+    voice: str = "",
+    handle: str = "",
+) -> Setup:
+    """The setup that makes `model` speak as the agent, with `instruction` in place of its own; `handle` resumes."""
+    definition = plan.definition
+    return compose.build_setup(
+        model,
+        instruction=instruction or definition.instruction,
+        tools=compose.tool_list(_declaration(tool, capabilities) for tool in plan.declared),
+        voice=voice or definition.voice,
+        handle=handle,
+        manual_activity=definition.turn_taking != "server",
+    )
+
+
+def _declaration(tool: Tool, capabilities: Capabilities) -> FunctionDeclaration:
+    behavior = None
+    if capabilities.async_tools:
+        # Newer models take tools as non-blocking unless told otherwise.
+        behavior = Behavior.BLOCKING if tool.blocking else Behavior.NON_BLOCKING
+    return FunctionDeclaration(
+        name=tool.name,
+        description=tool.description or None,
+        parameters_json_schema=tool.parameters if tool.parameters.get("properties") else None,
+        behavior=behavior,
+    )

@@ -1,0 +1,1 @@
+"""Connect a session to its socket, its devices and its host."""

@@ -1,0 +1,257 @@
+"""A session's connections: made, read to their end, left in time, and made again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError, SetupRejectedError
+from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.session.core.effects import Effect
+from gemini_live_runtime.session.io.reconnect_policy import Reconnecting, keeps_handle, retryable
+from gemini_live_runtime.text import redactor
+from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
+from gemini_live_runtime.wire.messages import AudioFrame
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.session.core.core import SessionCore
+    from gemini_live_runtime.session.io.wire_writer import WireWriter
+    from gemini_live_runtime.session.orchestrator import Conductor
+
+LEAVE_EARLY_S = 2.0
+"""Seconds before the server closes at which the connection is left, whatever is going on."""
+
+LEAVE_QUIET_S = 0.5
+"""Seconds of quiet that are taken as a pause in which to leave."""
+
+RENEW_WITHIN_S = 10.0
+"""Seconds in which a pause is looked for when a new instruction needs a new connection."""
+
+MOVING = "Moving to another connection"
+
+
+PING_EVERY_S = 30.0
+"""Seconds between measurements of the way to the server and back."""
+
+LATEST_PONG_S = 5.0
+"""Seconds after which an answer says something of the server's mood, not of the way: some come half a minute late."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What is needed to open a session's connections.
+
+    `connect(recorder, instruction, handle)` begins a session with that instruction, or takes one up again where
+    `handle` is not empty; it raises `GeminiLiveError`.
+    """
+
+    url: str
+    connect: Callable[[WireRecorder, str, str], Awaitable[Connection]]
+    deaf: str = ""
+    """Why the server recognises no speech, as far as that is known; the session is typed then."""
+
+
+class WireLife:
+    """The connections of one session, one after the other."""
+
+    def __init__(
+        self,
+        core: SessionCore,
+        conductor: Conductor,
+        writer: WireWriter,
+        recorder: WireRecorder,
+        *,
+        opening: Callable[[], Awaitable[Opening]],
+        clock: Clock,
+        perform: Callable[[list[Effect]], None],
+        emit: Callable[[ev.Payload], None],
+        pause: Callable[[float], Awaitable[None]],
+    ) -> None:
+        """`pause(seconds)` returns once the session has been quiet for so long."""
+        self._core = core
+        self._conductor = conductor
+        self._writer = writer
+        self._recorder = recorder
+        self._opening = opening
+        self._clock = clock
+        self._perform = perform
+        self._emit = emit
+        self._pause = pause
+        self._reconnecting = Reconnecting()
+        self._leaving: asyncio.Task[None] | None = None
+        self._leaves_at = 0.0
+        self._announced = False
+        self._moved = False
+
+    async def run(self, opening_audio: asyncio.Task[None]) -> None:
+        """Connect, read to the end, and again as long as that may help."""
+        began = self._clock.now()
+        self._perform(self._core.preparing(began))
+        await self._conductor.begin()
+        try:
+            opening = await self._opening()
+        except GeminiLiveError as error:
+            await opening_audio
+            self._perform(self._core.disconnected(self._clock.now(), error))
+            return
+        if opening.deaf:
+            self._perform(self._core.nobody_listens(self._clock.now(), opening.deaf))
+        while True:
+            was_connected = self._conductor.ever_connected
+            ended, unresumable = await self._one(opening, opening_audio, began)
+            delay = None
+            if self._moved:
+                ended = ConnectionClosedError(MOVING, close_code=1001)
+                delay = self._reconnecting.move_delay()
+            elif was_connected or self._conductor.ever_connected or unresumable:
+                delay = self._reconnecting.delay(ended, unresumable=unresumable, announced=self._announced)
+                if not keeps_handle(ended):
+                    self._core.resumption_handle = ""
+            self._perform(self._core.disconnected(self._clock.now(), ended, retrying=delay is not None))
+            if self._writer.connection is not None:
+                await self._writer.connection.close()
+            if delay is None:
+                return
+            await self._clock.sleep(delay)
+            began = self._clock.now()
+
+    async def _one(
+        self, opening: Opening, opening_audio: asyncio.Task[None], began: float
+    ) -> tuple[GeminiLiveError, bool]:
+        """Connect and read to the end; what ended it, and whether it was refused while resuming."""
+        self._announced = self._moved = False
+        handle = self._core.resumption_handle if self._reconnecting.resumes else ""
+        self._perform(self._core.connecting(self._clock.now(), opening.url, resuming=bool(handle)))
+        instruction = self._conductor.instruction_for_setup()
+        try:
+            setup = self._conductor.setup_text(instruction, resuming=bool(handle))
+            connection = await opening.connect(self._recorder, setup, handle)
+        except GeminiLiveError as error:
+            await opening_audio
+            # A server that is only busy, or slow, says nothing about the handle.
+            busy = retryable(error) and keeps_handle(error)
+            refused = bool(handle) and isinstance(error, SetupRejectedError) and not busy
+            if refused:
+                # Some contexts are beyond resuming; the handle would fail for ever.
+                self._core.resumption_handle = ""
+            return error, refused
+        self._writer.connection = connection
+        if not handle:
+            # A handle that there may still be is of the session before this one.
+            self._core.resumption_handle = ""
+        await opening_audio
+        now = self._clock.now()
+        session = _session_id(connection)
+        ms = round((now - began) * 1000, 1)
+        self._perform(self._core.connected(now, ms=ms, server_session=session, resumed=bool(handle), hold=True))
+        self._conductor.connected(instruction, resumed=bool(handle))
+        measuring = asyncio.create_task(self._measure(connection), name="round trip")
+        try:
+            return await self._read(connection), False
+        finally:
+            measuring.cancel()
+            if self._leaving is not None:
+                self._leaving.cancel()
+                self._leaving = None
+            self._reconnecting.connected(self._clock.now() - now)
+
+    async def _measure(self, connection: Connection) -> None:
+        while (seconds := await connection.round_trip()) is not None:
+            if seconds <= LATEST_PONG_S:
+                self._conductor.telemetry.round_trip(seconds * 1000)
+            await self._clock.sleep(PING_EVERY_S)
+
+    async def _read(self, connection: Connection) -> GeminiLiveError:
+        """Hear the server until the connection ends; how it ended."""
+        core, clock = self._core, self._clock
+        unreadable = 0
+        while True:
+            try:
+                message = await connection.receive()
+            except ProtocolError as error:
+                unreadable += 1
+                if unreadable >= MAX_UNREADABLE:
+                    self._recorder.flush()
+                    text = f"The server sent {unreadable} unreadable frames in a row: {error.message}"
+                    return ProtocolError(text, remedy="Check that the address is a Live API server")
+                self._unreadable(error)
+                continue
+            except GeminiLiveError as error:
+                self._recorder.flush()
+                return error
+            unreadable = 0
+            if isinstance(message, AudioFrame):
+                self._perform(core.audio_frame(clock.now(), message))
+            else:
+                self._perform(core.server_message(clock.now(), message))
+
+    def _unreadable(self, error: ProtocolError) -> None:
+        text = redactor.text(f"The server sent a frame that cannot be read: {error.message}")
+        self._emit(ev.Notice(level="warning", code=error.code, text=text, remedy=error.remedy))
+
+    def leave(self, within_s: float | None) -> None:
+        """The server will close this connection: move to another in a pause, at the latest just before it does.
+
+        Without a handle there is nothing to move to; the loss is then dealt with when it comes.
+        """
+        self._announced = True
+        if within_s is not None:
+            self._depart(within_s - LEAVE_EARLY_S, LEAVE_QUIET_S, fresh=False)
+
+    def renew(self) -> None:
+        """A new connection is needed, in the next pause or soon: the instruction cannot change on this one.
+
+        Without a handle the session that it begins is a fresh one, which is told what was said.
+        """
+        self._depart(RENEW_WITHIN_S, 0.0, fresh=True)
+
+    def _depart(self, within_s: float, quiet_s: float, *, fresh: bool) -> None:
+        connection = self._writer.connection
+        if connection is None or connection.closed:
+            return
+        at = self._clock.now() + max(0.0, within_s)
+        if self._leaving is not None and not self._leaving.done():
+            if at >= self._leaves_at:
+                return
+            self._leaving.cancel()
+        self._leaves_at = at
+        self._leaving = asyncio.create_task(
+            self._move(connection, at, quiet_s, fresh), name="move to another connection"
+        )
+
+    async def _move(self, connection: Connection, at: float, quiet_s: float, fresh: bool) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, at - self._clock.now())):
+                await self._pause(quiet_s)
+        if not (fresh or self._core.resumption_handle):
+            # One may still come: a server gives none while a tool runs.
+            await self._clock.sleep(at - self._clock.now())
+        if (fresh or self._core.resumption_handle) and not connection.closed:
+            self._recorder.flush()
+            self._moved = True
+            await connection.close(1001, "moving to another connection")
+
+    async def hang_up(self) -> None:
+        """Close the connection that there is."""
+        connection = self._writer.connection
+        if self._leaving is not None:
+            self._leaving.cancel()
+        if connection is None:
+            return
+        if not connection.closed:
+            self._recorder.flush()
+            self._emit(ev.ConnectionClosed(close_code=1000, requested=True))
+        await connection.close()
+        # What was not sent any more is reported before the end is; a future tells that one round of the loop later.
+        await self._writer.settled()
+        await asyncio.sleep(0)
+
+
+def _session_id(connection: Connection) -> str:
+    complete = connection.setup_complete.setup_complete if connection.setup_complete is not None else None
+    return (complete.session_id or "") if complete is not None else ""

@@ -1,0 +1,179 @@
+"""Posting to the model: the session's one way to the socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
+from gemini_live_runtime.session.core.effects import Send
+from gemini_live_runtime.session.outbound.capabilities import Capabilities, Route
+from gemini_live_runtime.session.outbound.context_queue import MAX_NOTES
+from gemini_live_runtime.session.outbound.deferred_context import HeldContext
+from gemini_live_runtime.session.ports.messages import ContextRole, context_message, instruction_message, prompt_message
+from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire.connection import Connection
+from gemini_live_runtime.wire.messages import ClientMessage, FunctionResponse
+
+
+class WireWriter:
+    """A `SessionWriter` over whichever connection is current. The order of calls is the order on the wire.
+
+    `on_prompt` is told when the model was asked to speak, `on_lost` about a core's `Send` that did not go out.
+    """
+
+    def __init__(
+        self,
+        capabilities: Capabilities,
+        route: Route,
+        *,
+        emit: Callable[[ev.Payload], None],
+        on_prompt: Callable[[], None],
+        on_lost: Callable[[Send], None],
+    ) -> None:
+        self.connection: Connection | None = None
+        self.on_instruction: Callable[[str], None] = lambda text: None
+        """Told of every instruction that went out, whoever wrote it: the mind sets it."""
+        self.route = route
+        self.held = None if capabilities.context_mid_session else HeldContext()
+        """Context that waits for a text or a setup to travel with; None where it travels by itself."""
+        self._realtime_text = capabilities.text_is_realtime
+        self._emit = emit
+        self._on_prompt = on_prompt
+        self._on_lost = on_lost
+        self._sending: set[asyncio.Future[None]] = set()
+
+    @property
+    def live(self) -> bool:
+        """Whether there is a connection to post to."""
+        return self.connection is not None and not self.connection.closed
+
+    def post(self, send: Send) -> None:
+        """Post what the core decided. A connection that is gone is the reader's to report: one end, one event."""
+        if self.connection is None:
+            return
+        message = send.message
+        if self.held is not None and send.text:
+            message = compose.realtime_text(self.held.in_front_of(send.text))
+        try:
+            sending = self.connection.post(message)
+        except ConnectionClosedError:
+            self._on_lost(send)
+        except GeminiLiveError as error:
+            self._emit(
+                ev.Notice(level="error", code=error.code, text=f"Not sent: {error.message}", remedy=error.remedy)
+            )
+        else:
+            self._sending.add(sending)
+            sending.add_done_callback(lambda done: self._sent(send, done))
+            if send.text:
+                self._held_went()
+
+    def _sent(self, send: Send, sending: asyncio.Future[None]) -> None:
+        self._sending.discard(sending)
+        if not sending.cancelled() and sending.exception() is not None:
+            self._on_lost(send)
+
+    async def settled(self) -> None:
+        """Return once everything posted has gone out or failed."""
+        await asyncio.gather(*self._sending, return_exceptions=True)
+
+    def _post(self, message: ClientMessage) -> None:
+        """Post or raise `GeminiLiveError`."""
+        if self.connection is None:
+            raise ConnectionClosedError("There is no connection", close_code=1006)
+        sending = self.connection.post(message)
+        self._sending.add(sending)
+        sending.add_done_callback(self._forget)
+
+    def _forget(self, sending: asyncio.Future[None]) -> None:
+        self._sending.discard(sending)
+        if not sending.cancelled():
+            sending.exception()  # The connection's end is reported by its reader.
+
+    # -- SessionWriter -----------------------------------------------------------------------------------------------
+
+    def send_audio(self, pcm: bytes) -> None:
+        """Post microphone audio (16 kHz s16le mono)."""
+        if self.connection is not None:
+            self.connection.send_audio(pcm)
+
+    def send_text(self, text: str) -> None:
+        """Post a turn that the user typed."""
+        if self.held is not None:
+            text = self.held.in_front_of(text)
+        self._post(compose.realtime_text(text) if self._realtime_text else compose.text_turn(text))
+        self._held_went()
+
+    def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
+        """Post one still of a video."""
+        self._post(compose.realtime_video(data, mime_type))
+
+    def send_context(
+        self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""
+    ) -> None:
+        """Post texts for the model to know; with `prompt` it speaks at once.
+
+        For a model that takes no context by itself they wait for the next text or the next connection.
+        """
+        if self.held is not None:
+            if prompt and not self.live:
+                raise ConnectionClosedError("There is no connection", close_code=1006)
+            self._hold(self.held, texts, reason)
+            if prompt:
+                self.prompt_model(reason)
+            return
+        self._post(context_message(texts, role, prompt=prompt))
+        self._emit(ev.ContextSent(texts=tuple(texts), reasons=_reasons(reason)))
+        if prompt:
+            self._on_prompt()
+
+    def prompt_model(self, reason: str = "") -> None:
+        """Ask the model to speak now."""
+        self._post(prompt_message() if self.held is None else compose.realtime_text(self.held.prompt()))
+        self._held_went()
+        self._emit(ev.PromptChanged(state="sent", reason=reason))
+        self._on_prompt()
+
+    def _hold(self, held: HeldContext, texts: Sequence[str], reason: str) -> None:
+        dropped = held.hold(texts)
+        self._emit(ev.ContextSent(texts=tuple(texts), reasons=_reasons(reason), queued=True))
+        if dropped:
+            text = f"The model was never told {dropped} notes: more than {MAX_NOTES} wait for the next text"
+            self._emit(ev.Notice(level="warning", code="steering", text=text))
+
+    def _held_went(self) -> None:
+        if self.held is not None and self.held.waiting:
+            self._emit(ev.ContextSent(texts=self.held.take()))
+
+    def setup_carried(self) -> None:
+        """The connection is ready, and its setup has told what waited."""
+        told = () if self.held is None else self.held.carried()
+        if told:
+            self._emit(ev.ContextSent(texts=told, reasons=("part of the setup",)))
+
+    def update_instruction(self, text: str, reason: str = "") -> None:
+        """Replace the system instruction by the route that suits the model."""
+        if self.route == "reconnect":
+            raise GeminiLiveError("This model takes a new instruction only with a new connection")
+        self._post(instruction_message(text, self.route))
+        self.on_instruction(text)
+        self._emit(ev.InstructionUpdated(text=text, via=self.route, reasons=_reasons(reason)))
+
+    def activity_start(self) -> None:
+        """The user begins to speak."""
+        self._post(compose.activity_start())
+
+    def activity_end(self) -> None:
+        """The user has finished speaking."""
+        self._post(compose.activity_end())
+
+    def send_tool_answers(self, answers: Sequence[FunctionResponse]) -> None:
+        """Post the answers of calls."""
+        self._post(compose.tool_responses(*answers))
+
+
+def _reasons(text: str) -> tuple[str, ...]:
+    """The reasons that were joined on the way here."""
+    return tuple(text.split("; ")) if text else ()

@@ -1,0 +1,1 @@
+"""Measure latency, tokens and rates."""

@@ -1,0 +1,297 @@
+"""Keeping snapshots of sessions: in memory, as files, and saving them in order without holding anybody up."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import stat
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError
+from gemini_live_runtime.journal.disk import Disk, is_locked, lock, write_all
+from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
+from gemini_live_runtime.text import sanitise_line
+
+T = TypeVar("T")
+
+MAX_SNAPSHOT = 16 * 1024 * 1024
+"""Bytes of a saved session; a larger one is neither written nor read."""
+
+DAMAGED = ".damaged"
+"""What a damaged file is called further, once another one takes its place."""
+
+
+class SessionPersistence(Protocol):
+    """Where snapshots are kept, by session id."""
+
+    async def save(self, snapshot: SessionSnapshot, /) -> None:
+        """Keep it in place of the last one, whole or not at all; raises `GeminiLiveError`."""
+        ...
+
+    async def load(self, session_id: str, /) -> SessionSnapshot | None:
+        """The last one; None when there is none. Raises `GeminiLiveError` for one that cannot be read."""
+        ...
+
+    async def delete(self, session_id: str, /) -> None:
+        """Forget it; also when there is none."""
+        ...
+
+
+class MemoryPersistence:
+    """Snapshots in memory, for tests and for programs that keep them elsewhere."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, str] = {}
+
+    async def save(self, snapshot: SessionSnapshot, /) -> None:
+        """Keep it."""
+        self._kept[snapshot.session_id] = json.dumps(snapshot.to_json())
+
+    async def load(self, session_id: str, /) -> SessionSnapshot | None:
+        """The last one, or None."""
+        kept = self._kept.get(session_id)
+        return None if kept is None else SessionSnapshot.from_json(json.loads(kept))
+
+    async def delete(self, session_id: str, /) -> None:
+        """Forget it."""
+        self._kept.pop(session_id, None)
+
+
+class SnapshotDisk(Disk):
+    """The journal's file-system calls, and those of replacing a file."""
+
+    def read(self, path: Path, limit: int) -> bytes:
+        """At most `limit` + 1 bytes of a regular file."""
+        fd = paths.open_private(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with os.fdopen(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError("it is no regular file")
+            return file.read(limit + 1)
+
+    def replace(self, source: Path, target: Path) -> None:
+        """Rename `source` to `target`, in place of what is there."""
+        source.replace(target)
+
+    def sync_folder(self, path: Path) -> None:
+        """Bring a folder's names to the device, where the platform can."""
+        if os.name == "posix":
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+
+
+class _DamagedError(JournalError):
+    """A file that could be read and is not a saved session."""
+
+
+class FsPersistence:
+    """One file a session in `folder` (0700), `<session_id>.json` (0600): it holds the resumption handle, a secret.
+
+    A file is replaced whole, so a crash leaves the old one or the new one. A damaged one is never lost: `load`
+    leaves it alone, and saving moves it aside; one of a newer version is not replaced at all. Ids that cannot be
+    file names raise `UsageError`. The calls of one object are done in the order they were made.
+    """
+
+    def __init__(self, folder: Path, *, disk: SnapshotDisk | None = None) -> None:
+        self.folder = folder
+        self._disk = disk or SnapshotDisk()
+        self._known: set[str] = set()
+        # One thread: a save that nobody waits for any more still ends before the next begins.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="snapshot")
+
+    def path(self, session_id: str) -> Path:
+        """The file of a session; raises `UsageError`."""
+        return self.folder / f"{paths.safe_name(session_id, field='session_id')}.json"
+
+    async def save(self, snapshot: SessionSnapshot, /) -> None:
+        """Write it; raises `JournalError`, `NewerFormatError` or `UsageError`."""
+        path = self.path(snapshot.session_id)
+        await self._do(lambda: self._save(path, snapshot))
+
+    async def load(self, session_id: str, /) -> SessionSnapshot | None:
+        """Read it; None when there is no file. Raises `JournalError` naming it, `NewerFormatError` or `UsageError`."""
+        path = self.path(session_id)
+        return await self._do(lambda: self._load(path, session_id))
+
+    async def delete(self, session_id: str, /) -> None:
+        """Delete its file; raises `JournalError` or `UsageError`."""
+        path = self.path(session_id)
+        await self._do(lambda: self._delete(path))
+
+    async def _do(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def _save(self, path: Path, snapshot: SessionSnapshot) -> None:
+        data = json.dumps(snapshot.to_json(), indent=1).encode("ascii")
+        if len(data) > MAX_SNAPSHOT:
+            raise JournalError(
+                f"The session {snapshot.session_id} is too large to be saved: {len(data) / 1e6:.1f} MB, of at most "
+                f"{MAX_SNAPSHOT / 1e6:.1f} MB",
+                remedy="Keep less in the state",
+                field="session_id",
+                value=snapshot.session_id,
+            )
+        try:
+            self._disk.folder(self.folder)
+            if path.name not in self._known:
+                self._make_room(path, snapshot.session_id)
+                self._known.add(path.name)
+            self._write(path, data)
+        except OSError as error:
+            raise JournalError(
+                f"The session cannot be saved to {path}: {error.strerror or error}",
+                remedy="Free some space, or choose another data folder",
+                field="data_dir",
+                value=str(path),
+            ) from None
+
+    def _write(self, path: Path, data: bytes) -> None:
+        self._remove_leftovers(path)
+        part = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
+        fd = self._disk.create(part)
+        try:
+            lock(fd)
+            try:
+                write_all(self._disk, fd, data)
+                self._disk.sync(fd)
+            finally:
+                self._disk.close(fd)
+            self._disk.replace(part, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self._disk.unlink(part)
+            raise
+        self._disk.sync_folder(path.parent)
+
+    def _remove_leftovers(self, path: Path) -> None:
+        """Parts of files whose writer has died."""
+        for part in path.parent.glob(f".{path.name}.*.part"):
+            if not is_locked(part):
+                with contextlib.suppress(OSError):
+                    self._disk.unlink(part)
+
+    def _make_room(self, path: Path, session_id: str) -> None:
+        try:
+            self._load(path, session_id)
+        except _DamagedError:
+            aside = path.with_name(path.name + DAMAGED)
+            for number in range(2, 1000):
+                if not aside.exists():
+                    break
+                aside = path.with_name(f"{path.name}{DAMAGED}{number}")
+            self._disk.replace(path, aside)
+
+    def _load(self, path: Path, session_id: str) -> SessionSnapshot | None:
+        try:
+            data = self._disk.read(path, MAX_SNAPSHOT)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise JournalError(
+                f"The saved session {path} cannot be read: {error.strerror or error}", field="data_dir", value=str(path)
+            ) from None
+        if len(data) > MAX_SNAPSHOT:
+            raise self._damaged(path, f"it is larger than {MAX_SNAPSHOT / 1e6:.1f} MB")
+        try:
+            snapshot = SessionSnapshot.from_json(json.loads(data))
+        except NewerFormatError as error:
+            raise NewerFormatError(
+                f"{path}: {error.message}", remedy=error.remedy, field="version", value=error.value
+            ) from None
+        except (ValueError, RecursionError):
+            raise self._damaged(path, "it is not JSON") from None
+        except JournalError as error:
+            raise self._damaged(path, error.message) from None
+        if snapshot.session_id != session_id:
+            raise self._damaged(path, "it is of another session")
+        return snapshot
+
+    def _damaged(self, path: Path, why: str) -> JournalError:
+        return _DamagedError(
+            f"The saved session {path} is damaged: {why}",
+            remedy="It was left as it is; start without it, or restore it from a copy",
+            field="session_id",
+            value=str(path),
+        )
+
+    def _delete(self, path: Path) -> None:
+        try:
+            self._remove_leftovers(path)
+            with contextlib.suppress(FileNotFoundError):
+                self._disk.unlink(path)
+                self._disk.sync_folder(path.parent)
+        except OSError as error:
+            raise JournalError(
+                f"The saved session {path} cannot be deleted: {error.strerror or error}",
+                field="session_id",
+                value=str(path),
+            ) from None
+
+
+class SnapshotSaver:
+    """Saves the snapshots of one session one after the other; of those that come while one is written, the newest.
+
+    `report` gets what went wrong, once until saving works again (`failures` counts), `on_saved` what was written; both
+    are plain functions that do not raise. Nothing is raised here. Use it on the running loop only.
+    """
+
+    def __init__(
+        self,
+        persistence: SessionPersistence,
+        report: Callable[[GeminiLiveError], None],
+        on_saved: Callable[[SessionSnapshot], None] | None = None,
+    ) -> None:
+        self._persistence = persistence
+        self._report = report
+        self._on_saved = on_saved
+        self._waiting: SessionSnapshot | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._failing = False
+        self.saved = 0
+        self.failures = 0
+
+    def save(self, snapshot: SessionSnapshot) -> None:
+        """Save it soon; returns at once."""
+        self._waiting = snapshot
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run(), name="snapshot saver")
+
+    async def flush(self) -> None:
+        """Wait until everything handed over was written or reported. Cancelling it cancels no save."""
+        while (task := self._task) is not None and not task.done():
+            await asyncio.wait((task,))
+
+    async def _run(self) -> None:
+        while self._waiting is not None:
+            snapshot, self._waiting = self._waiting, None
+            try:
+                await self._persistence.save(snapshot)
+            except (Exception, SystemExit) as error:
+                self._failed(error, snapshot)
+            else:
+                self.saved += 1
+                self._failing = False
+                if self._on_saved is not None:
+                    self._on_saved(snapshot)
+
+    def _failed(self, error: BaseException, snapshot: SessionSnapshot) -> None:
+        self.failures += 1
+        if self._failing:
+            return
+        self._failing = True
+        if not isinstance(error, GeminiLiveError):
+            error = JournalError(
+                f"The session {snapshot.session_id} cannot be saved: {type(error).__name__}: "
+                f"{sanitise_line(str(error), 200)}",
+                field="session_id",
+                value=snapshot.session_id,
+            )
+        self._report(error)

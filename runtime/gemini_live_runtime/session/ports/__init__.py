@@ -1,0 +1,1 @@
+"""Protocols and messages between a session and what hosts it."""

@@ -1,0 +1,1 @@
+"""Reactor rules: what to do when something happens in the conversation."""

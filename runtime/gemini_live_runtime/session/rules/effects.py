@@ -1,0 +1,126 @@
+"""What rules of the reactor want done, as data: who wants it, what, and how it is waited for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias, get_args
+
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.events import Payload
+from gemini_live_runtime.session.ports.messages import ContextRole
+
+
+class EffectMode(StrEnum):
+    """Whether the next effect waits for this one."""
+
+    BLOCKING = "blocking"
+    CONCURRENT = "concurrent"
+
+
+@dataclass(frozen=True, slots=True)
+class EffectPolicy:
+    """How an effect is waited for, at most `timeout_s` seconds (> 0; None: without a limit).
+
+    Raises `AgentError` for a limit that is not positive.
+    """
+
+    mode: EffectMode = EffectMode.BLOCKING
+    timeout_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.timeout_s is not None and not self.timeout_s > 0:
+            raise AgentError(
+                "An effect's timeout must be more than 0 s",
+                remedy="Leave it out to wait without a limit",
+                field="timeout_s",
+                value=self.timeout_s,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class SendContext:
+    """Send texts for the model to know, now; queued context stays queued. Raises `AgentError` for a single string."""
+
+    contents: tuple[str, ...]
+    reason: str = ""
+    role: ContextRole = "model"
+
+    def __post_init__(self) -> None:
+        given: Any = self.contents
+        if isinstance(given, str):
+            raise AgentError(
+                "SendContext takes a tuple of texts",
+                remedy=f"Write SendContext(({given[:40]!r},))",
+                field="contents",
+                value=given,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class PromptModel:
+    """Release the armed prompt, after the queued context. Without an armed prompt only the context goes out."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelDeferredPrompt:
+    """Forget the armed prompt; queued context stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignalUserActivityStart:
+    """Tell the server that the user begins to speak."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignalUserActivityEnd:
+    """Tell the server that the user has finished speaking."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateInstruction:
+    """Replace the system instruction."""
+
+    text: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EmitEvent:
+    """Make `payload` an event of the session."""
+
+    payload: Payload
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionPhase:
+    """Take the conversation to the phase `target`."""
+
+    target: str
+    reason: str = ""
+
+
+LiveEffect: TypeAlias = (
+    SendContext
+    | PromptModel
+    | CancelDeferredPrompt
+    | SignalUserActivityStart
+    | SignalUserActivityEnd
+    | UpdateInstruction
+    | EmitEvent
+    | TransitionPhase
+)
+
+LIVE_EFFECTS: tuple[type, ...] = get_args(LiveEffect)
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """An effect that the rule `source` wants. `defined_at` is the rule's place; the reactor fills it in."""
+
+    source: str
+    effect: LiveEffect
+    policy: EffectPolicy = EffectPolicy()
+    defined_at: str = field(default="", compare=False, repr=False, kw_only=True)

@@ -1,0 +1,229 @@
+"""A whole session in virtual time against a server that the test scripts frame by frame."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.source import AgentSource
+from gemini_live_runtime.audio.interface import AudioIO
+from gemini_live_runtime.audio.no_audio import NoAudio
+from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.conversation.text_model import TextModel
+from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.session.core.core import SessionCore
+from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.definition.agent import Agent
+from gemini_live_runtime.session.definition.builder import Live
+from gemini_live_runtime.session.definition.setup import setup_of
+from gemini_live_runtime.session.io.live_session import LiveSession, Opening
+from gemini_live_runtime.session.outbound.capabilities import capabilities_of
+from gemini_live_runtime.wire.codec import encode_server, from_json
+from gemini_live_runtime.wire.connection import Connection, connect
+from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
+from gemini_live_runtime.wire.messages import ServerMessage
+from gemini_live_runtime.wire.transport import MemoryTransport, Transport, TransportClosed
+
+P = TypeVar("P", bound=ev.Payload)
+
+
+class Sink:
+    """Keeps events and track samples."""
+
+    wall = 0.0
+
+    def __init__(self) -> None:
+        self.events: list[ev.Event] = []
+        self.tracks: dict[str, bytes] = {"user": b"", "model": b""}
+        self._arrived = asyncio.Event()
+
+    def emit(self, payload: ev.Payload, *, turn: int, gen: int) -> ev.Event:
+        event = ev.Event(len(self.events) + 1, 0.0, turn, gen, payload)
+        self.events.append(event)
+        self._arrived.set()
+        return event
+
+    def audio(self, track: ev.Side, pcm: bytes) -> None:
+        self.tracks[track] += pcm
+
+    def all(self, kind: type[P]) -> list[P]:
+        return [event.payload for event in self.events if isinstance(event.payload, kind)]
+
+    async def until(self, kind: type[P], count: int = 1) -> P:
+        while len(self.all(kind)) < count:
+            self._arrived.clear()
+            await self._arrived.wait()
+        return self.all(kind)[count - 1]
+
+
+class ScriptedServer:
+    """The server's end of the wire."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.frames: list[dict[str, Any]] = []
+
+    async def hears(self) -> dict[str, Any]:
+        frame: dict[str, Any] = json.loads(await self._transport.recv())
+        self.frames.append(frame)
+        return frame
+
+    async def hears_a(self, kind: str) -> dict[str, Any]:
+        """The next frame with top-level key `kind`; others are passed over."""
+        while kind not in (frame := await self.hears()):
+            pass
+        value: dict[str, Any] = frame[kind]
+        return value
+
+    async def accepts(self) -> dict[str, Any]:
+        setup = await self.hears_a("setup")
+        await self.says(setupComplete={"sessionId": "s-1"})
+        return setup
+
+    async def says(self, **fields: Any) -> None:
+        message, _ = from_json(ServerMessage, fields)
+        await self._transport.send(encode_server(message).encode())
+
+    async def sends(self, frame: str | bytes) -> None:
+        await self._transport.send(frame)
+
+    async def closes(self, code: int, reason: str = "") -> None:
+        await self._transport.close(code, reason)
+
+    async def drinks(self) -> None:
+        """Read on until the client closes."""
+        try:
+            while True:
+                await self.hears()
+        except TransportClosed:
+            return
+
+
+class Stage:
+    """One session under test: `session`, what it emitted (`sink`), and the server's end (`server`).
+
+    `server` is the end of the first connection; `next_server` waits for the one after it.
+    """
+
+    def __init__(
+        self,
+        agent: Agent | Live | AgentSource,
+        audio: AudioIO,
+        mode: ev.Mode,
+        max_minutes: float | None,
+        text_model: TextModel | None = None,
+    ) -> None:
+        self.sink = Sink()
+        source = agent if isinstance(agent, AgentSource) else None
+        plan = agent.load() if isinstance(agent, AgentSource) else agent.plan()
+        definition = plan.definition
+        self._ends: list[Transport] = []
+        self._opened: asyncio.Queue[ScriptedServer] = asyncio.Queue()
+        client, server = MemoryTransport.pair()
+        self._ends.append(client)
+        self.server = ScriptedServer(server)
+        clock = LoopClock()
+        capabilities = capabilities_of(definition.model)
+        self.core = SessionCore(
+            mode=mode,
+            capabilities=capabilities,
+            limits=Limits(None, max_minutes),
+            price=None,
+            started_at=clock.now(),
+            manual_activity=definition.turn_taking == "push-to-talk",
+            client_activity=definition.turn_taking == "client",
+        )
+
+        async def transport(_: Endpoint) -> Transport:
+            if self._ends:
+                return self._ends.pop()
+            mine, theirs = MemoryTransport.pair()
+            self._opened.put_nowait(ScriptedServer(theirs))
+            return mine
+
+        async def opening() -> Opening:
+            async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
+                current = self.session.conductor.plan
+                setup = setup_of(
+                    current, definition.model, capabilities=capabilities, instruction=instruction, handle=handle
+                )
+                return await connect(
+                    local_endpoint("ws://localhost"),
+                    setup,
+                    clock=clock,
+                    observer=recorder,
+                    transport_factory=transport,
+                )
+
+            return Opening(url="ws://localhost", connect=connected)
+
+        self.closed = False
+
+        async def closing() -> None:
+            self.closed = True
+
+        self.session = LiveSession(
+            started=ev.SessionStarted(
+                session_id="s",
+                agent=plan.name,
+                model=definition.model,
+                backend="local",
+                wall=0.0,
+                record="off",
+                mode=mode,
+                program="test",
+            ),
+            plan=plan,
+            core=self.core,
+            capabilities=capabilities,
+            sink=self.sink,
+            audio=audio,
+            opening=opening,
+            closing=closing,
+            clock=clock,
+            text_model=text_model,
+            source=source,
+        )
+        self.mind = self.session.conductor
+        self.state = self.mind.state
+
+    async def next_server(self) -> ScriptedServer:
+        """The server's end of the next connection."""
+        return await self._opened.get()
+
+    async def settled(self) -> None:
+        """Return once the control lane has nothing left to do."""
+        for _ in range(3):
+            await asyncio.sleep(0)
+            await self.mind.lane.drained()
+
+    async def types(self, text: str) -> None:
+        await self.session.command(cmd.Command("c", cmd.SendText(text=text)))
+
+
+def stage(
+    scenario: Callable[[Stage], Awaitable[None]],
+    *,
+    agent: Agent | Live | AgentSource | None = None,
+    audio: Callable[[], AudioIO] = NoAudio,
+    mode: ev.Mode = "voice",
+    max_minutes: float | None = None,
+    hang_up: bool = True,
+    text_model: TextModel | None = None,
+) -> tuple[Stage, int]:
+    """Run `scenario` beside a session; afterwards the session is hung up. The stage and the session's exit code."""
+
+    async def main() -> tuple[Stage, int]:
+        one = Stage(agent or Agent(name="test", instruction="Test."), audio(), mode, max_minutes, text_model)
+        running = asyncio.create_task(one.session.run())
+        async with asyncio.timeout(600):
+            await scenario(one)
+            if hang_up:
+                one.session.hang_up("the test is over")
+            return one, await running
+
+    return run_virtual(main())

@@ -1,0 +1,263 @@
+"""A session's connections: what is brought along to the next one, and when it is made."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.unit.session.session_support import ScriptedServer, Stage, stage
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.definition.builder import Live
+from gemini_live_runtime.tools.declaration import ToolContext, tool
+
+HANDLE = "handle-that-is-secret"
+
+
+def agent() -> Live:
+    return Live.builder("test").instruction("Test.")
+
+
+async def begins(s: Stage, handle: str = "") -> None:
+    await s.server.accepts()
+    await s.sink.until(ev.ConnectionReady)
+    await s.settled()
+    if handle:
+        await gives(s, s.server, handle)
+
+
+async def gives(s: Stage, server: ScriptedServer, handle: str) -> None:
+    count = len(s.sink.all(ev.ConnectionResumable))
+    await server.says(sessionResumptionUpdate={"newHandle": handle, "resumable": True})
+    await s.sink.until(ev.ConnectionResumable, count + 1)
+
+
+async def turn(s: Stage, server: ScriptedServer, text: str, answer: str) -> None:
+    count = len(s.sink.all(ev.TurnCompleted))
+    await s.types(text)
+    await server.says(serverContent={"outputTranscription": {"text": answer}})
+    await server.says(serverContent={"generationComplete": True})
+    await server.says(serverContent={"turnComplete": True})
+    await s.sink.until(ev.TurnCompleted, count + 1)
+    await s.settled()
+
+
+@pytest.mark.parametrize("left", ["nans", "infs", "1e400s", "-5s", "soon", ""])
+def test_a_go_away_with_an_impossible_time_changes_nothing(left: str) -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        await s.server.says(goAway={"timeLeft": left})
+        await s.server.says(serverContent={"outputTranscription": {"text": "fine"}})
+        await s.sink.until(ev.TranscriptDelta)
+        await asyncio.sleep(60)
+
+    s, code = stage(scenario, agent=agent(), mode="text")
+    assert code == 0
+    assert not [closed for closed in s.sink.all(ev.ConnectionClosed) if not closed.requested]
+
+
+def test_a_go_away_is_followed_in_the_next_pause_with_the_handle() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s, HANDLE)
+        await s.server.says(goAway={"timeLeft": "50s"})
+        other = await s.next_server()
+        assert (await other.accepts())["sessionResumption"] == {"handle": HANDLE}
+        ready = await s.sink.until(ev.ConnectionReady, 2)
+        assert ready.resumed
+        assert asyncio.get_running_loop().time() < 2
+
+    s, _ = stage(scenario, agent=agent(), mode="text")
+    assert HANDLE not in "".join(event.to_line() for event in s.sink.events)
+
+
+def test_a_go_away_waits_for_the_end_of_the_answer_but_not_longer_than_the_server() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s, HANDLE)
+        await s.server.says(goAway={"timeLeft": "20s"})
+        await s.server.says(serverContent={"outputTranscription": {"text": "I am still"}})
+        await asyncio.sleep(17)
+        assert len(s.sink.all(ev.ConnectionOpening)) == 1
+        await (await s.next_server()).accepts()
+        assert asyncio.get_running_loop().time() == pytest.approx(18, abs=0.1)
+
+    stage(scenario, agent=agent(), mode="text")
+
+
+def test_a_go_away_without_a_handle_waits_for_one() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        await s.server.says(goAway={"timeLeft": "20s"})
+        await asyncio.sleep(10)
+        await gives(s, s.server, HANDLE)
+        other = await s.next_server()
+        assert (await other.accepts())["sessionResumption"] == {"handle": HANDLE}
+
+    stage(scenario, agent=agent(), mode="text")
+
+
+def test_a_server_that_leaves_as_it_said_is_followed_even_without_a_handle() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        await turn(s, s.server, "my name is Ann", "Hello Ann")
+        await s.server.says(goAway={"timeLeft": "20s"})
+        await asyncio.sleep(1)
+        await s.server.closes(1000)
+        other = await s.next_server()
+        assert (await other.accepts()).get("sessionResumption", {}) == {}
+        told = (await other.hears_a("clientContent"))["turns"][0]["parts"][0]["text"]
+        assert "my name is Ann" in told
+        assert "Hello Ann" in told
+
+    stage(scenario, agent=agent(), mode="text")
+
+
+def test_a_handle_that_the_server_refuses_is_dropped_and_one_that_it_was_too_busy_for_is_not() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s, HANDLE)
+        await s.server.closes(1011)
+        busy = await s.next_server()
+        await busy.hears_a("setup")
+        await busy.closes(1011, "The service is currently unavailable.")
+        refusing = await s.next_server()
+        assert (await refusing.hears_a("setup"))["sessionResumption"] == {"handle": HANDLE}
+        await refusing.closes(1008, "session not found")
+        fresh = await s.next_server()
+        assert (await fresh.accepts()).get("sessionResumption", {}) == {}
+
+    stage(scenario, agent=agent(), mode="text")
+
+
+def test_the_handle_of_a_session_that_was_begun_anew_since_is_not_brought() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s, HANDLE)
+        server = s.server
+        for _ in range(3):
+            await server.closes(1011)
+            server = await s.next_server()
+            setup = await server.accepts()
+            await s.settled()
+        # The third attempt in a row began a fresh session; the old handle is of no use after that.
+        assert setup.get("sessionResumption", {}) == {}
+        await asyncio.sleep(60)
+        assert s.session.handle.resume_handle() == ""
+        await server.closes(1011)
+        server = await s.next_server()
+        assert (await server.accepts()).get("sessionResumption", {}) == {}
+
+    stage(scenario, agent=agent(), mode="text")
+
+
+def test_a_model_that_takes_instructions_only_at_the_beginning_is_connected_to_again() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        server = s.server
+        for number in range(8):
+            s.session.handle.update_instruction(f"Rule {number}.")
+            server = await s.next_server()
+            setup = await server.accepts()
+            assert setup["systemInstruction"]["parts"][0]["text"] == f"Rule {number}."
+            await s.sink.until(ev.ConnectionReady, number + 2)
+            await s.settled()
+            await gives(s, server, f"{HANDLE}-{number}")
+            if number:
+                assert setup["sessionResumption"] == {"handle": f"{HANDLE}-{number - 1}"}
+
+    s, code = stage(scenario, agent=agent().instruction_route("reconnect"), mode="text")
+    assert code == 0
+    assert not s.sink.all(ev.CodeFailed)
+
+
+def test_an_instruction_that_never_stays_the_same_does_not_make_a_storm_of_connections() -> None:
+    asked = 0
+
+    def amendment(state: object) -> str:
+        nonlocal asked
+        asked += 1
+        return f"It is {asked}."
+
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+
+        async def serves() -> None:
+            while True:
+                await (await s.next_server()).accepts()
+
+        serving = asyncio.create_task(serves())
+        await asyncio.sleep(60)
+        serving.cancel()
+
+    s, _ = stage(
+        scenario, agent=agent().instruction_route("reconnect").on("instruction_amendment", amendment), mode="text"
+    )
+    assert len(s.sink.all(ev.ConnectionOpening)) < 15
+
+
+def test_a_prompt_that_was_wanted_while_there_was_no_connection_goes_out_with_the_next() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        await s.server.closes(1011)
+        await s.sink.until(ev.ConnectionClosed)
+        s.session.handle.prompt()
+        other = await s.next_server()
+        await other.accepts()
+        assert (await other.hears_a("clientContent"))["turnComplete"]
+
+    s, _ = stage(scenario, agent=agent(), mode="text")
+    assert not s.sink.all(ev.CodeFailed)
+
+
+def test_a_session_that_is_given_up_is_quiet_whatever_was_to_be_said() -> None:
+    async def scenario(s: Stage) -> None:
+        await begins(s)
+        await s.server.closes(1008, "The operation was aborted.")
+        await s.sink.until(ev.ConnectionClosed)
+        s.session.handle.prompt()
+        async with asyncio.timeout(30):
+            await s.session.handle.until_quiet()
+
+    stage(scenario, agent=agent(), mode="text")
+
+
+def _slow_tool() -> tuple[asyncio.Event, Live]:
+    done = asyncio.Event()
+
+    @tool(background=True)
+    async def search(ctx: ToolContext) -> str:
+        """Search."""
+        await done.wait()
+        return "found"
+
+    return done, agent().tools(search)
+
+
+@pytest.mark.parametrize("handle", [HANDLE, ""])
+@pytest.mark.parametrize("in_the_gap", [True, False])
+def test_a_background_result_reaches_the_model_over_a_lost_connection(handle: str, in_the_gap: bool) -> None:
+    done, live = _slow_tool()
+
+    async def scenario(s: Stage) -> None:
+        await begins(s, handle)
+        await s.server.says(toolCall={"functionCalls": [{"id": "c1", "name": "search", "args": {}}]})
+        await s.server.hears_a("toolResponse")
+        await s.server.closes(1011)
+        await s.sink.until(ev.ConnectionClosed)
+        other = await s.next_server()
+        if in_the_gap:
+            done.set()
+            await s.sink.until(ev.ToolFinished)
+        await other.accepts()
+        await s.sink.until(ev.ConnectionReady, 2)
+        await s.settled()
+        done.set()
+        if handle:
+            answers = (await other.hears_a("toolResponse"))["functionResponses"]
+            assert [(answer["id"], answer["response"]["result"]) for answer in answers] == [("c1", {"output": "found"})]
+        else:
+            # The new session has not made this call: its answer would be refused.
+            while "[Result of search]" not in str(told := await other.hears_a("clientContent")):
+                pass
+            assert told["turnComplete"]
+        await asyncio.sleep(1)
+
+    s, _ = stage(scenario, agent=live, mode="text")
+    assert len(s.sink.all(ev.ToolFinished)) == 1
