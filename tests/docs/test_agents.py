@@ -61,7 +61,7 @@ def written_keys() -> set[str]:
     """The `session:` keys in the session's own source; `*` stands for what follows a prefix."""
     keys: set[str] = set()
     for folder in ("session", "conversation", "state"):
-        for path in sorted((PACKAGE / folder).glob("*.py")):
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
             keys |= _keys_in(ast.parse(path.read_text("utf-8")))
     return keys
 
