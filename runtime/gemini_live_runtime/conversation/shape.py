@@ -12,14 +12,21 @@ from pydantic.fields import FieldInfo
 
 from gemini_live_runtime.conversation.extraction import MAX_QUOTE, Extracted, Refusal
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.json_values import is_number, same
+from gemini_live_runtime.json_schema import (
+    ANNOTATIONS,
+    CHECKED,
+    TYPES,
+    Fault,
+    InliningError,
+    Problem,
+    faults,
+    inlined,
+    type_names,
+)
 from gemini_live_runtime.text import sanitise_line
 
 MAX_REFUSED = 32
 """Refused fields that are told of one answer."""
-
-MAX_SCHEMA_DEPTH = 32
-"""Deepest nesting of a schema once its references are replaced."""
 
 
 class Shape(Protocol):
@@ -59,7 +66,7 @@ class ModelShape:
         self._model = model
         self._aliases = {alias: name for name, info in model.model_fields.items() for alias in _aliases(name, info)}
         try:
-            self.schema = _of_object(inlined(model.model_json_schema()))
+            self.schema = _of_object(model.model_json_schema())
             self._partial: type[BaseModel] = create_model(
                 model.__name__,
                 __base__=model,
@@ -111,7 +118,7 @@ class SchemaShape:
     __slots__ = ("schema",)
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self.schema = _of_object(inlined(schema))
+        self.schema = _of_object(schema)
         _check_keywords(self.schema)
 
     def read(self, answer: dict[str, Any], /) -> Extracted:
@@ -124,11 +131,11 @@ class SchemaShape:
             if name not in properties and extra is False:
                 refused[name] = Refusal(quoted(name), "it is not in the schema")
                 continue
-            problem = fault_of(value, properties.get(name, extra))
-            if not problem:
+            fault = next(faults(value, properties.get(name, extra)), None)
+            if fault is None:
                 fields[name] = deepcopy(value)
             elif value is not None:
-                refused[name] = Refusal(quoted(name), quoted(problem))
+                refused[name] = Refusal(quoted(name), quoted(_reason(fault)))
         return Extracted(fields, _told(refused))
 
 
@@ -137,7 +144,18 @@ def quoted(text: str) -> str:
     return sanitise_line(text, MAX_QUOTE)
 
 
-def _of_object(schema: dict[str, Any]) -> dict[str, Any]:
+def _of_object(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an inlined copy of an object's schema; raise `AgentError` for any other schema."""
+    try:
+        schema = inlined(given)
+    except InliningError as error:
+        if error.problem == "too-deep":
+            raise AgentError("The schema is nested too deeply", remedy="Make it flatter", field="schema") from None
+        what, remedy = {
+            "recursive": ("refers to itself", "Use types that do not contain themselves"),
+            "undefined": ("is not in $defs", "Add the definition to $defs"),
+        }[error.problem]
+        raise AgentError(f"The schema's {error.reference!r:.60} {what}", remedy=remedy, field="schema") from None
     if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
         raise AgentError(
             "The schema of an extractor does not describe an object with fields",
@@ -180,136 +198,32 @@ def _aliases(name: str, info: FieldInfo) -> list[str]:
 
 # -- JSON schema ---------------------------------------------------------------------------------------------------
 
-_NOTES = frozenset(
-    {"title", "description", "format", "default", "examples", "propertyOrdering", "deprecated", "$schema", "$id",
-     "$comment"}
-)  # fmt: skip
-_CHECKED = frozenset(
-    {"type", "enum", "const", "properties", "required", "additionalProperties", "items", "minItems", "maxItems",
-     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "anyOf",
-     "oneOf"}
-)  # fmt: skip
-
-
-def inlined(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of a JSON schema with `$ref` replaced by what it names, titles left out and `const` as an `enum` of one.
-
-    Raises `AgentError` for references to elsewhere and for a schema that contains itself.
-    """
-    plain: dict[str, Any] = _inlined(schema, schema, ())
-    plain.pop("$defs", None)
-    return plain
-
-
-def _inlined(schema: Any, root: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
-    if len(inside) > MAX_SCHEMA_DEPTH:
-        raise AgentError("The schema is nested too deeply", remedy="Make it flatter", field="schema")
-    if not isinstance(schema, Mapping):
-        return schema
-    plain: dict[str, Any] = {}
-    reference = schema.get("$ref")
-    if reference is not None:
-        name = str(reference).removeprefix("#/$defs/")
-        target = root.get("$defs", {}).get(name)
-        if target is None or name in inside:
-            what = "refers to itself" if name in inside else "is not in $defs"
-            raise AgentError(
-                f"The schema's {reference!r:.60} {what}",
-                remedy="Use types that do not contain themselves",
-                field="schema",
-            )
-        plain = _inlined(target, root, (*inside, name))
-    for keyword, value in schema.items():
-        if keyword in ("$ref", "title", "$defs"):
-            continue
-        if keyword == "properties" and isinstance(value, Mapping):
-            plain[keyword] = {name: _inlined(item, root, (*inside, "")) for name, item in value.items()}
-        elif keyword in ("items", "additionalProperties"):
-            plain[keyword] = _inlined(value, root, (*inside, ""))
-        elif keyword in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(value, list):
-            plain[keyword] = [_inlined(item, root, (*inside, "")) for item in value]
-        elif keyword == "const":
-            plain["enum"] = [value]
-        elif keyword != "discriminator":
-            plain[keyword] = deepcopy(value)
-    return plain
-
-
-_KINDS: dict[str, Any] = {
-    "string": lambda value: isinstance(value, str),
-    "number": is_number,
-    "integer": lambda value: is_number(value) and value == int(value),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-    "array": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
+_REASONS: dict[Problem, str] = {
+    "forbidden": "nothing may stand here",
+    "enum": "it is not one of the allowed values",
+    "no-alternative": "it fits none of the alternatives",
+    "several-alternatives": "it fits several alternatives",
+    "length": "it is too short or too long",
+    "pattern": "it has the wrong form",
+    "range": "it is out of range",
+    "item-count": "it has too few or too many items",
 }
 
 
-def fault_of(value: Any, schema: Any) -> str:
-    """Why a JSON value does not fit an inlined schema, in a few words; "" when it does."""
-    if not isinstance(schema, dict):
-        return "nothing may stand here" if schema is False else ""
-    kinds = schema.get("type", [])
-    kinds = kinds if isinstance(kinds, list) else [kinds]
-    if kinds and not any(_KINDS[kind](value) for kind in kinds):
-        return f"it is not {' or '.join(kinds)}"
-    if "enum" in schema and not any(same(value, item) for item in schema["enum"]):
-        return "it is not one of the allowed values"
-    for keyword in ("anyOf", "oneOf"):
-        fitting = sum(not fault_of(value, option) for option in schema.get(keyword, ()))
-        if keyword in schema and (not fitting or (keyword == "oneOf" and fitting > 1)):
-            return "it fits none of the alternatives" if not fitting else "it fits several alternatives"
-    if isinstance(value, str):
-        return _text_fault(value, schema)
-    if is_number(value):
-        return _number_fault(value, schema)
-    if isinstance(value, list):
-        return _list_fault(value, schema)
-    return _object_fault(value, schema) if isinstance(value, dict) else ""
-
-
-def _text_fault(value: str, schema: dict[str, Any]) -> str:
-    if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value)):
-        return "it is too short or too long"
-    return "it has the wrong form" if "pattern" in schema and not re.search(schema["pattern"], value) else ""
-
-
-def _number_fault(value: float, schema: dict[str, Any]) -> str:
-    fits = (
-        schema.get("minimum", value) <= value <= schema.get("maximum", value)
-        and ("exclusiveMinimum" not in schema or value > schema["exclusiveMinimum"])
-        and ("exclusiveMaximum" not in schema or value < schema["exclusiveMaximum"])
-    )
-    return "" if fits else "it is out of range"
-
-
-def _list_fault(value: list[Any], schema: dict[str, Any]) -> str:
-    if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
-        return "it has too few or too many items"
-    for at, item in enumerate(value):
-        if fault := fault_of(item, schema.get("items")):
-            return f"item {at}: {fault}"
-    return ""
-
-
-def _object_fault(value: dict[str, Any], schema: dict[str, Any]) -> str:
-    missing = [name for name in schema.get("required", ()) if name not in value]
-    if missing:
-        return f"it lacks {', '.join(missing)}"
-    properties, extra = schema.get("properties", {}), schema.get("additionalProperties", True)
-    for name, item in value.items():
-        if fault := fault_of(item, properties.get(name, extra)):
-            return f"{name}: {fault}"
-    return ""
+def _reason(fault: Fault) -> str:
+    where = "".join(f"item {part}: " if isinstance(part, int) else f"{part}: " for part in fault.path)
+    if fault.problem == "type":
+        return f"{where}it is not {' or '.join(type_names(fault.schema))}"
+    if fault.problem == "required":
+        return f"{where}it lacks {', '.join(name for name in fault.schema['required'] if name not in fault.value)}"
+    return where + _REASONS[fault.problem]
 
 
 def _check_keywords(schema: Any) -> None:
     if not isinstance(schema, dict):
         return
-    unknown = sorted(set(schema) - _NOTES - _CHECKED)
-    kinds = schema.get("type", [])
-    unknown += [f"type {kind!r}" for kind in (kinds if isinstance(kinds, list) else [kinds]) if kind not in _KINDS]
+    unknown = sorted(set(schema) - ANNOTATIONS - CHECKED)
+    unknown += [f"type {kind!r}" for kind in type_names(schema) if kind not in TYPES]
     if unknown:
         raise AgentError(
             f"The schema uses {', '.join(unknown)[:100]}, which answers are not checked for",

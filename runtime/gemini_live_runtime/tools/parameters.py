@@ -19,7 +19,7 @@ from pydantic_core import core_schema
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.context import ToolContext
-from gemini_live_runtime.tools.schema import fitted, narrowed
+from gemini_live_runtime.tools.schema import check_arguments, to_live_schema
 
 Injected = Literal["context", "state"]
 
@@ -48,7 +48,7 @@ class Parameters:
     def bind(self, tool: str, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         """Keyword arguments; raises `BadArguments` naming every field that does not fit."""
         if self.model is None:
-            value, faults = fitted(self.schema, args)
+            value, faults = check_arguments(self.schema, args)
             bound: dict[str, Any] = {self.whole: value}
         else:
             bound, faults = self._validated(self.model, args)
@@ -85,7 +85,7 @@ def of_function(function: Callable[..., Any], tool: str, documented: Mapping[str
         raise AgentError(
             f"Tool {tool}: no schema can be made of its parameter{where}: {error}", field=name or "parameters"
         ) from None
-    return Parameters(narrowed(schema, tool), injected, model, tuple(fields))
+    return Parameters(to_live_schema(schema, tool), injected, model, tuple(fields))
 
 
 def of_schema(function: Callable[..., Any], tool: str, schema: Mapping[str, Any]) -> Parameters:
@@ -104,7 +104,7 @@ def of_schema(function: Callable[..., Any], tool: str, schema: Mapping[str, Any]
             f"{len(taking)} parameters",
             field="function",
         )
-    return Parameters(narrowed(schema, tool), injected, whole=taking[0])
+    return Parameters(to_live_schema(schema, tool), injected, whole=taking[0])
 
 
 def docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:

@@ -1,8 +1,8 @@
-"""JSON schemas as a Live session takes them.
+"""Translate JSON schemas into the subset that a Live session accepts, and check arguments by them.
 
-The service closes a session in the handshake over a declaration it cannot read: references, a union of types, a list
-without the type of its items, choices that are not texts. What has an equal in the smaller language is rewritten; what
-has none is refused by name.
+The service closes the connection during setup over a declaration that it cannot read: references, a union of types, a
+list without the type of its items, an enum of anything but strings. A schema with an equivalent in the subset is
+rewritten; any other raises an error that names the tool and the parameter.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.json_schema import TYPES, Fault, InliningError, faults, inlined
 
-_KEPT = (
+_COPIED = (
     "description",
     "default",
     "minimum",
@@ -29,98 +30,78 @@ _FORMATS = {
     "number": ("float", "double"),
     "integer": ("int32", "int64"),
 }
-_PYTHON: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "object": (dict,),
-    "array": (list,),
-}
-_MAX_DEPTH = 32
 
 
-def narrowed(schema: Mapping[str, Any], tool: str) -> dict[str, Any]:
-    """The schema of a tool's arguments in the language of a Live session.
+def to_live_schema(schema: Mapping[str, Any], tool: str) -> dict[str, Any]:
+    """Translate the schema of a tool's arguments into the Live subset.
 
-    References are inlined and `X or null` is X; a top-level property that may be null is not required. Raises
-    `AgentError` naming the tool and the parameter for what has no equal there.
+    References are inlined and `X or null` becomes X; a top-level property that may be null is not required. Raises
+    `AgentError` naming the tool and the parameter when there is no equivalent.
     """
     if schema.get("type", "object") != "object":
         raise AgentError(f"Tool {tool}: its parameters must be an object", field="parameters", value=schema.get("type"))
-    definitions = schema.get("$defs") or schema.get("definitions") or {}
-    narrower = _Narrower(tool, definitions if isinstance(definitions, Mapping) else {})
-    return narrower.top(schema)
+    return _Translator(tool).parameters(schema)
 
 
-class _Narrower:
-    def __init__(self, tool: str, definitions: Mapping[str, Any]) -> None:
+class _Translator:
+    def __init__(self, tool: str) -> None:
         self._tool = tool
-        self._definitions = definitions
         self._nullable: set[str] = set()
 
-    def top(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        if "$ref" in schema:
-            schema = self._follow(schema, "", ())[0]
+    def parameters(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            schema = inlined(schema)
+        except InliningError as error:
+            raise self._inlining_error(error) from None
         properties = schema.get("properties")
         items = properties.items() if isinstance(properties, Mapping) else ()
         result: dict[str, Any] = {
             "type": "object",
-            "properties": {str(name): self.node(item, str(name), ()) for name, item in items},
+            "properties": {str(name): self._translate(item, str(name)) for name, item in items},
         }
-        required = [name for name in _names(schema, result) if name not in self._nullable]
+        required = [name for name in _required_names(schema, result) if name not in self._nullable]
         if required:
             result["required"] = required
         return result
 
-    def node(self, schema: Any, path: str, refs: tuple[str, ...]) -> dict[str, Any]:
-        """One schema; `refs` are the definitions it stands in."""
+    def _translate(self, schema: Any, path: str) -> dict[str, Any]:
         if not isinstance(schema, Mapping):
             schema = {}
-        if len(refs) > _MAX_DEPTH:
-            raise self._refused(path, "is nested too deeply")
-        if "$ref" in schema:
-            target, name = self._follow(schema, path, refs)
-            return self.node(target, path, (*refs, name))
         for word in ("allOf", "anyOf", "oneOf"):
             options = schema.get(word)
             if isinstance(options, Sequence) and not isinstance(options, str) and options:
                 rest = {key: value for key, value in schema.items() if key != word}
-                return self._options(list(options), rest, path, refs, every=word == "allOf")
-        schema = self._without_null(schema, path)
+                return self._options(list(options), rest, path, every=word == "allOf")
+        schema = self._drop_null(schema, path)
         kind = self._kind(schema, path)
         result: dict[str, Any] = {"type": kind}
-        result |= {key: schema[key] for key in _KEPT if schema.get(key) is not None}
+        result |= {key: schema[key] for key in _COPIED if schema.get(key) is not None}
         if kind == "object":
-            self._object(schema, result, path, refs)
+            self._object(schema, result, path)
         elif kind == "array":
-            result["items"] = self._items(schema, path, refs)
+            result["items"] = self._items(schema, path)
         if "enum" in schema:
             self._choices(schema["enum"], result, path)
         self._bounds(schema, result)
         self._format(schema, result)
         return result
 
-    def _follow(self, schema: Mapping[str, Any], path: str, refs: tuple[str, ...]) -> tuple[dict[str, Any], str]:
-        name = str(schema["$ref"]).rsplit("/", 1)[-1]
-        if name in refs:
-            raise self._refused(path, f"contains itself ({name})", "Give it a fixed depth")
-        target = self._definitions.get(name)
-        if not isinstance(target, Mapping):
-            raise self._refused(path, f"refers to {schema['$ref']!r}, which is not defined")
-        return {**target, **{key: value for key, value in schema.items() if key != "$ref"}}, name
+    def _inlining_error(self, error: InliningError) -> AgentError:
+        if error.problem == "recursive":
+            return self._error(error.path, f"contains itself ({error.definition})", "Give it a fixed depth")
+        if error.problem == "undefined":
+            return self._error(error.path, f"refers to {error.reference!r}, which is not defined")
+        return self._error(error.path, "is nested too deeply")
 
-    def _options(
-        self, options: list[Any], rest: dict[str, Any], path: str, refs: tuple[str, ...], *, every: bool
-    ) -> dict[str, Any]:
+    def _options(self, options: list[Any], rest: dict[str, Any], path: str, *, every: bool) -> dict[str, Any]:
         real = [option for option in options if not _is_null(option)]
         if len(real) < len(options):
             self._nullable.add(path)
         if len(real) == 1 and isinstance(real[0], Mapping):
-            return self.node({**real[0], **rest}, path, refs)
+            return self._translate({**real[0], **rest}, path)
         if every:
-            raise self._refused(path, "joins several schemas (allOf)", "Write them as one")
-        found = [self.node(option, path, refs) for option in real]
+            raise self._error(path, "joins several schemas (allOf)", "Write them as one")
+        found = [self._translate(option, path) for option in real]
         outer = {key: rest[key] for key in ("description", "default") if rest.get(key) is not None}
         kinds = {option["type"] for option in found}
         if kinds == {"string"} and all("enum" in option for option in found):
@@ -130,13 +111,11 @@ class _Narrower:
             return {"type": "number", **outer}
         if found and all(option == found[0] for option in found):
             return found[0] | outer
-        raise self._refused(path, f"takes more than one type ({' or '.join(option['type'] for option in found)})")
+        raise self._error(path, f"takes more than one type ({' or '.join(option['type'] for option in found)})")
 
-    def _without_null(self, schema: Mapping[str, Any], path: str) -> Mapping[str, Any]:
-        """The schema without null among its types and choices; a constant is a single choice."""
+    def _drop_null(self, schema: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+        """Drop null from the types and the enum, and note that the parameter is nullable."""
         kind, values = schema.get("type"), schema.get("enum")
-        if "const" in schema:
-            values = [schema["const"]]
         if isinstance(kind, list | tuple) and "null" in kind:
             self._nullable.add(path)
             kind = [item for item in kind if item != "null"]
@@ -155,55 +134,55 @@ class _Narrower:
     def _kind(self, schema: Mapping[str, Any], path: str) -> str:
         kind = schema.get("type")
         if isinstance(kind, list | tuple):
-            raise self._refused(path, f"takes more than one type ({' or '.join(map(str, kind))})")
+            raise self._error(path, f"takes more than one type ({' or '.join(map(str, kind))})")
         if kind is None and schema.get("enum"):
-            kinds = {_kind_of(value) for value in schema["enum"]}
+            kinds = {_type_of(value) for value in schema["enum"]}
             if len(kinds) > 1:
-                raise self._refused(path, f"has choices of more than one type ({', '.join(map(repr, schema['enum']))})")
+                raise self._error(path, f"has choices of more than one type ({', '.join(map(repr, schema['enum']))})")
             kind = kinds.pop()
         if kind is None:
             kind = "object" if "properties" in schema else "array" if "items" in schema else None
-        if kind not in _PYTHON:
-            raise self._refused(path, f"is of type {kind}" if kind else "has no type")
+        if kind not in TYPES or kind == "null":
+            raise self._error(path, f"is of type {kind}" if kind else "has no type")
         return str(kind)
 
-    def _object(self, schema: Mapping[str, Any], result: dict[str, Any], path: str, refs: tuple[str, ...]) -> None:
+    def _object(self, schema: Mapping[str, Any], result: dict[str, Any], path: str) -> None:
         properties, others = schema.get("properties"), schema.get("additionalProperties")
         if isinstance(properties, Mapping) and properties:
             result["properties"] = {
-                str(name): self.node(item, f"{path}.{name}", refs) for name, item in properties.items()
+                str(name): self._translate(item, f"{path}.{name}") for name, item in properties.items()
             }
-            required = _names(schema, result)
+            required = _required_names(schema, result)
             if required:
                 result["required"] = required
         elif isinstance(others, Mapping) and others:
-            result["additionalProperties"] = self.node(others, f"{path}.*", refs)
+            result["additionalProperties"] = self._translate(others, f"{path}.*")
 
-    def _items(self, schema: Mapping[str, Any], path: str, refs: tuple[str, ...]) -> dict[str, Any]:
+    def _items(self, schema: Mapping[str, Any], path: str) -> dict[str, Any]:
         items = schema.get("items")
         if isinstance(items, Mapping) and items:
-            return self.node(items, f"{path}[]", refs)
-        places = [self.node(item, f"{path}[{index}]", refs) for index, item in enumerate(schema.get("prefixItems", ()))]
+            return self._translate(items, f"{path}[]")
+        places = [self._translate(item, f"{path}[{index}]") for index, item in enumerate(schema.get("prefixItems", ()))]
         if not places:
-            raise self._refused(path, "is a list without the type of its items", "Say it, as in list[str]")
+            raise self._error(path, "is a list without the type of its items", "Say it, as in list[str]")
         if any(place != places[0] for place in places):
-            raise self._refused(path, "is a list whose items have different types", "Use an object with named parts")
+            raise self._error(path, "is a list whose items have different types", "Use an object with named parts")
         return places[0]
 
     def _choices(self, values: list[Any], result: dict[str, Any], path: str) -> None:
         if result["type"] == "string":
             if "" in values:
-                raise self._refused(path, "has an empty text among its choices", "Give it a name, such as 'none'")
+                raise self._error(path, "has an empty text among its choices", "Give it a name, such as 'none'")
             result["enum"] = values
             return
-        # Choices can only be texts there. Others are said in words, and checked when the call arrives.
-        _hint(result, f"one of {', '.join(_spelled(value) for value in values)}")
-        numbers = [value for value in values if _kind_of(value) in ("integer", "number")]
+        # The subset has enums of strings only: spell others in the description, for the model, and check the call.
+        _add_hint(result, f"one of {', '.join(_as_json(value) for value in values)}")
+        numbers = [value for value in values if _type_of(value) in ("integer", "number")]
         if numbers and len(numbers) == len(values):
             result["minimum"], result["maximum"] = min(numbers), max(numbers)
 
     def _bounds(self, schema: Mapping[str, Any], result: dict[str, Any]) -> None:
-        # There are no exclusive bounds there: the next integer, or the bound itself, which is refused at the call.
+        # The subset has no exclusive bounds: take the next integer, or the bound itself, which pydantic refuses later.
         whole = result["type"] == "integer"
         above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
         if isinstance(above, int | float) and not isinstance(above, bool):
@@ -212,15 +191,15 @@ class _Narrower:
             result["maximum"] = math.ceil(below) - 1 if whole else below
 
     def _format(self, schema: Mapping[str, Any], result: dict[str, Any]) -> None:
-        given = schema.get("format")
-        if not isinstance(given, str):
+        name = schema.get("format")
+        if not isinstance(name, str):
             return
-        if given in _FORMATS.get(result["type"], ()):
-            result["format"] = given
+        if name in _FORMATS.get(result["type"], ()):
+            result["format"] = name
         elif result["type"] == "string":
-            _hint(result, f"format: {given}")
+            _add_hint(result, f"format: {name}")
 
-    def _refused(self, path: str, what: str, remedy: str = "Give it one type, such as str") -> AgentError:
+    def _error(self, path: str, what: str, remedy: str = "Give it one type, such as str") -> AgentError:
         return AgentError(
             f"Tool {self._tool}: parameter {path} {what}, over which a Live session closes in the handshake",
             remedy=remedy,
@@ -228,53 +207,48 @@ class _Narrower:
         )
 
 
-def fitted(schema: Mapping[str, Any], args: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """`args` as a narrowed schema wants them (2.0 for an integer is 2), and one fault for each that does not fit.
+def check_arguments(schema: Mapping[str, Any], args: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return `args` by a Live schema (2.0 for an integer becomes 2), and a sentence for each fault.
 
-    Looks at required properties, types, choices and bounds. What the schema does not name passes as it is; null passes
-    for what is not required.
+    Checks required properties, types, enums and bounds. Properties that the schema does not name pass unchanged; null
+    passes for a property that is not required.
     """
-    faults: list[str] = []
-    value = _fit(schema, dict(args), "", faults)
-    return value, faults
+    found = [text for fault in faults(dict(args), schema, lenient=True) for text in _worded(fault)]
+    return _converted(schema, dict(args)), found
 
 
-def _fit(schema: Mapping[str, Any], value: Any, path: str, faults: list[str]) -> Any:
-    kind = str(schema.get("type", "object"))
-    if kind == "integer" and isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, _PYTHON[kind]) or (isinstance(value, bool) and kind != "boolean"):
-        faults.append(f"{path or 'arguments'}: must be {_a(kind)}, not {_spelled(value)[:60]}")
-    elif "enum" in schema and value not in schema["enum"]:
-        faults.append(f"{path}: must be one of {', '.join(schema['enum'])}")
-    elif value is not None and not isinstance(value, str | list | dict | bool):
-        low, high = schema.get("minimum"), schema.get("maximum")
-        if (low is not None and value < low) or (high is not None and value > high):
-            faults.append(f"{path}: must be {_range(low, high)}")
-    elif isinstance(value, list):
-        return [_fit(schema.get("items", {}), item, f"{path}[{index}]", faults) for index, item in enumerate(value)]
-    elif isinstance(value, dict):
-        return _fit_object(schema, value, path, faults)
+def _worded(fault: Fault) -> list[str]:
+    """Word a fault for the model, which reads it as the answer to its call."""
+    schema, path = fault.schema, ""
+    for part in fault.path:
+        path = f"{path}[{part}]" if isinstance(part, int) else _join(path, part)
+    if fault.problem == "required":
+        return [f"{_join(path, name)}: is missing" for name in schema["required"] if name not in fault.value]
+    if fault.problem == "type":
+        return [f"{path or 'arguments'}: must be {_with_article(schema['type'])}, not {_as_json(fault.value)[:60]}"]
+    if fault.problem == "enum":
+        return [f"{path}: must be one of {', '.join(schema['enum'])}"]
+    return [f"{path}: must be {_range(schema.get('minimum'), schema.get('maximum'))}"]
+
+
+def _converted(schema: Mapping[str, Any], value: Any) -> Any:
+    """Return `value` with 2.0 as 2 where the schema wants an integer."""
+    if schema.get("type") == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_converted(schema.get("items", {}), item) for item in value]
+    if isinstance(value, dict):
+        properties, others = schema.get("properties", {}), schema.get("additionalProperties", {})
+        return {name: _converted(properties.get(name, others), item) for name, item in value.items()}
     return value
-
-
-def _fit_object(schema: Mapping[str, Any], value: dict[str, Any], path: str, faults: list[str]) -> dict[str, Any]:
-    properties, required = schema.get("properties", {}), schema.get("required", ())
-    faults += [f"{_join(path, name)}: is missing" for name in required if name not in value]
-    result = {}
-    for name, item in value.items():
-        inner = properties.get(name, schema.get("additionalProperties"))
-        passes = inner is None or (item is None and name not in required)
-        result[name] = item if passes else _fit(inner, item, _join(path, name), faults)
-    return result
 
 
 def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _names(schema: Mapping[str, Any], result: dict[str, Any]) -> list[str]:
-    """The required names that are properties."""
+def _required_names(schema: Mapping[str, Any], result: dict[str, Any]) -> list[str]:
+    """Return the names in `required` that are properties of `result`."""
     required = schema.get("required")
     names = required if isinstance(required, list | tuple) else ()
     return [name for name in names if name in result["properties"]]
@@ -284,24 +258,24 @@ def _is_null(option: Any) -> bool:
     return isinstance(option, Mapping) and option.get("type") == "null"
 
 
-def _kind_of(value: Any) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    return next((kind for kind, types in _PYTHON.items() if isinstance(value, types)), "null")
+def _type_of(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "integer"
+    return next(kind for kind, fits in TYPES.items() if fits(value))
 
 
-def _hint(result: dict[str, Any], text: str) -> None:
-    said = result.get("description")
-    result["description"] = f"{said} ({text})" if said else text
+def _add_hint(result: dict[str, Any], text: str) -> None:
+    description = result.get("description")
+    result["description"] = f"{description} ({text})" if description else text
 
 
-def _spelled(value: Any) -> str:
+def _as_json(value: Any) -> str:
     return (
         {True: "true", False: "false"}[value] if isinstance(value, bool) else "null" if value is None else repr(value)
     )
 
 
-def _a(kind: str) -> str:
+def _with_article(kind: str) -> str:
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 

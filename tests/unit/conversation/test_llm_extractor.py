@@ -18,7 +18,7 @@ from gemini_live_runtime.conversation.extraction import Extracted, Refusal
 from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure, ExtractionResult, ExtractionRunner
 from gemini_live_runtime.conversation.llm_extractor import PROMPT, LlmExtractor, parse_answer
 from gemini_live_runtime.conversation.promotion import FieldPromotion
-from gemini_live_runtime.conversation.shape import MAX_REFUSED, inlined, shape_of
+from gemini_live_runtime.conversation.shape import MAX_REFUSED, shape_of
 from gemini_live_runtime.conversation.text_model import ScriptedTextModel
 from gemini_live_runtime.conversation.transcript import ToolCallSummary, TranscriptBuffer
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
@@ -275,7 +275,7 @@ def test_what_describes_no_object_is_refused() -> None:
     with pytest.raises(AgentError, match="no schema"):
         shape_of(3)  # type: ignore[arg-type]
     with pytest.raises(AgentError, match=r"not in \$defs"):
-        inlined({"$ref": "#/$defs/nothing"})
+        shape_of({"$ref": "#/$defs/nothing"})
 
 
 # -- settings
