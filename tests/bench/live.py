@@ -10,8 +10,6 @@ from pathlib import Path
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import (
-    NO_LEVELS,
-    AudioLevels,
     AudioListener,
     AudioOpened,
     MicChunk,
@@ -22,6 +20,7 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.definition.agent import Agent
@@ -77,8 +76,8 @@ class BenchAudio:
     def set_speaker(self, on: bool) -> None:
         return None
 
-    def levels(self) -> AudioLevels:
-        return NO_LEVELS
+    def levels(self) -> MeterSample:
+        return MeterSample()
 
     finished = False
     playing = False

@@ -7,7 +7,8 @@ from collections import Counter, deque
 
 from tests.simulation.timeline import Timeline
 
-from gemini_live_runtime.audio.interface import NO_LEVELS, AudioLevels, AudioListener, AudioOpened, MicChunk, OpenDevice
+from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, MicChunk, OpenDevice
+from gemini_live_runtime.samples import MeterSample
 
 RATE = 24_000
 
@@ -74,8 +75,8 @@ class ScriptedDevice:
     def set_speaker(self, on: bool) -> None:
         """Time passes either way."""
 
-    def levels(self) -> AudioLevels:
-        return NO_LEVELS
+    def levels(self) -> MeterSample:
+        return MeterSample()
 
     @property
     def finished(self) -> bool:

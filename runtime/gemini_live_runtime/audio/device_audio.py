@@ -14,8 +14,6 @@ from gemini_live_runtime.audio import quiet
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
 from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
 from gemini_live_runtime.audio.interface import (
-    NO_LEVELS,
-    AudioLevels,
     AudioListener,
     AudioOpened,
     Direction,
@@ -29,6 +27,7 @@ from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, M
 from gemini_live_runtime.audio.warm_up import make_canceller
 from gemini_live_runtime.audio.worker import AudioWorker, lead_slots
 from gemini_live_runtime.errors import DeviceError
+from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.threads import call_in_thread
 
@@ -291,10 +290,10 @@ class DeviceAudio:
         if self._pipeline is not None:
             self._pipeline.set_speaker(on)
 
-    def levels(self) -> AudioLevels:
+    def levels(self) -> MeterSample:
         """The current meter values."""
         if self._pipeline is None or self._relay is None:
-            return NO_LEVELS
+            return MeterSample()
         dropped = self._relay.dropped_chunks + self._pipeline.overflowed_chunks
         return replace(self._pipeline.levels, mic_dropped=dropped)
 

@@ -12,8 +12,6 @@ from gemini_live_runtime.audio.echo import NoCanceller
 from gemini_live_runtime.audio.interface import (
     MIC_RATE,
     MODEL_RATE,
-    NO_LEVELS,
-    AudioLevels,
     AudioListener,
     AudioOpened,
     Direction,
@@ -24,6 +22,7 @@ from gemini_live_runtime.audio.resample import Resampler
 from gemini_live_runtime.audio.samples import BLOCK, FRAME, FRAME_MS, Float32, to_int16
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
 from gemini_live_runtime.errors import AudioFileError
+from gemini_live_runtime.samples import MeterSample
 
 _TICK = FRAME_MS / 1000
 _CATCH_UP = 100
@@ -167,10 +166,10 @@ class FileAudio:
         if self._pipeline is not None:
             self._pipeline.set_speaker(on)
 
-    def levels(self) -> AudioLevels:
+    def levels(self) -> MeterSample:
         """The current meter values."""
         if self._pipeline is None:
-            return NO_LEVELS
+            return MeterSample()
         return self._pipeline.levels
 
     @property

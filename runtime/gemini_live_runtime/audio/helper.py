@@ -207,14 +207,14 @@ def _told(report: Callable[..., None], opened: AudioOpened, needed: tuple[Direct
 
 def _level(report: Callable[..., None], audio: AudioIO, *, left_s: float | None = None) -> None:
     levels = audio.levels()
-    if levels.mic_rms is None:
+    if levels.mic_db is None:
         # Open, and nothing has arrived yet.
         return
     report(
         report="level",
-        mic_db=levels.mic_rms,
-        peak_db=levels.mic_peak,
-        out_db=levels.out_rms,
+        mic_db=levels.mic_db,
+        peak_db=levels.mic_peak_db,
+        out_db=levels.out_db,
         clipped=levels.clipped,
         speech=levels.speech,
         erle_db=levels.erle_db,

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from gemini_live_runtime.samples import MeterSample
+
 MIC_RATE = 16_000
 """Samples a second sent to the model (s16le mono): what the Live API takes natively."""
 
@@ -47,29 +49,6 @@ class AudioOpened:
     problems: tuple[str, ...]
     echo_canceller: str
     """Name of the canceller in use, or "" when there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class AudioLevels:
-    """The meters' last values. Levels are dBFS from -60 (floor) to 0; None where there is nothing to measure."""
-
-    mic_rms: float | None
-    mic_peak: float | None
-    clean_rms: float | None
-    out_rms: float | None
-    clipped: bool
-    speech: bool
-    erle_db: float | None
-    """Echo return loss enhancement while the model plays; None when nothing is playing."""
-    buffer_ms: float
-    underruns: int
-    """Times playback ran dry in mid-turn, since the start."""
-    mic_dropped: int
-    """20 ms chunks dropped because nobody took them, since the start."""
-
-
-NO_LEVELS = AudioLevels(None, None, None, None, False, False, None, 0.0, 0, 0)
-"""Of a sound that is not open."""
 
 
 class AudioListener(Protocol):
@@ -141,8 +120,8 @@ class AudioIO(Protocol):
         """Play or play silence; time passes either way."""
         ...
 
-    def levels(self) -> AudioLevels:
-        """The current meter values; cheap, may be called at 20 Hz."""
+    def levels(self) -> MeterSample:
+        """Return the current levels; cheap, may be called at 20 Hz."""
         ...
 
     @property

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.audio.interface import NO_LEVELS, AudioLevels, AudioListener, AudioOpened
+from gemini_live_runtime.audio.interface import AudioListener, AudioOpened
+from gemini_live_runtime.samples import MeterSample
 
 if TYPE_CHECKING:
     from gemini_live_runtime.audio.playout import Playout
@@ -58,9 +59,9 @@ class NoAudio:
     def set_speaker(self, on: bool) -> None:
         """There is no loudspeaker to switch."""
 
-    def levels(self) -> AudioLevels:
+    def levels(self) -> MeterSample:
         """Nothing to measure."""
-        return NO_LEVELS
+        return MeterSample()
 
     @property
     def finished(self) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from gemini_live_runtime.audio.capture import Capture
 from gemini_live_runtime.audio.echo import EchoCanceller
-from gemini_live_runtime.audio.interface import NO_LEVELS, AudioLevels, AudioListener
+from gemini_live_runtime.audio.interface import AudioListener
 from gemini_live_runtime.audio.playout import Playout
 from gemini_live_runtime.audio.ring import PlayoutRing, SampleRing
+from gemini_live_runtime.samples import MeterSample
 
 
 class AudioPipeline:
@@ -44,7 +45,7 @@ class AudioPipeline:
         self.playout = playout
         self.capture = Capture(listener, self.microphone, mic_rate or 0, self.played, out_rate or 0, canceller)
         self._microphone_on = True
-        self.levels = NO_LEVELS
+        self.levels = MeterSample()
 
     @property
     def overflowed_chunks(self) -> int:
@@ -83,15 +84,14 @@ class AudioPipeline:
     def _publish(self) -> None:
         capture, playout = self.capture, self.playout
         hears = capture.has_microphone and capture.microphone_on
-        self.levels = AudioLevels(
-            mic_rms=capture.mic_level.rms if hears else None,
-            mic_peak=capture.mic_level.peak if hears else None,
-            clean_rms=capture.clean_level.rms if hears else None,
-            out_rms=capture.out_level.rms if capture.has_output else None,
+        self.levels = MeterSample(
+            mic_db=capture.mic_level.rms if hears else None,
+            mic_peak_db=capture.mic_level.peak if hears else None,
+            clean_db=capture.clean_level.rms if hears else None,
+            out_db=capture.out_level.rms if capture.has_output else None,
             clipped=hears and capture.mic_level.clipped,
             speech=capture.speaking,
             erle_db=capture.erle.erle_db if capture.has_microphone and capture.has_output else None,
             buffer_ms=playout.queued_ms,
             underruns=playout.buffer.underruns,
-            mic_dropped=0,
         )

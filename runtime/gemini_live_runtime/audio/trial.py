@@ -9,9 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from gemini_live_runtime.audio.interface import MODEL_RATE, AudioLevels
+from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.audio.levels import FLOOR_DB, mean_square, power_db
 from gemini_live_runtime.audio.samples import FULL_SCALE, Int16
+from gemini_live_runtime.samples import MeterSample
 
 MICROPHONE_S = 5.0
 """How long the microphone test listens."""
@@ -117,18 +118,18 @@ class EchoTrial:
     reductions: list[float] = field(default_factory=list)
     """Echo return loss enhancement, where there is one."""
 
-    def add(self, levels: AudioLevels, *, playing: bool) -> None:
+    def add(self, levels: MeterSample, *, playing: bool) -> None:
         """The meters as they are now."""
-        if levels.mic_rms is None:
+        if levels.mic_db is None:
             return
         if not playing:
-            self.room.append(levels.mic_rms)
+            self.room.append(levels.mic_db)
             return
-        self.returned.append(levels.mic_rms)
-        if levels.out_rms is not None:
-            self.played.append(levels.out_rms)
-        if levels.clean_rms is not None:
-            self.left.append(levels.clean_rms)
+        self.returned.append(levels.mic_db)
+        if levels.out_db is not None:
+            self.played.append(levels.out_db)
+        if levels.clean_db is not None:
+            self.left.append(levels.clean_db)
         if levels.erle_db is not None:
             self.reductions.append(levels.erle_db)
 

@@ -252,18 +252,7 @@ class Hub:
                 outlet.push_sample(line)
         if second_over and _differ(sample, self._journaled):
             self._journaled = sample
-            self.tell(
-                ev.Meters(
-                    mic_db=sample.mic_db,
-                    clean_db=sample.clean_db,
-                    out_db=sample.out_db,
-                    erle_db=sample.erle_db,
-                    buffer_ms=sample.buffer_ms,
-                    underruns=sample.underruns,
-                    mic_dropped=sample.mic_dropped,
-                    loop_lag_ms=sample.loop_lag_ms,
-                )
-            )
+            self.tell(ev.Meters(**{name: getattr(sample, name) for name in _names(ev.Meters)}))
 
 
 def _without_secrets(payload: ev.Payload) -> ev.Payload:

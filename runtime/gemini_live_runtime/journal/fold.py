@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any
 
 from gemini_live_runtime import events as ev
@@ -335,17 +336,7 @@ def _voice(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty:
 
 @_on(ev.Meters)
 def _meters(view: SessionView, event: ev.Event, p: ev.Meters) -> Dirty:
-    view.meters = MeterSample(
-        t=event.t,
-        mic_db=p.mic_db,
-        clean_db=p.clean_db,
-        out_db=p.out_db,
-        erle_db=p.erle_db,
-        buffer_ms=p.buffer_ms,
-        underruns=p.underruns,
-        mic_dropped=p.mic_dropped,
-        loop_lag_ms=p.loop_lag_ms,
-    )
+    view.meters = MeterSample(t=event.t, **asdict(p))
     return Dirty.METERS
 
 

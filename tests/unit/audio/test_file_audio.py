@@ -147,7 +147,7 @@ def test_while_the_microphone_is_off_the_file_waits(tmp_path: Path) -> None:
         await audio.open(recorder)
         await asyncio.sleep(1)
         assert not recorder.chunks
-        assert audio.levels().mic_rms is None
+        assert audio.levels().mic_db is None
         audio.set_microphone(True)
         await asyncio.sleep(0.5)
         assert audio.finished
@@ -165,10 +165,10 @@ def test_levels_follow_the_sound(tmp_path: Path) -> None:
         await audio.open(Recorder())
         await asyncio.sleep(1.5)
         levels = audio.levels()
-        assert levels.mic_rms == pytest.approx(-23.0, abs=0.3)
-        assert levels.mic_peak == pytest.approx(-20.0, abs=0.3)
-        assert levels.clean_rms == pytest.approx(-23.0, abs=0.3)
-        assert levels.out_rms == -60.0
+        assert levels.mic_db == pytest.approx(-23.0, abs=0.3)
+        assert levels.mic_peak_db == pytest.approx(-20.0, abs=0.3)
+        assert levels.clean_db == pytest.approx(-23.0, abs=0.3)
+        assert levels.out_db == -60.0
         assert levels.erle_db is None
         await audio.close()
 

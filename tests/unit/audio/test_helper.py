@@ -13,7 +13,6 @@ from gemini_live_runtime.audio.helper import Helper
 from gemini_live_runtime.audio.interface import (
     CHUNK_SAMPLES,
     MIC_RATE,
-    AudioLevels,
     AudioListener,
     AudioOpened,
     Direction,
@@ -21,6 +20,7 @@ from gemini_live_runtime.audio.interface import (
     OpenDevice,
 )
 from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.samples import MeterSample
 
 
 class FakeAudio:
@@ -69,10 +69,14 @@ class FakeAudio:
     def end_of_turn(self, gen: int) -> None:
         self.log.append("played")
 
-    def levels(self) -> AudioLevels:
+    def levels(self) -> MeterSample:
         loud = bool(self.played)
-        return AudioLevels(
-            -30.0 if loud else -60.0, -28.0, -55.0, -20.0 if loud else -60.0, False, False, 25.0, 0, 0, 0
+        return MeterSample(
+            mic_db=-30.0 if loud else -60.0,
+            mic_peak_db=-28.0,
+            clean_db=-55.0,
+            out_db=-20.0 if loud else -60.0,
+            erle_db=25.0,
         )
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import babble, pcm
 
-from gemini_live_runtime.audio.interface import CHUNK_SAMPLES, MIC_RATE, MODEL_RATE, NO_LEVELS, AudioLevels
+from gemini_live_runtime.audio.interface import CHUNK_SAMPLES, MIC_RATE, MODEL_RATE
 from gemini_live_runtime.audio.levels import mean_square, power_db
 from gemini_live_runtime.audio.trial import SOUND_S, EchoTrial, MicrophoneTrial, trial_sound
+from gemini_live_runtime.samples import MeterSample
 
 
 def heard(voice_db: float | None, room_db: float, *, seconds: float = 5.0) -> MicrophoneTrial:
@@ -55,8 +56,8 @@ def test_voice_and_room_are_told_apart_by_their_levels() -> None:
     assert trial.peak_db > trial.voice_db
 
 
-def levels(mic: float, out: float, clean: float = -60.0, erle: float | None = None) -> AudioLevels:
-    return AudioLevels(mic, mic, clean, out, False, False, erle, 0.0, 0, 0)
+def levels(mic: float, out: float, clean: float = -60.0, erle: float | None = None) -> MeterSample:
+    return MeterSample(mic_db=mic, mic_peak_db=mic, clean_db=clean, out_db=out, erle_db=erle)
 
 
 def echo(mic: float, *, room: float = -60.0, clean: float = -60.0, erle: float | None = None) -> EchoTrial:
@@ -95,7 +96,7 @@ def test_how_loud_it_comes_back_is_relative_to_how_loud_it_was_played() -> None:
 
 def test_a_device_that_measures_nothing_counts_for_nothing() -> None:
     trial = EchoTrial()
-    trial.add(NO_LEVELS, playing=True)
+    trial.add(MeterSample(), playing=True)
     assert trial.verdict().mark == "poor"
 
 

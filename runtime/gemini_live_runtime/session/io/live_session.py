@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from gemini_live_runtime import events as ev
@@ -212,18 +213,7 @@ class LiveSession:
         levels = self._audio.levels()
         connection = self._writer.connection
         unsent = connection.audio_dropped if connection is not None else 0
-        return MeterSample(
-            mic_db=levels.mic_rms,
-            mic_peak_db=levels.mic_peak,
-            clean_db=levels.clean_rms,
-            out_db=levels.out_rms,
-            clipped=levels.clipped,
-            speech=levels.speech,
-            erle_db=levels.erle_db,
-            buffer_ms=levels.buffer_ms,
-            underruns=levels.underruns,
-            mic_dropped=levels.mic_dropped + unsent,
-        )
+        return replace(levels, mic_dropped=levels.mic_dropped + unsent)
 
     @property
     def quiet(self) -> bool:
