@@ -1,0 +1,71 @@
+"""Read journals that an earlier version recorded: same view, same plain text, same export.
+
+Each folder of `tests/data/journals` holds a session's `events.jsonl` and how the version that recorded it showed it.
+The journal and `view.json` never change. When the wording of a rendering improves, write it anew with UTC as the time
+zone:
+
+    TZ=UTC gemini-live-tui replay --plain --detail all FOLDER > FOLDER/plain.txt
+    TZ=UTC gemini-live-tui export --to - FOLDER > FOLDER/export.md
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.command_line import run
+
+from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_runtime.journal.recorded_history import RecordedHistory
+from gemini_live_runtime.journal.view import SessionView
+
+FOLDERS = sorted((Path(__file__).parents[2] / "data" / "journals").iterdir())
+
+pytestmark = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+
+
+@pytest.fixture
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An export says when the session started, in local time."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+def test_every_line_is_read(folder: Path) -> None:
+    journal = read_journal(folder)
+    events = list(journal)
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert (journal.problems, journal.torn) == ([], False)
+
+
+def test_the_fold_gives_the_recorded_view(folder: Path) -> None:
+    expected = json.loads((folder / "view.json").read_text())
+    view = fold(read_journal(folder))
+    assert json.loads(json.dumps(view.to_json())) == expected
+    assert SessionView.from_json(expected) == view
+
+
+def test_a_history_of_it_ends_with_the_recorded_view(folder: Path) -> None:
+    history = RecordedHistory(folder)
+    while history.load():
+        pass
+    assert history.live.to_json() == history.view_at(history.last_seq).to_json() == fold(read_journal(folder)).to_json()
+    history.close()
+
+
+def test_replay_prints_the_recorded_lines(folder: Path) -> None:
+    printed = run("replay", "--plain", "--detail", "all", str(folder))
+    assert printed.out.splitlines() == (folder / "plain.txt").read_text().splitlines()
+
+
+@pytest.mark.usefixtures("utc")
+def test_export_writes_the_recorded_document(folder: Path) -> None:
+    printed = run("export", "--to", "-", str(folder))
+    assert printed.out.splitlines() == (folder / "export.md").read_text().splitlines()
