@@ -32,7 +32,7 @@ from gemini_live_runtime import events as ev  # noqa: E402
 from gemini_live_runtime.audio.interface import MODEL_RATE  # noqa: E402
 from gemini_live_runtime.clock import LoopClock  # noqa: E402
 from gemini_live_runtime.conversation.phases import Phase, Transition  # noqa: E402
-from gemini_live_runtime.session.agent.derived_state import Often  # noqa: E402
+from gemini_live_runtime.session.agent.derived_state import FireRateCounter  # noqa: E402
 from gemini_live_runtime.session.core.effects import Play  # noqa: E402
 from gemini_live_runtime.session.definition.builder import Live  # noqa: E402
 from gemini_live_runtime.session.definition.plan import SessionPlan  # noqa: E402
@@ -223,7 +223,7 @@ class Turns:
         mind, now = self.mind, self.mind.clock.now()
         self._number += 1
         # Turns are seconds apart: what fires in each of them is not held back as if it set itself off.
-        mind.settler.often = Often()
+        mind.settler.often = FireRateCounter()
         began = time.perf_counter()
         await mind.pipeline.turn_began(self._number, "voice")
         took = time.perf_counter() - began

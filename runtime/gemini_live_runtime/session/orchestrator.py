@@ -19,32 +19,32 @@ from gemini_live_runtime.conversation.transcript import TranscriptBuffer
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
-from gemini_live_runtime.session.agent.derived_state import Settler
-from gemini_live_runtime.session.agent.event_observer import FastLane
-from gemini_live_runtime.session.agent.faults import FaultReports
-from gemini_live_runtime.session.agent.guard_monitor import Standing
-from gemini_live_runtime.session.agent.moves import Moves
-from gemini_live_runtime.session.agent.phase_runner import PhaseDirector
+from gemini_live_runtime.session.agent.derived_state import SettleEngine
+from gemini_live_runtime.session.agent.event_observer import EventObserver
+from gemini_live_runtime.session.agent.faults import FaultReporter
+from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
+from gemini_live_runtime.session.agent.moves import PhaseNavigator
+from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.agent.session_keys import SessionSignals
 from gemini_live_runtime.session.agent.state_events import StateEvents
-from gemini_live_runtime.session.agent.steering_runner import Steersman
+from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
 from gemini_live_runtime.session.agent.subscription import Subscribers
-from gemini_live_runtime.session.agent.task_queue import ControlLane
-from gemini_live_runtime.session.agent.tool_executor import ToolDesk
-from gemini_live_runtime.session.agent.turn_pipeline import Pipeline
+from gemini_live_runtime.session.agent.task_queue import TaskQueue
+from gemini_live_runtime.session.agent.tool_executor import ToolExecutor
+from gemini_live_runtime.session.agent.turn_pipeline import TurnPipeline
 from gemini_live_runtime.session.agent.user_code import UserCode
 from gemini_live_runtime.session.core.effects import RunTool
-from gemini_live_runtime.session.debugger.debugger import BreakpointDesk
-from gemini_live_runtime.session.debugger.hot_reload import Reloader
-from gemini_live_runtime.session.debugger.operator_commands import OperatorDesk
+from gemini_live_runtime.session.debugger.debugger import Debugger
+from gemini_live_runtime.session.debugger.hot_reload import HotReload
+from gemini_live_runtime.session.debugger.operator_commands import OperatorCommands
 from gemini_live_runtime.session.debugger.pause_gate import TURN_ENDS
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter, PendingContext
-from gemini_live_runtime.session.persistence.autosave import Keeper
-from gemini_live_runtime.session.ports.host import Body, Means
+from gemini_live_runtime.session.persistence.autosave import Autosave
+from gemini_live_runtime.session.ports.host import SessionHost, SessionServices
 from gemini_live_runtime.session.ports.messages import ContextNote
-from gemini_live_runtime.session.rules.dispatch import Reactions
+from gemini_live_runtime.session.rules.dispatch import RuleDispatcher
 from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
 from gemini_live_runtime.session.rules.reactor import (
     LiveReactor,
@@ -84,10 +84,10 @@ _HEARD = frozenset(
 """What `_observe` has a case for; most events are none of these."""
 
 
-class Conductor:
+class Orchestrator:
     """One agent's mind in one session."""
 
-    def __init__(self, plan: SessionPlan, body: Body, means: Means) -> None:
+    def __init__(self, plan: SessionPlan, body: SessionHost, means: SessionServices) -> None:
         definition = plan.definition
         clock = means.clock
         self.plan = plan
@@ -102,9 +102,9 @@ class Conductor:
         self.writer = means.writer
         self._emit = body.emit
         self.code = UserCode(body.emit, clock, body.changed)
-        self.stops = BreakpointDesk(self)
-        self.lane = ControlLane(self._step_failed, body.changed, self.stops.gate)
-        reports = FaultReports(body.emit)
+        self.stops = Debugger(self)
+        self.lane = TaskQueue(self._step_failed, body.changed, self.stops.gate)
+        reports = FaultReporter(body.emit)
         self.callbacks = CallbackRunner(definition.callbacks, clock=clock, report=reports.callback, around=_around)
         self.user_writer = DeferredWriter(means.writer, self.pending, reports.context)
         self.executor = LiveEffectExecutor(
@@ -118,10 +118,10 @@ class Conductor:
         )
         marks = voice_defaults("client" if definition.turn_taking == "client" else "server")
         self.reactor = LiveReactor((*marks, *definition.rules), reports.rule)
-        self.react = Reactions(
+        self.react = RuleDispatcher(
             self.reactor, self.executor, means.writer, body, self.state, clock, instruct=self.replace_instruction
         ).react
-        self.settler = Settler(
+        self.settler = SettleEngine(
             self.state,
             ComputedRegistry(definition.computed),
             WatcherRegistry(definition.watchers),
@@ -136,7 +136,7 @@ class Conductor:
         self.director = (
             None
             if machine is None
-            else PhaseDirector(
+            else PhaseRunner(
                 machine,
                 self.state,
                 self.code,
@@ -146,9 +146,9 @@ class Conductor:
                 about_to_move=self.stops.transition,
             )
         )
-        self.standing = None if machine is None else Standing(machine, self.state, emit=body.emit, now=clock.now)
+        self.standing = None if machine is None else GuardMonitor(machine, self.state, emit=body.emit, now=clock.now)
         self.needs = None if definition.repair is None else NeedsFulfillment(definition.repair)
-        self.steersman = Steersman(
+        self.steersman = SteeringRunner(
             definition,
             self.state,
             self.director,
@@ -163,7 +163,7 @@ class Conductor:
         )
         means.writer.on_instruction = self.steersman.steering.carried
         self.signals = SessionSignals(self.state, clock.now, self.transcript_now)
-        self.fast = FastLane(self, definition)
+        self.fast = EventObserver(self, definition)
         self.agents = BackgroundAgentDispatcher(
             definition.background_agents, clock=clock, on_finished=self._agent_finished
         )
@@ -175,7 +175,7 @@ class Conductor:
             state=self.state,
             agents=self.agents,
         )
-        self.desk = ToolDesk(
+        self.desk = ToolExecutor(
             self.tools,
             self.callbacks,
             self.state,
@@ -188,8 +188,8 @@ class Conductor:
             about_to_call=self.stops.call,
             about_to_run=self.stops.telling,
         )
-        self.pipeline = Pipeline(self)
-        self.moves = Moves(self)
+        self.pipeline = TurnPipeline(self)
+        self.moves = PhaseNavigator(self)
         self.extraction = ExtractionRunner(
             self.state,
             ExtractionSchedule(definition.extractors),
@@ -199,9 +199,9 @@ class Conductor:
             self.pipeline.extraction_failed,
             body.changed,
         )
-        self.operator = OperatorDesk(self)
-        self.reloader = Reloader(self, means.source)
-        self.keeper = Keeper(plan, self)
+        self.operator = OperatorCommands(self)
+        self.reloader = HotReload(self, means.source)
+        self.keeper = Autosave(plan, self)
         self.subscribers = Subscribers(definition.delivery, lambda reader: self.fast.delivery(reader))
         self.closed = False
         self._baffled = False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gemini_live_runtime.session.outbound.deferred_context import MAX_KEPT, HeldContext
+from gemini_live_runtime.session.outbound.deferred_context import MAX_KEPT, DeferredContext
 
 SO_FAR = "[Conversation so far]\nuser: hi"
 
 
 def test_a_setup_carries_what_waits_and_is_only_taken_at_its_word() -> None:
-    held = HeldContext()
+    held = DeferredContext()
     held.hold(["a"])
     assert held.in_setup("Be brief.", resuming=False) == "Be brief.\n\n[Context] a"
     # That connection was not made.
@@ -19,13 +19,13 @@ def test_a_setup_carries_what_waits_and_is_only_taken_at_its_word() -> None:
 
 
 def test_a_setup_of_nothing_is_nothing() -> None:
-    held = HeldContext()
+    held = DeferredContext()
     assert held.in_setup("", resuming=False) == ""
     assert held.carried() == ()
 
 
 def test_what_a_setup_carried_is_carried_as_long_as_the_session_is_resumed() -> None:
-    held = HeldContext()
+    held = DeferredContext()
     held.hold(["a"])
     held.in_setup("I.", resuming=False, so_far=SO_FAR)
     assert held.carried() == (SO_FAR, "a")
@@ -38,7 +38,7 @@ def test_what_a_setup_carried_is_carried_as_long_as_the_session_is_resumed() -> 
 
 
 def test_only_the_newest_notes_of_earlier_setups_are_carried_again() -> None:
-    held = HeldContext()
+    held = DeferredContext()
     for number in range(MAX_KEPT + 1):
         held.hold([f"note {number}."])
         held.in_setup("I.", resuming=True)
@@ -49,7 +49,7 @@ def test_only_the_newest_notes_of_earlier_setups_are_carried_again() -> None:
 
 
 def test_what_comes_while_a_connection_is_made_is_not_taken_for_told() -> None:
-    held = HeldContext()
+    held = DeferredContext()
     held.hold(str(number) for number in range(200))
     held.in_setup("I.", resuming=True)
     assert held.hold(["new", "newer"]) == 2

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
-from gemini_live_runtime.session.agent.task_queue import ControlLane
-from gemini_live_runtime.session.debugger.pause_gate import Holding
+from gemini_live_runtime.session.agent.task_queue import TaskQueue
+from gemini_live_runtime.session.debugger.pause_gate import PauseGate
 
 
 class Gated:
@@ -20,14 +20,14 @@ class Gated:
     def __init__(self) -> None:
         self.events: list[ev.Payload] = []
         self.done: list[str] = []
-        self.gate = Holding(
+        self.gate = PauseGate(
             emit=self.events.append,
             now=asyncio.get_running_loop().time,
             waiting=lambda: (0, self.lane.depth, next(iter(self.lane.waiting), "")),
             on_held=lambda: None,
             on_released=lambda: None,
         )
-        self.lane = ControlLane(
+        self.lane = TaskQueue(
             lambda step, error: self.done.append(f"{step} failed: {error!r}"), lambda: None, self.gate
         )
         self.gate.begin()

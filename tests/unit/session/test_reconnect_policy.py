@@ -20,7 +20,7 @@ from gemini_live_runtime.session.io.reconnect_policy import (
     MAX_ATTEMPTS,
     RESUMES,
     STABLE_S,
-    Reconnecting,
+    ReconnectPolicy,
     keeps_handle,
     retryable,
 )
@@ -64,7 +64,7 @@ def test_what_ended_it_decides_whether_to_try_again_and_with_which_session(
 
 
 def test_the_first_attempt_is_made_at_once_and_the_others_below_a_doubling_bound() -> None:
-    tries = Reconnecting(random.Random(1))
+    tries = ReconnectPolicy(random.Random(1))
     lost = closed_error(1006)
     delays = [tries.delay(lost) for _ in range(MAX_ATTEMPTS + 1)]
     assert delays[0] == 0
@@ -75,7 +75,7 @@ def test_the_first_attempt_is_made_at_once_and_the_others_below_a_doubling_bound
 
 
 def test_a_handle_is_brought_only_so_often() -> None:
-    tries = Reconnecting()
+    tries = ReconnectPolicy()
     brought = []
     while tries.delay(closed_error(1006)) is not None:
         brought.append(tries.resumes)
@@ -83,7 +83,7 @@ def test_a_handle_is_brought_only_so_often() -> None:
 
 
 def test_a_connection_that_lasted_begins_the_count_anew_and_a_short_one_does_not() -> None:
-    tries = Reconnecting()
+    tries = ReconnectPolicy()
     for _ in range(3):
         tries.delay(closed_error(1006))
     tries.connected(STABLE_S - 1)
@@ -93,17 +93,17 @@ def test_a_connection_that_lasted_begins_the_count_anew_and_a_short_one_does_not
 
 
 def test_an_orderly_end_is_followed_only_when_it_was_announced() -> None:
-    assert Reconnecting().delay(closed_error(1000)) is None
-    assert Reconnecting().delay(closed_error(1000), announced=True) == 0
-    assert Reconnecting().delay(closed_error(1008, "API key leaked"), announced=True) is None
+    assert ReconnectPolicy().delay(closed_error(1000)) is None
+    assert ReconnectPolicy().delay(closed_error(1000), announced=True) == 0
+    assert ReconnectPolicy().delay(closed_error(1008, "API key leaked"), announced=True) is None
 
 
 def test_a_refused_handle_leads_to_a_fresh_session() -> None:
-    assert Reconnecting().delay(rejected(1008), unresumable=True) == 0
+    assert ReconnectPolicy().delay(rejected(1008), unresumable=True) == 0
 
 
 def test_moves_of_our_own_use_up_no_attempts_and_are_never_given_up_but_slow_down() -> None:
-    tries = Reconnecting()
+    tries = ReconnectPolicy()
     delays = [tries.move_delay() for _ in range(2000)]
     assert delays[:FREE_MOVES] == [0.0] * FREE_MOVES
     assert delays[FREE_MOVES:] == sorted(delays[FREE_MOVES:])

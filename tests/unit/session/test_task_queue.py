@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from gemini_live_runtime.clock import LoopClock, run_virtual
-from gemini_live_runtime.session.agent.task_queue import CANCELLING_S, ControlLane
+from gemini_live_runtime.session.agent.task_queue import CANCELLING_S, TaskQueue
 
 
 class Lane:
@@ -15,7 +15,7 @@ class Lane:
         self.failed: list[tuple[str, str]] = []
         self.idled = 0
         self.done: list[str] = []
-        self.lane = ControlLane(lambda step, error: self.failed.append((step, type(error).__name__)), self._idle)
+        self.lane = TaskQueue(lambda step, error: self.failed.append((step, type(error).__name__)), self._idle)
         if begun:
             self.lane.begin()
 

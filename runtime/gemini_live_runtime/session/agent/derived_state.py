@@ -22,15 +22,15 @@ MAX_PER_S = 100
 """Times that one watcher or pattern may fire within a second."""
 
 
-class Often:
+class FireRateCounter:
     """How often each watcher and pattern has fired within a second."""
 
     def __init__(self, lately: dict[str, tuple[float, int]] | None = None) -> None:
         self._lately = lately or {}
 
-    def copy(self) -> Often:
+    def copy(self) -> FireRateCounter:
         """One that counts on by itself."""
-        return Often(dict(self._lately))
+        return FireRateCounter(dict(self._lately))
 
     def count(self, what: str, now: float) -> int:
         """It fires once more; how often it had in the second before."""
@@ -41,7 +41,7 @@ class Often:
         return count
 
 
-class Settler:
+class SettleEngine:
     """Computed values, watchers and temporal patterns of one session. Everything `async` is a control-lane step."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Settler:
         self._shown = observed
         self._about_to_act = about_to_act
         self._changes = state.track()
-        self.often = Often()
+        self.often = FireRateCounter()
         self._pattern_faults: Counter[str] = Counter()
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
         """Keys whose change calls for settling."""

@@ -30,7 +30,7 @@ from gemini_live_runtime.state.temporal import TemporalEvent
 if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.subscription import Subscription
     from gemini_live_runtime.session.io.handle import LiveHandle
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.orchestrator import Orchestrator
     from gemini_live_runtime.session.ports.messages import ContextNote
 
 LOCAL_HANG_OVER_S = 0.3
@@ -87,10 +87,10 @@ _HEARD = frozenset(
 _NOT_FOR_PATTERNS = _NOT_FOR_RULES | {"transcript.delta", "session.state"}
 
 
-class FastLane:
+class EventObserver:
     """Hears every event of one session, at once."""
 
-    def __init__(self, mind: Conductor, definition: Definition) -> None:
+    def __init__(self, mind: Orchestrator, definition: Definition) -> None:
         self._mind = mind
         self._fast = mind.callbacks.fast
         self._soft = None if definition.soft_turn_s is None else SoftTurnDetector(definition.soft_turn_s)

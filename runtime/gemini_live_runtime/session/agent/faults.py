@@ -17,7 +17,7 @@ RULE = "reactor rule"
 """Where a rule's fault is said to be."""
 
 
-class FaultReports:
+class FaultReporter:
     """Turns the reports of a mind's parts into events."""
 
     def __init__(self, emit: Callable[[ev.Payload], None]) -> None:

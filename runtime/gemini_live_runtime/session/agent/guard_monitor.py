@@ -27,7 +27,7 @@ AT_MOST_OF_TIME = 0.02
 """The part of all time that reading may take: guards that are functions may be slow."""
 
 
-class Standing:
+class GuardMonitor:
     """Reads the guards and needs of the current phase when a key that they read has changed.
 
     A guard that is a function is read after any change: nobody knows what it reads.

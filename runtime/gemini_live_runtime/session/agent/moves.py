@@ -9,13 +9,13 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.why import why_blocked
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.orchestrator import Orchestrator
 
 
-class Moves:
+class PhaseNavigator:
     """Where the conversation of one session may be taken."""
 
-    def __init__(self, mind: Conductor) -> None:
+    def __init__(self, mind: Orchestrator) -> None:
         self._mind = mind
         self._loop = asyncio.get_running_loop()
 

@@ -37,7 +37,7 @@ NAVIGATION = "session:navigation_context"
 """Where the conversation stands, in words for the model."""
 
 
-class PhaseDirector:
+class PhaseRunner:
     """Runs transitions. Everything here is a step of the control lane."""
 
     def __init__(

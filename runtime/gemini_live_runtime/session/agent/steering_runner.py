@@ -19,7 +19,7 @@ from gemini_live_runtime.conversation.steering import (
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
-from gemini_live_runtime.session.agent.phase_runner import PhaseDirector
+from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.agent.user_code import UserCode
 from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.session.io.wire_writer import WireWriter
@@ -33,14 +33,14 @@ Moment = Literal["connected", "turn", "tool", "between"]
 """When something is to be told: `tool` is while the model waits for an answer, where nothing may be put in between."""
 
 
-class Steersman:
+class SteeringRunner:
     """Keeps the model's instruction and context in step with the agent's mind. Steps of the control lane."""
 
     def __init__(
         self,
         definition: Definition,
         state: State,
-        director: PhaseDirector | None,
+        director: PhaseRunner | None,
         callbacks: CallbackRunner,
         code: UserCode,
         writer: WireWriter,

@@ -33,7 +33,7 @@ class Gate(Protocol):
         ...
 
 
-class ControlLane:
+class TaskQueue:
     """Runs steps one at a time on the running loop. A step that raises is reported and the next one runs.
 
     The wire, the sound and the operator never wait for it: they only add steps. Nothing runs before `begin`.

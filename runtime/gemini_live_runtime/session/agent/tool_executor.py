@@ -32,7 +32,7 @@ class ToolResponse:
     response: dict[str, Any]
 
 
-class ToolDesk:
+class ToolExecutor:
     """Gates, starts and answers the calls of one session."""
 
     def __init__(

@@ -18,7 +18,7 @@ from gemini_live_runtime.tools.dispatch import Outcome
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.extraction import TriggerEvent
     from gemini_live_runtime.session.agent.steering_runner import Moment
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.orchestrator import Orchestrator
 
 EXTRACTION_GRACE_S = 0.5
 """Seconds that the end of a turn waits for extractors; what they find later is taken up when it comes."""
@@ -32,10 +32,10 @@ ESCALATION = "session:repair:escalation"
 UNFULFILLED = "session:repair:unfulfilled"
 
 
-class Pipeline:
+class TurnPipeline:
     """The steps of one session; each is run by the control lane."""
 
-    def __init__(self, mind: Conductor) -> None:
+    def __init__(self, mind: Orchestrator) -> None:
         self._mind = mind
         self._reading = False
         self._by = "model"

@@ -1,4 +1,4 @@
-"""Breakpoints as data: which there are, what they match, how often they were hit. Holding is done elsewhere."""
+"""Breakpoints as data: which there are, what they match, how often they were hit. Pausing is done elsewhere."""
 
 from __future__ import annotations
 

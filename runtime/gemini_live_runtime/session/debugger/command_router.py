@@ -13,7 +13,7 @@ from gemini_live_runtime.text import redactor
 OrderT = TypeVar("OrderT", bound=Order)
 
 
-class OperatorOrders:
+class CommandRouter:
     """Hands each order to the one that took it on; what that raises is the refusal's reason."""
 
     def __init__(self, emit: Callable[[ev.Payload], None]) -> None:

@@ -10,25 +10,25 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.debugger.breakpoints import Breakpoint, Breakpoints, Kind
-from gemini_live_runtime.session.debugger.pause_gate import MINOR, Holding
+from gemini_live_runtime.session.debugger.pause_gate import MINOR, PauseGate
 from gemini_live_runtime.state.explaining import Explanation
 from gemini_live_runtime.state.store import Mutation
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.debugger.command_router import OperatorOrders
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.debugger.command_router import CommandRouter
+    from gemini_live_runtime.session.orchestrator import Orchestrator
 
 MAX_NOTE = 2000
 """Characters of a mark's note."""
 
 
-class BreakpointDesk:
+class Debugger:
     """Holds the agent of one session where the operator wants it held."""
 
-    def __init__(self, mind: Conductor) -> None:
+    def __init__(self, mind: Orchestrator) -> None:
         self._mind = mind
         self.breakpoints = Breakpoints(self._known)
-        self.gate = Holding(
+        self.gate = PauseGate(
             emit=mind.body.emit,
             now=mind.clock.now,
             waiting=self._waiting,
@@ -46,7 +46,7 @@ class BreakpointDesk:
 
     # -- orders ------------------------------------------------------------------------------------------------------
 
-    def take_orders(self, orders: OperatorOrders) -> None:
+    def take_orders(self, orders: CommandRouter) -> None:
         """Take on the orders that belong here."""
         orders.take(cmd.SetBreakpoint, self._set)
         orders.take(cmd.RemoveBreakpoint, self._remove)

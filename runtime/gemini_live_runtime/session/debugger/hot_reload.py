@@ -15,9 +15,9 @@ from gemini_live_runtime.text import redactor
 from gemini_live_runtime.threads import call_in_thread
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.debugger.command_router import OperatorOrders
+    from gemini_live_runtime.session.debugger.command_router import CommandRouter
     from gemini_live_runtime.session.definition.plan import SessionPlan
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.orchestrator import Orchestrator
 
 READING_S = 10.0
 """Seconds that reading an agent may take."""
@@ -50,10 +50,10 @@ class Source(Protocol):
         ...
 
 
-class Reloader:
+class HotReload:
     """Reads the agent of one session again."""
 
-    def __init__(self, mind: Conductor, source: Source | None) -> None:
+    def __init__(self, mind: Orchestrator, source: Source | None) -> None:
         self._mind = mind
         self._source = source
         self._last = mind.plan
@@ -66,7 +66,7 @@ class Reloader:
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
-    def take_orders(self, orders: OperatorOrders) -> None:
+    def take_orders(self, orders: CommandRouter) -> None:
         """Take on the orders that belong here."""
         orders.take(cmd.ReloadAgent, self._ordered)
 

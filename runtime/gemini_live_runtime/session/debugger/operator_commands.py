@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, StateError
-from gemini_live_runtime.session.debugger.preview import Scene, foresee_edit, foresee_phase
-from gemini_live_runtime.session.debugger.preview_runner import Oracle
+from gemini_live_runtime.session.debugger.preview import PreviewScene, foresee_edit, foresee_phase
+from gemini_live_runtime.session.debugger.preview_runner import PreviewRunner
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.rules.effects import SendContext
 from gemini_live_runtime.state.edits import Edit, EditHistory, Made, read_edits
@@ -23,8 +23,8 @@ from gemini_live_runtime.text import redactor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gemini_live_runtime.session.debugger.command_router import OperatorOrders
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.debugger.command_router import CommandRouter
+    from gemini_live_runtime.session.orchestrator import Orchestrator
 
 OWN_KEYS = frozenset(
     ("session:phase", "session:phase_needs", "session:phase_requires", "session:active_tools", "session:wire_phase")
@@ -34,18 +34,18 @@ OWN_KEYS = frozenset(
 FIRED = "the operator fired it"
 
 
-class OperatorDesk:
+class OperatorCommands:
     """The operator's hands on the mind of one session."""
 
-    def __init__(self, mind: Conductor) -> None:
+    def __init__(self, mind: Orchestrator) -> None:
         self._mind = mind
         self._emit = mind.body.emit
         self._history = EditHistory(mind.state)
-        self._oracle = Oracle(mind.body.emit)
+        self._oracle = PreviewRunner(mind.body.emit)
         self._going: tuple[cmd.GoToPhase, str] | None = None
         """The phase to go to when the turn has ended, and the command that asked for it."""
 
-    def take_orders(self, orders: OperatorOrders) -> None:
+    def take_orders(self, orders: CommandRouter) -> None:
         """Take on the orders that belong here."""
         orders.take(cmd.EditState, self._edit)
         orders.take(cmd.PreviewEdit, self._preview_edit)
@@ -110,7 +110,7 @@ class OperatorDesk:
             edits = self._read(given)
         except StateError as error:
             return self._oracle.say(trouble(redactor.text(str(error))))
-        scene = Scene.of(self._mind)
+        scene = PreviewScene.of(self._mind)
         origin = _by_hand("")
         return self._oracle.ask(
             lambda: foresee_edit(scene, edits, origin, command_id), trouble, runs_code=scene.runs_code
@@ -171,7 +171,7 @@ class OperatorDesk:
             self._check_phase(name)
         except AgentError as error:
             return self._oracle.say(trouble(str(error)))
-        scene = Scene.of(self._mind)
+        scene = PreviewScene.of(self._mind)
         assert scene.machine is not None
         written = not isinstance(scene.machine.phases[name].instruction.source, str)
         return self._oracle.ask(

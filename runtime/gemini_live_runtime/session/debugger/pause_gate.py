@@ -26,7 +26,7 @@ MINOR = frozenset(("pattern",))
 """Steps that only take note: they wait too, but nobody wants to see them one by one."""
 
 
-class Holding:
+class PauseGate:
     """Holds one agent. Make it on the session's loop; nothing is held before `begin`."""
 
     def __init__(

@@ -1,7 +1,7 @@
 """What an operator's step would do, found out on a copy: nothing of the session changes and no action is run.
 
 The copy is judged by what judges the session itself: its computed values, watchers, temporal patterns and phases. A
-`Scene` is taken on the session's loop; from then on it belongs to whoever works with it, in whatever thread.
+`PreviewScene` is taken on the session's loop; from then on it belongs to whoever works with it, in whatever thread.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ from gemini_live_runtime.conversation.transitions import (
     TransitionPlan,
 )
 from gemini_live_runtime.errors import GeminiLiveError
-from gemini_live_runtime.session.agent.derived_state import MAX_PER_S, MAX_ROUNDS, Often, fired_event, missed_event
+from gemini_live_runtime.session.agent.derived_state import (
+    MAX_PER_S,
+    MAX_ROUNDS,
+    FireRateCounter,
+    fired_event,
+    missed_event,
+)
 from gemini_live_runtime.session.agent.phase_runner import (
     NAVIGATION,
     blocked_event,
@@ -43,11 +49,11 @@ from gemini_live_runtime.state.watchers import Firing, WatcherRegistry
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.phases import Phase
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.orchestrator import Orchestrator
 
 
 @dataclass(slots=True)
-class Scene:
+class PreviewScene:
     """A copy of everything that decides in one session."""
 
     state: State
@@ -55,7 +61,7 @@ class Scene:
     computed: ComputedRegistry
     watchers: WatcherRegistry
     patterns: TemporalRegistry
-    often: Often
+    often: FireRateCounter
     machine: PhaseMachine | None
     may_move: bool
     """Whether the conversation may move between turns: not while the model waits for a tool."""
@@ -75,7 +81,7 @@ class Scene:
     """The patterns that were there, each with its measured numbers every time."""
 
     @classmethod
-    def of(cls, mind: Conductor) -> Scene:
+    def of(cls, mind: Orchestrator) -> PreviewScene:
         """How things stand now."""
         state = mind.state.copy()
         machine = None if mind.director is None else mind.director.machine.copy()
@@ -219,7 +225,7 @@ def hooks(plan: TransitionPlan) -> list[str]:
     return found
 
 
-def foresee_edit(scene: Scene, edits: Iterable[Edit], origin: Origin, command_id: str) -> ev.EditPreviewed:
+def foresee_edit(scene: PreviewScene, edits: Iterable[Edit], origin: Origin, command_id: str) -> ev.EditPreviewed:
     """What would come of these edits, up to the first action of the agent's own code."""
     state = scene.state
     derived = {key: state.own(key) for key in state.keys("derived")}
@@ -261,7 +267,7 @@ def foresee_edit(scene: Scene, edits: Iterable[Edit], origin: Origin, command_id
     )
 
 
-def foresee_phase(scene: Scene, name: str, command_id: str) -> ev.PhasePreviewed:
+def foresee_phase(scene: PreviewScene, name: str, command_id: str) -> ev.PhasePreviewed:
     """What going to phase `name` by the operator's word would do. Raises `GeminiLiveError` when it cannot be."""
     machine, state = scene.machine, scene.state
     assert machine is not None

@@ -21,7 +21,7 @@ MAX_ASKING = 4
 """Questions under way at once: a function that hangs keeps its thread."""
 
 
-class Oracle:
+class PreviewRunner:
     """Answers with an event each."""
 
     def __init__(self, emit: Callable[[ev.Payload], None]) -> None:

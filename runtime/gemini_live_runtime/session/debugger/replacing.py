@@ -19,12 +19,12 @@ from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.orchestrator import Orchestrator
     from gemini_live_runtime.state.temporal import TemporalPattern
     from gemini_live_runtime.tools.declaration import Tool
 
 
-def replacement(mind: Conductor, last: SessionPlan, read: SessionPlan) -> Callable[[], None]:
+def replacement(mind: Orchestrator, last: SessionPlan, read: SessionPlan) -> Callable[[], None]:
     """What puts `read` in the place of `last`. Raises `AgentError` when it cannot be used; nothing has changed then."""
     plan = _kept(mind, last, read)
     definition = plan.definition
@@ -79,7 +79,7 @@ def replacement(mind: Conductor, last: SessionPlan, read: SessionPlan) -> Callab
     return adopt
 
 
-def _kept(mind: Conductor, last: SessionPlan, read: SessionPlan) -> SessionPlan:
+def _kept(mind: Orchestrator, last: SessionPlan, read: SessionPlan) -> SessionPlan:
     """`read` with what a session keeps as it began, and the operator's instruction unless the file's was edited."""
     running = mind.plan.definition
     kept = {name: getattr(running, name) for name in NEXT_SESSION}

@@ -15,10 +15,10 @@ from gemini_live_runtime.session.io.wire_writer import WireWriter
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.io.vad import InputVadSnapshot
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.orchestrator import Orchestrator
 
 
-class Ears:
+class AudioInput:
     """The `AudioListener` of one session."""
 
     def __init__(
@@ -26,7 +26,7 @@ class Ears:
         core: SessionCore,
         audio: AudioIO,
         writer: WireWriter,
-        conductor: Conductor,
+        conductor: Orchestrator,
         clock: Clock,
         *,
         perform: Callable[[list[Effect]], None],

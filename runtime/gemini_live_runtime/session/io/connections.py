@@ -13,7 +13,7 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError, SetupRejectedError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.core.effects import Effect
-from gemini_live_runtime.session.io.reconnect_policy import Reconnecting, keeps_handle, retryable
+from gemini_live_runtime.session.io.reconnect_policy import ReconnectPolicy, keeps_handle, retryable
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
 from gemini_live_runtime.wire.messages import AudioFrame
@@ -21,7 +21,7 @@ from gemini_live_runtime.wire.messages import AudioFrame
 if TYPE_CHECKING:
     from gemini_live_runtime.session.core.core import SessionCore
     from gemini_live_runtime.session.io.wire_writer import WireWriter
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.orchestrator import Orchestrator
 
 LEAVE_EARLY_S = 2.0
 """Seconds before the server closes at which the connection is left, whatever is going on."""
@@ -56,13 +56,13 @@ class Opening:
     """Why the server recognises no speech, as far as that is known; the session is typed then."""
 
 
-class WireLife:
+class ConnectionManager:
     """The connections of one session, one after the other."""
 
     def __init__(
         self,
         core: SessionCore,
-        conductor: Conductor,
+        conductor: Orchestrator,
         writer: WireWriter,
         recorder: WireRecorder,
         *,
@@ -82,7 +82,7 @@ class WireLife:
         self._perform = perform
         self._emit = emit
         self._pause = pause
-        self._reconnecting = Reconnecting()
+        self._reconnecting = ReconnectPolicy()
         self._leaving: asyncio.Task[None] | None = None
         self._leaves_at = 0.0
         self._announced = False

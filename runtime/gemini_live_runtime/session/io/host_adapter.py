@@ -14,8 +14,8 @@ from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
 
 
-class SessionBody:
-    """A `Body` over one session: `perform` carries out what the core decides, `publish` makes events."""
+class HostAdapter:
+    """A `SessionHost` over one session: `perform` carries out what the core decides, `publish` makes events."""
 
     def __init__(
         self,

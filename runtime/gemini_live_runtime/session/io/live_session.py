@@ -33,18 +33,18 @@ from gemini_live_runtime.session.core.effects import (
     Send,
     Speaker,
 )
-from gemini_live_runtime.session.debugger.command_router import OperatorOrders
+from gemini_live_runtime.session.debugger.command_router import CommandRouter
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.definition.plan import SessionPlan
-from gemini_live_runtime.session.io.audio_input import Ears
-from gemini_live_runtime.session.io.connections import Opening, WireLife
+from gemini_live_runtime.session.io.audio_input import AudioInput
+from gemini_live_runtime.session.io.connections import ConnectionManager, Opening
 from gemini_live_runtime.session.io.handle import LiveHandle
-from gemini_live_runtime.session.io.host_adapter import SessionBody
+from gemini_live_runtime.session.io.host_adapter import HostAdapter
 from gemini_live_runtime.session.io.sound_tap import sound_tap
 from gemini_live_runtime.session.io.wire_writer import WireWriter
-from gemini_live_runtime.session.orchestrator import Conductor
+from gemini_live_runtime.session.orchestrator import Orchestrator
 from gemini_live_runtime.session.outbound.capabilities import Capabilities
-from gemini_live_runtime.session.ports.host import Means
+from gemini_live_runtime.session.ports.host import SessionServices
 from gemini_live_runtime.session.ports.sink import EventSink
 from gemini_live_runtime.text import redactor
 
@@ -96,7 +96,7 @@ class LiveSession:
         self._clock = clock
         self._notices = notices
         self._changed = asyncio.Event()
-        self._body = SessionBody(
+        self._body = HostAdapter(
             core,
             audio,
             clock,
@@ -110,10 +110,10 @@ class LiveSession:
         self._writer = WireWriter(
             capabilities, route, emit=self._emit, on_prompt=self._body.prompted, on_lost=self._send_lost
         )
-        self.conductor = Conductor(
+        self.conductor = Orchestrator(
             plan,
             self._body,
-            Means(
+            SessionServices(
                 clock=clock,
                 writer=self._writer,
                 async_tools=capabilities.async_tools,
@@ -122,13 +122,13 @@ class LiveSession:
                 source=source,
             ),
         )
-        self.orders = OperatorOrders(self._emit)
+        self.orders = CommandRouter(self._emit)
         self.conductor.stops.take_orders(self.orders)
         self.conductor.operator.take_orders(self.orders)
         self.conductor.reloader.take_orders(self.orders)
         self.handle = self.conductor.fast.handle = LiveHandle(self)
         self._model_sound = sound_tap(self.conductor.telemetry, self.conductor.callbacks.watched("on_audio"), clock.now)
-        self._wire = WireLife(
+        self._wire = ConnectionManager(
             core,
             self.conductor,
             self._writer,
@@ -139,7 +139,7 @@ class LiveSession:
             emit=self._emit,
             pause=self.until_quiet,
         )
-        self.ears = Ears(
+        self.ears = AudioInput(
             core, audio, self._writer, self.conductor, clock, perform=self._perform, changed=self._changed.set
         )
         self._end: asyncio.Future[End] = asyncio.get_running_loop().create_future()

@@ -40,7 +40,7 @@ _FRESH = frozenset((CloseKind.HANDLE, CloseKind.CONTEXT))
 
 
 @dataclass(slots=True)
-class Reconnecting:
+class ReconnectPolicy:
     """The attempts of one session. `jitter` is seedable; delays are random below a doubling bound ("full jitter")."""
 
     jitter: random.Random = field(default_factory=random.Random)

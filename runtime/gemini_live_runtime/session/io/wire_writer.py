@@ -10,7 +10,7 @@ from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
 from gemini_live_runtime.session.core.effects import Send
 from gemini_live_runtime.session.outbound.capabilities import Capabilities, Route
 from gemini_live_runtime.session.outbound.context_queue import MAX_NOTES
-from gemini_live_runtime.session.outbound.deferred_context import HeldContext
+from gemini_live_runtime.session.outbound.deferred_context import DeferredContext
 from gemini_live_runtime.session.ports.messages import ContextRole, context_message, instruction_message, prompt_message
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.connection import Connection
@@ -36,7 +36,7 @@ class WireWriter:
         self.on_instruction: Callable[[str], None] = lambda text: None
         """Told of every instruction that went out, whoever wrote it: the mind sets it."""
         self.route = route
-        self.held = None if capabilities.context_mid_session else HeldContext()
+        self.held = None if capabilities.context_mid_session else DeferredContext()
         """Context that waits for a text or a setup to travel with; None where it travels by itself."""
         self._realtime_text = capabilities.text_is_realtime
         self._emit = emit
@@ -136,7 +136,7 @@ class WireWriter:
         self._emit(ev.PromptChanged(state="sent", reason=reason))
         self._on_prompt()
 
-    def _hold(self, held: HeldContext, texts: Sequence[str], reason: str) -> None:
+    def _hold(self, held: DeferredContext, texts: Sequence[str], reason: str) -> None:
         dropped = held.hold(texts)
         self._emit(ev.ContextSent(texts=tuple(texts), reasons=_reasons(reason), queued=True))
         if dropped:

@@ -19,7 +19,7 @@ GO_ON = "[Please go on]"
 """What a prompt says where only text is answered."""
 
 
-class HeldContext:
+class DeferredContext:
     """What one session's model has not been told yet (`waiting`), and what only a setup has told it."""
 
     def __init__(self) -> None:

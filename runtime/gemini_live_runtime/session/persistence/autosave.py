@@ -16,17 +16,17 @@ from gemini_live_runtime.text import redactor, sanitise_line
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.definition.plan import SessionPlan
-    from gemini_live_runtime.session.orchestrator import Conductor
+    from gemini_live_runtime.session.orchestrator import Orchestrator
 
 
 LOAD_S = 10.0
 """Seconds that a kept session may take to be read before the conversation begins without it."""
 
 
-class Keeper:
+class Autosave:
     """Saves snapshots after each turn and at the end, in order; does nothing for an agent without persistence."""
 
-    def __init__(self, plan: SessionPlan, mind: Conductor) -> None:
+    def __init__(self, plan: SessionPlan, mind: Orchestrator) -> None:
         self._mind = mind
         self._plan = plan
         self._store = plan.definition.persistence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.debugger.hot_reload import Source
 
 
-class Body(Protocol):
+class SessionHost(Protocol):
     """What the mind asks of the session that it belongs to."""
 
     @property
@@ -93,7 +93,7 @@ class Body(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class SessionServices:
     """What a mind works with."""
 
     clock: Clock

@@ -8,7 +8,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.agent.faults import RULE
 from gemini_live_runtime.session.io.wire_writer import WireWriter
-from gemini_live_runtime.session.ports.host import Body
+from gemini_live_runtime.session.ports.host import SessionHost
 from gemini_live_runtime.session.rules.effects import (
     PromptModel,
     Reaction,
@@ -32,7 +32,7 @@ TOLD = (SendContext, UpdateInstruction, TransitionPhase)
 """Effects of rules that are told as reactions; the others tell of themselves, or happen all the time."""
 
 
-class Reactions:
+class RuleDispatcher:
     """Asks the rules of one session and has their effects performed."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Reactions:
         reactor: LiveReactor,
         executor: LiveEffectExecutor,
         writer: WireWriter,
-        body: Body,
+        body: SessionHost,
         state: State,
         clock: Clock,
         *,
