@@ -62,7 +62,7 @@ def test_the_wheel_holds_nothing_but_the_two_packages(distributions: Distributio
         "gemini_live_runtime/py.typed",
         "gemini_live_tui/py.typed",
         "gemini_live_runtime/agents/dialogues/concierge.toml",
-        "gemini_live_tui/screens/console.tcss",
+        "gemini_live_tui/console/console.tcss",
         "gemini_live_tui/themes/ember.toml",
     ],
 )

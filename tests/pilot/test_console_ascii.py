@@ -12,7 +12,7 @@ from tests.support.looks import LOOKS
 from tests.support.scripted_link import ScriptedLink
 from tests.support.set_up_doubles import FakeStarter
 
-from gemini_live_tui.glyphs import ASCII, UNICODE, Glyphs
+from gemini_live_tui.painting.glyphs import ASCII, UNICODE, Glyphs
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.console_driver import Driver, console
 
-from gemini_live_tui.desk import PANES
-from gemini_live_tui.screens.jump import JumpScreen, letters_for
+from gemini_live_tui.pane_layout import PANES
+from gemini_live_tui.pickers.jump import JumpScreen, letters_for
 
 
 def letters(driver: Driver) -> dict[str, str]:

@@ -9,8 +9,8 @@ from tests.support.console_driver import console
 
 from gemini_live_runtime.commands import SetMicrophone
 from gemini_live_tui.actions import ACTIONS, PLACES
-from gemini_live_tui.screens.help import HelpScreen
-from gemini_live_tui.screens.themes import ThemesScreen
+from gemini_live_tui.dialogs.help import HelpScreen
+from gemini_live_tui.pickers.themes import ThemesScreen
 
 
 async def test_of_a_broken_keymap_the_rest_works_and_a_sentence_says_what_does_not() -> None:

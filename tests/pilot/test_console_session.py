@@ -10,7 +10,7 @@ from tests.support.scripted_link import ScriptedLink
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.view import Block, SessionView
-from gemini_live_tui.glyphs import STATE_LABELS
+from gemini_live_tui.painting.glyphs import STATE_LABELS
 
 
 async def test_every_state_is_told_by_its_word() -> None:

@@ -22,11 +22,11 @@ from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.history import History
 from gemini_live_runtime.vocabulary import header
 from gemini_live_tui.app import ConsoleApp
-from gemini_live_tui.moments import find
-from gemini_live_tui.screens.marks import MarksScreen
+from gemini_live_tui.panes.events import Events
+from gemini_live_tui.panes.timeline import Timeline
+from gemini_live_tui.pickers.marks import MarksScreen
+from gemini_live_tui.session_data.moment_parser import find
 from gemini_live_tui.settings import ConsoleSettings
-from gemini_live_tui.widgets.events import Events
-from gemini_live_tui.widgets.timeline import Timeline
 
 
 async def test_typing_and_muting_reach_the_call_from_the_past_which_stands_still() -> None:
@@ -334,7 +334,7 @@ async def test_playing_follows_the_sound_and_pausing_ends_it(monkeypatch: pytest
         async def gone(self) -> None:
             return
 
-    monkeypatch.setattr("gemini_live_tui.screens.time_actions.SoundPlayback", Sounding)
+    monkeypatch.setattr("gemini_live_tui.console.time_travel.SoundPlayback", Sounding)
     link = ScriptedLink()
     async with console(link=link, started=False, size=(120, 40)) as driver:
         link.put(Hello("s", 1, "test", "/nowhere"))

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.support.console_driver import Driver, console
 
-from gemini_live_tui.widgets import tools
+from gemini_live_tui.panes import tools
+from gemini_live_tui.panes.base import FAILED_S
+from gemini_live_tui.panes.phase import PhasePane
+from gemini_live_tui.panes.tools import Tools
 from gemini_live_tui.widgets.line_list import LineList
-from gemini_live_tui.widgets.pane import FAILED_S
-from gemini_live_tui.widgets.phase_pane import PhasePane
-from gemini_live_tui.widgets.tools import Tools
 
 
 @contextmanager

@@ -23,11 +23,11 @@ from gemini_live_runtime.wire import key_check
 from gemini_live_tui import config
 from gemini_live_tui.actions import ACTIONS
 from gemini_live_tui.actions.keymap import keys_of
-from gemini_live_tui.screens.key import KeyScreen
-from gemini_live_tui.screens.palette import CommandsScreen
-from gemini_live_tui.screens.welcome import WelcomeScreen
+from gemini_live_tui.dialogs.api_key import KeyScreen
+from gemini_live_tui.dialogs.first_run import WelcomeScreen
+from gemini_live_tui.launcher import Choice
+from gemini_live_tui.pickers.palette import CommandsScreen
 from gemini_live_tui.set_up import keys, vertex
-from gemini_live_tui.starting import Choice
 
 
 @pytest.fixture(autouse=True)

@@ -12,10 +12,10 @@ from tests.support.set_up_doubles import FakeStarter, before_a_session, use_doub
 from gemini_live_runtime.agents.catalogue import CATALOGUE
 from gemini_live_runtime.commands import HangUp
 from gemini_live_runtime.errors import AgentError
-from gemini_live_tui.screens.confirm import ConfirmScreen
-from gemini_live_tui.screens.gallery import GalleryScreen
+from gemini_live_tui.dialogs.confirm import ConfirmScreen
+from gemini_live_tui.launcher import Choice
+from gemini_live_tui.pickers.gallery import GalleryScreen
 from gemini_live_tui.set_up.recent import recent_agents, remember
-from gemini_live_tui.starting import Choice
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from gemini_live_tui import theming
+from gemini_live_tui.painting.wrapping import wrap
 from gemini_live_tui.widgets.line_list import Line, LineList
-from gemini_live_tui.wrapping import wrap
 
 
 @dataclass

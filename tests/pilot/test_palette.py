@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.console_driver import console
 from textual.command import CommandList
 
-from gemini_live_tui.screens.palette import CommandsScreen
+from gemini_live_tui.pickers.palette import CommandsScreen
 
 
 async def test_a_search_that_ends_while_the_palette_is_taken_down_ends_nothing_else() -> None:

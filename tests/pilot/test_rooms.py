@@ -9,11 +9,11 @@ from tests.support.console_driver import BY_NAME, Driver, console
 from tests.support.session_rooms import done, record_live, record_three
 from tests.support.set_up_doubles import FakeStarter
 
-from gemini_live_tui.rooms import ROOMS
-from gemini_live_tui.screens.export import ExportScreen
-from gemini_live_tui.screens.meters import MetersScreen
-from gemini_live_tui.screens.sessions import SessionsScreen
-from gemini_live_tui.screens.state_editor import StateEditor
+from gemini_live_tui.dialogs.meters import MetersScreen
+from gemini_live_tui.editors.export import ExportScreen
+from gemini_live_tui.editors.state import StateEditor
+from gemini_live_tui.pickers.sessions import SessionsScreen
+from gemini_live_tui.screen_registry import ROOMS
 
 
 def stack(driver: Driver) -> list[str]:

@@ -27,8 +27,8 @@ from tests.support.session_rooms import (
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.journal import catalog, trash
-from gemini_live_tui.screens.export import ExportScreen
-from gemini_live_tui.screens.sessions import SessionsScreen
+from gemini_live_tui.editors.export import ExportScreen
+from gemini_live_tui.pickers.sessions import SessionsScreen
 
 
 def words(driver: Driver) -> str:

@@ -14,8 +14,8 @@ from textual._compositor import LayoutUpdate
 from textual.geometry import Region
 
 from gemini_live_runtime import events as ev
-from gemini_live_tui import sparse_compositor
 from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.painting import sparse_compositor
 
 
 class Glass:

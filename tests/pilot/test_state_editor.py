@@ -11,9 +11,9 @@ from tests.support.console_driver import BY_NAME, console
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import EditState, PreviewEdit
-from gemini_live_tui.screens.import_state import ImportState
-from gemini_live_tui.screens.state_editor import StateEditor
-from gemini_live_tui.screens.why import WhyScreen
+from gemini_live_tui.dialogs.why import WhyScreen
+from gemini_live_tui.editors.import_state import ImportState
+from gemini_live_tui.editors.state import StateEditor
 
 
 async def test_keys_that_arrive_together_are_obeyed_in_their_order() -> None:

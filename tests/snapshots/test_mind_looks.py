@@ -13,9 +13,9 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from gemini_live_tui.app import ConsoleApp
-from gemini_live_tui.screens.state_editor import StateEditor
-from gemini_live_tui.widgets.state_pane import StatePane
-from gemini_live_tui.widgets.watchers_pane import WatchersPane
+from gemini_live_tui.editors.state import StateEditor
+from gemini_live_tui.panes.state import StatePane
+from gemini_live_tui.panes.watchers import WatchersPane
 
 WIDE, NORMAL, NARROW = (160, 45), (120, 36), (80, 24)
 Act = Callable[[ConsoleApp, Pilot[Any], ScriptedLink], Awaitable[None]]

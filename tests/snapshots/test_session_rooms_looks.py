@@ -22,7 +22,7 @@ Act = Callable[[Driver], Awaitable[None]]
 def one_place_and_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The same times and folder on every machine."""
     monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.setattr("gemini_live_tui.screens.export.usual_folder", lambda: Path("/calls/exported"))
+    monkeypatch.setattr("gemini_live_tui.editors.export.usual_folder", lambda: Path("/calls/exported"))
     if hasattr(time, "tzset"):
         time.tzset()
     yield

@@ -143,7 +143,7 @@ def doubles(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setenv("GEMINI_API_KEY", "")
     used = ManualClock().wall() - 7200
     own = [RecentAgent(reference, used) for reference in ("front_desk:agent", "/gone/my_agent.py:agent")]
-    monkeypatch.setattr("gemini_live_tui.screens.gallery.recent_agents", lambda: own)
+    monkeypatch.setattr("gemini_live_tui.pickers.gallery.recent_agents", lambda: own)
     return monkeypatch
 
 

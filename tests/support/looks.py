@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from tests.support.console_driver import Driver
 
-from gemini_live_tui.rooms import ROOMS
+from gemini_live_tui.screen_registry import ROOMS
 
 Look = Callable[[Driver], Awaitable[None]]
 

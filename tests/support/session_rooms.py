@@ -10,8 +10,8 @@ from tests.support.recordings import WALL, Recorder, debt_call
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.journal.catalog import rename
-from gemini_live_tui.screens.export import ExportScreen
-from gemini_live_tui.screens.sessions import SessionsScreen
+from gemini_live_tui.editors.export import ExportScreen
+from gemini_live_tui.pickers.sessions import SessionsScreen
 
 LIVE = "20261120-120000-abcd"
 """The session of the scripted link."""

@@ -16,10 +16,10 @@ from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.config import load
-from gemini_live_tui.session_link import LinkSource
+from gemini_live_tui.launcher import Choice
+from gemini_live_tui.session_data.link import LinkSource
 from gemini_live_tui.set_up import devices as set_up_devices
 from gemini_live_tui.settings import ConsoleSettings
-from gemini_live_tui.starting import Choice
 
 DEVICES = (
     SoundDevice(0, "Built-in Audio", "ALSA", 2, 2, 48_000),

@@ -23,15 +23,15 @@ from gemini_live_runtime.text import redactor, sanitise, sanitise_line
 from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, bindings
 from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
-from gemini_live_tui.clock import FrameClock
-from gemini_live_tui.meter_history import OwnCost
-from gemini_live_tui.plain_signs import PlainSigns
-from gemini_live_tui.rooms import Showing, room
-from gemini_live_tui.screens.console import ConsoleScreen
+from gemini_live_tui.console.screen import ConsoleScreen
+from gemini_live_tui.context import Level, Telling
+from gemini_live_tui.painting.ascii_filter import PlainSigns
+from gemini_live_tui.painting.frame_clock import FrameClock
+from gemini_live_tui.panes.base import Pane
+from gemini_live_tui.screen_registry import Showing, room
+from gemini_live_tui.session_data.meter_history import OwnCost
+from gemini_live_tui.session_data.store import NotSent, Store
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
-from gemini_live_tui.store import NotSent, Store
-from gemini_live_tui.telling import Level, Telling
-from gemini_live_tui.widgets.pane import Pane
 
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from gemini_live_runtime.commands import Command, Order
-    from gemini_live_tui.session_link import LinkSource, SessionLink
+    from gemini_live_tui.launcher import Choice
+    from gemini_live_tui.session_data.link import LinkSource, SessionLink
     from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
-    from gemini_live_tui.starting import Choice
 
 QUIT_AGAIN_S = 4.0
 """Within this time a second ctrl+c quits."""
@@ -78,7 +78,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     """
 
     TITLE = "gemini-live-tui"
-    CSS_PATH = Path(__file__).with_name("screens") / "console.tcss"
+    CSS_PATH = Path(__file__).with_name("console") / "console.tcss"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
 
@@ -148,7 +148,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def _reach(self, source: LinkSource) -> None:
         # Events, commands and the link cost a tenth of a second to import: not before there is something to see.
-        from gemini_live_tui.session_link import SessionLink
+        from gemini_live_tui.session_data.link import SessionLink
 
         self.link = SessionLink(source, self.store, self._not_sent)
         self.console_screen.attend()
@@ -377,7 +377,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def enter(self, screen: Screen[None]) -> None:
         """Show a room about something, in place of another of its kind, unless something unsaved is written there."""
-        from gemini_live_tui.screens.box import BoxScreen
+        from gemini_live_tui.widgets.box_screen import BoxScreen
 
         self._close_passing()
         other = self._opened(type(screen))

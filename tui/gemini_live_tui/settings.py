@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gemini_live_tui.starting import Choice, Starter
+    from gemini_live_tui.launcher import Choice, Starter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,11 +20,11 @@ from gemini_live_runtime.commands import (
     SetInstruction,
     SwitchWatcher,
 )
-from gemini_live_tui.screens.import_state import ImportState
-from gemini_live_tui.screens.phase_override import PhaseOverride
-from gemini_live_tui.screens.state_editor import StateEditor
-from gemini_live_tui.screens.telling_model import GiveContextScreen, InstructionScreen
-from gemini_live_tui.screens.watcher import WatcherScreen
+from gemini_live_tui.editors.import_state import ImportState
+from gemini_live_tui.editors.model_input import GiveContextScreen, InstructionScreen
+from gemini_live_tui.editors.phase_override import PhaseOverride
+from gemini_live_tui.editors.state import StateEditor
+from gemini_live_tui.editors.watcher import WatcherScreen
 
 
 async def editing(driver: Driver, key: str = "app:anger") -> StateEditor:

@@ -6,10 +6,10 @@ from tests.support.action_checks import check
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime.commands import HangUp, SetMicrophone
-from gemini_live_tui.screens.help import HelpScreen
-from gemini_live_tui.screens.jump import JumpScreen
-from gemini_live_tui.screens.palette import CommandsScreen
-from gemini_live_tui.screens.themes import ThemesScreen
+from gemini_live_tui.dialogs.help import HelpScreen
+from gemini_live_tui.pickers.jump import JumpScreen
+from gemini_live_tui.pickers.palette import CommandsScreen
+from gemini_live_tui.pickers.themes import ThemesScreen
 
 
 @check("copy")

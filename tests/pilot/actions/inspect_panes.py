@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.support.action_checks import CHECKS, Check, check
 from tests.support.console_driver import Driver
 
-from gemini_live_tui.desk import PANES
-from gemini_live_tui.widgets.pane import Pane
+from gemini_live_tui.pane_layout import PANES
+from gemini_live_tui.panes.base import Pane
 
 
 def _going_to(name: str, title: str) -> Check:

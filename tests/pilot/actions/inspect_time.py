@@ -8,12 +8,12 @@ from tests.support.action_checks import check
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime import events as ev
-from gemini_live_tui.event_index import EventFilter
-from gemini_live_tui.screens.details import DetailsScreen
-from gemini_live_tui.screens.meters import MetersScreen
-from gemini_live_tui.widgets.events import Events
-from gemini_live_tui.widgets.latency import Latency
-from gemini_live_tui.widgets.timeline import Timeline
+from gemini_live_tui.dialogs.details import DetailsScreen
+from gemini_live_tui.dialogs.meters import MetersScreen
+from gemini_live_tui.panes.events import Events
+from gemini_live_tui.panes.latency import Latency
+from gemini_live_tui.panes.timeline import Timeline
+from gemini_live_tui.session_data.event_index import EventFilter
 
 STAGES = {"hang_over": 180.0, "uplink": 60.0, "server": 288.0, "downlink": 36.0, "buffer": None, "speaker": None}
 

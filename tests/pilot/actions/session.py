@@ -18,8 +18,8 @@ from tests.support.session_rooms import (
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.journal.trash import trash_dir
-from gemini_live_tui.screens.export import ExportScreen
-from gemini_live_tui.screens.sessions import SessionsScreen
+from gemini_live_tui.editors.export import ExportScreen
+from gemini_live_tui.pickers.sessions import SessionsScreen
 
 
 @check("sessions")

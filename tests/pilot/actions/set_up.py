@@ -8,11 +8,11 @@ from tests.support.console_driver import Driver
 from tests.support.set_up_doubles import DEVICES, use_doubles
 
 from gemini_live_runtime.commands import SetMicrophone
-from gemini_live_tui.screens.devices import DevicesScreen
-from gemini_live_tui.screens.gallery import GalleryScreen
-from gemini_live_tui.screens.key import KeyScreen
-from gemini_live_tui.screens.trial import EchoTest, MicrophoneTest
-from gemini_live_tui.screens.vertex import VertexScreen
+from gemini_live_tui.dialogs.api_key import KeyScreen
+from gemini_live_tui.dialogs.audio_test import EchoTest, MicrophoneTest
+from gemini_live_tui.dialogs.vertex import VertexScreen
+from gemini_live_tui.pickers.devices import DevicesScreen
+from gemini_live_tui.pickers.gallery import GalleryScreen
 
 
 async def _opens(driver: Driver, key: str, screen: type, *said: str) -> None:

@@ -7,7 +7,7 @@ from tests.support.collection import negotiating
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime.commands import EditState, RedoEdit, SetBreakpoint, UndoEdit
-from gemini_live_tui.widgets.state_pane import StatePane
+from gemini_live_tui.panes.state import StatePane
 
 
 async def listed(driver: Driver, key: str = "app:anger") -> StatePane:

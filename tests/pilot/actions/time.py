@@ -6,8 +6,8 @@ from tests.support.action_checks import check
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime import events as ev
-from gemini_live_tui.screens.diff import DiffScreen
-from gemini_live_tui.screens.go_to import GoToScreen
+from gemini_live_tui.dialogs.go_to import GoToScreen
+from gemini_live_tui.dialogs.state_diff import DiffScreen
 
 
 async def talked(driver: Driver) -> None:

@@ -7,7 +7,7 @@ from tests.support.collection import negotiating
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime.commands import SetBreakpoint, SwitchWatcher
-from gemini_live_tui.widgets.watchers_pane import WatchersPane
+from gemini_live_tui.panes.watchers import WatchersPane
 
 
 async def watching(driver: Driver) -> WatchersPane:

@@ -7,8 +7,8 @@ from tests.support.action_checks import check
 from tests.support.collection import Call, negotiating
 from tests.support.console_driver import BY_NAME, Driver
 
-from gemini_live_tui.screens.watcher import WatcherScreen
-from gemini_live_tui.screens.why import WhyScreen
+from gemini_live_tui.dialogs.why import WhyScreen
+from gemini_live_tui.editors.watcher import WatcherScreen
 
 
 async def asked(driver: Driver) -> Call:

@@ -13,9 +13,9 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_tui import config
 from gemini_live_tui.cli import start
 from gemini_live_tui.cli.options import Sound
+from gemini_live_tui.launcher import Choice
 from gemini_live_tui.set_up.recent import recent_agents
 from gemini_live_tui.settings import ConsoleOutcome
-from gemini_live_tui.starting import Choice
 
 
 @pytest.fixture

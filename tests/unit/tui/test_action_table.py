@@ -19,7 +19,7 @@ from gemini_live_tui.actions.keymap import (
     keys_of,
     usable_keymap,
 )
-from gemini_live_tui.screens.palette import palette_name
+from gemini_live_tui.pickers.palette import palette_name
 
 
 def test_ids_are_unique_and_the_default_keys_do_not_clash() -> None:

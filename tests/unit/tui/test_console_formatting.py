@@ -9,9 +9,9 @@ from rich.cells import cell_len
 
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
-from gemini_live_tui.formatting import bar, bar_steps, clock_text, cost_text, decibel_text, duration_text
-from gemini_live_tui.glyphs import ASCII, STATE_LABELS, UNICODE
-from gemini_live_tui.widgets.meter_strip import MeterMemory
+from gemini_live_tui.console.meter_strip import MeterMemory
+from gemini_live_tui.painting.formatting import bar, bar_steps, clock_text, cost_text, decibel_text, duration_text
+from gemini_live_tui.painting.glyphs import ASCII, STATE_LABELS, UNICODE
 
 LEVEL = st.one_of(st.none(), st.floats(-90, 6))
 

@@ -12,9 +12,9 @@ from gemini_live_runtime.clock import ManualClock, run_virtual
 from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophone
 from gemini_live_runtime.engine.link import Link, LinkClosed, LinkMessage
 from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolError
-from gemini_live_tui import session_link
-from gemini_live_tui.session_link import MAX_BAD_LINES, SessionLink
-from gemini_live_tui.store import NotSent, Store
+from gemini_live_tui.session_data import link as session_link
+from gemini_live_tui.session_data.link import MAX_BAD_LINES, SessionLink
+from gemini_live_tui.session_data.store import NotSent, Store
 
 
 class _Running:

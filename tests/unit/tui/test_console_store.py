@@ -11,7 +11,7 @@ from gemini_live_runtime.clock import ManualClock, run_virtual
 from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.samples import MeterSample
-from gemini_live_tui.store import MAX_QUEUED, Store
+from gemini_live_tui.session_data.store import MAX_QUEUED, Store
 
 
 def _store(wakes: list[None] | None = None) -> Store:
@@ -50,7 +50,7 @@ def test_of_many_samples_the_last_is_shown() -> None:
 
 
 def test_a_sample_is_not_undone_by_a_snapshot_that_was_folded_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gemini_live_tui.store.FOLD_BUDGET_S", -1.0)
+    monkeypatch.setattr("gemini_live_tui.session_data.store.FOLD_BUDGET_S", -1.0)
 
     async def main() -> None:
         store = _store()

@@ -15,8 +15,8 @@ from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.history import History
 from gemini_live_runtime.journal.live_history import LiveHistory
-from gemini_live_tui.cursor import Cursor, OutOfReachError, slower_or_faster
-from gemini_live_tui.moments import NoSuchMomentError, find
+from gemini_live_tui.session_data.cursor import Cursor, OutOfReachError, slower_or_faster
+from gemini_live_tui.session_data.moment_parser import NoSuchMomentError, find
 
 
 def _events(turns: int = 6) -> list[ev.Event]:

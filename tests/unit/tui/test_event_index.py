@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.live_history import LiveHistory
-from gemini_live_tui.event_index import EventFilter, EventIndex, Found, Numbers
+from gemini_live_tui.session_data.event_index import EventFilter, EventIndex, Found, Numbers
 
 KINDS: tuple[ev.Payload, ...] = (
     ev.TurnStarted(by="voice"),

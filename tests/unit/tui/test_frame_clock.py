@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from gemini_live_runtime.clock import run_virtual
-from gemini_live_tui.clock import FrameClock
+from gemini_live_tui.painting.frame_clock import FrameClock
 
 
 def test_a_burst_of_requests_is_one_frame() -> None:

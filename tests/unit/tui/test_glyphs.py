@@ -8,7 +8,7 @@ from dataclasses import fields
 
 from rich.cells import cell_len
 
-from gemini_live_tui.glyphs import ASCII, UNICODE, Glyphs
+from gemini_live_tui.painting.glyphs import ASCII, UNICODE, Glyphs
 
 
 def signs(glyphs: Glyphs) -> Iterator[tuple[str, str]]:

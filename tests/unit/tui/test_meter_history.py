@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
-from gemini_live_tui.glyphs import ASCII, UNICODE
-from gemini_live_tui.meter_history import NAMES, SECONDS, MeterHistory, OwnCost, spark
-from gemini_live_tui.widgets.meter_strip import _short
+from gemini_live_tui.console.meter_strip import _short
+from gemini_live_tui.painting.glyphs import ASCII, UNICODE
+from gemini_live_tui.session_data.meter_history import NAMES, SECONDS, MeterHistory, OwnCost, spark
 
 
 def _cost() -> OwnCost:

@@ -13,10 +13,10 @@ from tests.support.collection import DISPUTED, PAID, PLAN, tree
 
 from gemini_live_runtime.journal.mind_view import MindView, Need, Stay, Way, pack
 from gemini_live_runtime.text import sanitise
-from gemini_live_tui.glyphs import ASCII, UNICODE
-from gemini_live_tui.rows import phase
-from gemini_live_tui.rows.explanation import live_value, outline
-from gemini_live_tui.rows.runs import Run, width_of
+from gemini_live_tui.painting.glyphs import ASCII, UNICODE
+from gemini_live_tui.painting.runs import Run, width_of
+from gemini_live_tui.panes import phase_rows as phase
+from gemini_live_tui.panes.explanations import live_value, outline
 
 
 def text(runs: list[Run]) -> str:

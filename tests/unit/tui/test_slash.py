@@ -15,8 +15,8 @@ from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.actions import ACTIONS, PANES, arguments, slash
 from gemini_live_tui.actions.action import Action
 from gemini_live_tui.app import ConsoleApp
-from gemini_live_tui.screens.change_actions import NoValue, value_of
-from gemini_live_tui.screens.console import ConsoleScreen
+from gemini_live_tui.console.agent_commands import NoValue, value_of
+from gemini_live_tui.console.screen import ConsoleScreen
 
 TABLE = {
     "goto": "goto PHASE",

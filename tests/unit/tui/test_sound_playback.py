@@ -12,8 +12,8 @@ import pytest
 
 from gemini_live_runtime.journal.live_history import LiveHistory
 from gemini_live_runtime.journal.playback_sound import RATE, Portion
-from gemini_live_tui import sound_playback
-from gemini_live_tui.sound_playback import AHEAD_S, SoundPlayback
+from gemini_live_tui.session_data import sound_playback
+from gemini_live_tui.session_data.sound_playback import AHEAD_S, SoundPlayback
 
 
 class _Pipe:

@@ -9,7 +9,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import apply, fold
 from gemini_live_runtime.journal.mind_view import Mark, MindView, TurnCard
 from gemini_live_runtime.journal.view import SessionView
-from gemini_live_tui.state_diff import Pair, differences, mark_pair, turn_pair, who
+from gemini_live_tui.session_data.state_diff import Pair, differences, mark_pair, turn_pair, who
 
 values = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.text(max_size=3), st.lists(st.integers(0, 1)))
 states = st.dictionaries(st.sampled_from(["app:a", "app:b", "user:c", "turn:d"]), values)

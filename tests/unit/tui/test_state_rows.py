@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.support.collection import DESCRIBED
 
 from gemini_live_runtime.journal.mind_view import KeyCell, pack
-from gemini_live_tui.glyphs import ASCII, UNICODE
-from gemini_live_tui.rows import state
-from gemini_live_tui.rows.runs import Run, width_of
+from gemini_live_tui.painting.glyphs import ASCII, UNICODE
+from gemini_live_tui.painting.runs import Run, width_of
+from gemini_live_tui.panes import state_rows as state
 
 
 def cell(value: Any, *, seq: int = 1, t: float = 0.0, was: Any = None, **more: Any) -> KeyCell:

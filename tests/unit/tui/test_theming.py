@@ -9,7 +9,7 @@ from tests.support.colours import contrast, lab_distance, seen_with
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_tui import theming
-from gemini_live_tui.widgets.paint import LOOKS
+from gemini_live_tui.painting.paint import LOOKS
 
 BUNDLED = sorted(path.stem for path in theming.bundled_dir().glob("*.toml"))
 GOOD = 'primary = "#ffffff"\nforeground = "#ffffff"\nbackground = "#000000"\n'

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.journal.mind_view import MindView, PatternCard, WatcherCard
-from gemini_live_tui.glyphs import ASCII, UNICODE
-from gemini_live_tui.rows import watchers
-from gemini_live_tui.rows.runs import Run, width_of
+from gemini_live_tui.painting.glyphs import ASCII, UNICODE
+from gemini_live_tui.painting.runs import Run, width_of
+from gemini_live_tui.panes import watcher_rows as watchers
 
 CARD = WatcherCard("anger", "app:anger crossed above 0.7", ("app:anger",), defined_at="debt.py:40")
 NEAR = replace(CARD, miss="0.31 is 0.39 below 0.7", miss_t=5.0, share=0.44)

@@ -11,10 +11,10 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.mind_view import Way, pack
 from gemini_live_runtime.journal.view import SessionView
-from gemini_live_tui.glyphs import UNICODE
-from gemini_live_tui.rows.preview import edit_lines, phase_lines
-from gemini_live_tui.rows.runs import laid_out, plain, width_of
-from gemini_live_tui.rows.why import Reason, explained, lines_of, reason_of, reason_of_way
+from gemini_live_tui.editors.preview_rows import edit_lines, phase_lines
+from gemini_live_tui.painting.glyphs import UNICODE
+from gemini_live_tui.painting.runs import laid_out, plain, width_of
+from gemini_live_tui.panes.why_rows import Reason, explained, lines_of, reason_of, reason_of_way
 
 
 def before(*payloads: ev.Payload) -> SessionView:

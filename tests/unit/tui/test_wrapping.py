@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, split_graphemes
 
-from gemini_live_tui.wrapping import fit, wrap
+from gemini_live_tui.painting.wrapping import fit, wrap
 
 TEXT = st.text(
     st.one_of(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.journal.mind_view import unpack
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.breakpoint_orders import KINDS as KINDS_OF_BREAKPOINTS
+from gemini_live_tui.session_data.breakpoints import KINDS as KINDS_OF_BREAKPOINTS
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.view import SessionView

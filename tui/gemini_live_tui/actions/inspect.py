@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gemini_live_tui.actions.action import Action
-from gemini_live_tui.desk import PANES
+from gemini_live_tui.pane_layout import PANES
 
 ACTIONS: tuple[Action, ...] = (
     *(

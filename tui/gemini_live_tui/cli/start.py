@@ -25,10 +25,10 @@ from gemini_live_tui.cli.options import (
     start_options,
 )
 from gemini_live_tui.config import Config, Loaded, load
-from gemini_live_tui.starting import Choice
+from gemini_live_tui.launcher import Choice
 
 if TYPE_CHECKING:
-    from gemini_live_tui.session_link import LinkSource
+    from gemini_live_tui.session_data.link import LinkSource
     from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 
 DEMO = "concierge"

@@ -6,7 +6,7 @@ from textual import events
 from textual.widgets import TextArea
 
 from gemini_live_runtime.text import sanitise
-from gemini_live_tui.widgets.keys_in_turn import KeysInTurn
+from gemini_live_tui.widgets.ordered_keys import KeysInTurn
 
 
 class JsonArea(KeysInTurn, TextArea):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gemini_live_tui.formatting import bar, decibel_text
-from gemini_live_tui.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.formatting import bar, decibel_text
+from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.widgets.row import Row, Run
 
 NAME_WIDTH = 12

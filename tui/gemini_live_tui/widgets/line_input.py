@@ -7,7 +7,7 @@ from textual.binding import Binding
 from textual.widgets import Input
 
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.widgets.keys_in_turn import KeysInTurn
+from gemini_live_tui.widgets.ordered_keys import KeysInTurn
 
 _EDITING = {
     key.strip(): binding.action

@@ -20,9 +20,9 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from gemini_live_tui.messages import FollowChanged
-from gemini_live_tui.widgets.paint import Paint
-from gemini_live_tui.widgets.painted import strip_of
-from gemini_live_tui.widgets.scrolled import ScrolledList
+from gemini_live_tui.painting.paint import Paint
+from gemini_live_tui.painting.painted import strip_of
+from gemini_live_tui.widgets.scrolled_list import ScrolledList
 
 MAX_KEPT = 1024
 """Items whose lines are kept; others are laid out again when they show."""

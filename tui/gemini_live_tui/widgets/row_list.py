@@ -14,9 +14,9 @@ from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from gemini_live_tui.widgets.paint import Paint
-from gemini_live_tui.widgets.painted import strip_of
-from gemini_live_tui.widgets.scrolled import ScrolledList
+from gemini_live_tui.painting.paint import Paint
+from gemini_live_tui.painting.painted import strip_of
+from gemini_live_tui.widgets.scrolled_list import ScrolledList
 
 Run = tuple[str, str]
 """Text and the name of a style, see `paint`."""

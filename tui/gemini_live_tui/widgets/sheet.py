@@ -9,8 +9,8 @@ from rich.segment import Segment
 from textual.geometry import Region
 from textual.strip import Strip
 
-from gemini_live_tui.widgets.paint import Paint
-from gemini_live_tui.widgets.painted import Contained, strip_of
+from gemini_live_tui.painting.paint import Paint
+from gemini_live_tui.painting.painted import Contained, strip_of
 from gemini_live_tui.widgets.row import Run, difference
 
 

@@ -1,0 +1,80 @@
+"""Where panes stand: every arrangement fills the desk exactly, whatever its size and whatever was used last."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_live_tui.pane_layout import PANES, DeskState, arrange
+from gemini_live_tui.panes.state_listing import StateListing
+from gemini_live_tui.panes.state_rows import PINNED, SCOPES
+from gemini_live_tui.saved_layout import recall, remember
+
+ALL = ("transcript", "phase", "watchers", "state", "timeline", "latency", "tools", "events", "logs")
+names = st.sampled_from(ALL)
+states = st.builds(DeskState, st.lists(names, unique=True).map(tuple), st.sampled_from(["", *ALL]), talk=st.booleans())
+widths, heights = st.integers(1, 400), st.integers(1, 120)
+
+
+@given(widths, heights, states)
+def test_the_slots_tile_the_desk(width, height, state):
+    arrangement = arrange(width, height, state, ALL)
+    cells = sum(slot.region.area for slot in arrangement.slots)
+    assert cells == width * height
+    for number, slot in enumerate(arrangement.slots):
+        assert slot.region.right <= width
+        assert slot.region.bottom <= height
+        assert not any(slot.region.overlaps(other.region) for other in arrangement.slots[number + 1 :])
+
+
+@given(widths, heights, states, names)
+def test_a_pane_that_one_goes_to_is_seen(width, height, state, pane):
+    assert pane in {slot.shown for slot in arrange(width, height, state.used(pane), ALL).slots}
+
+
+@given(widths, heights, states)
+def test_no_pane_has_two_places(width, height, state):
+    placed = [pane for slot in arrange(width, height, state, ALL).slots for pane in slot.panes]
+    assert len(placed) == len(set(placed))
+
+
+@given(widths, heights, states)
+def test_a_slot_shows_one_of_its_panes(width, height, state):
+    assert all(slot.shown in slot.panes for slot in arrange(width, height, state, ALL).slots)
+
+
+@given(widths, heights, states)
+def test_a_console_begins_with_the_conversation_in_sight(width, height, state):
+    assert "transcript" in {slot.shown for slot in arrange(width, height, state.at_start(), ALL).slots}
+
+
+def test_three_sizes_have_three_arrangements():
+    kinds = [arrange(*size, DeskState(), ALL).kind for size in ((160, 39), (120, 30), (80, 18))]
+    assert kinds == ["wide", "normal", "narrow"]
+
+
+def test_a_console_with_one_pane_gives_it_everything():
+    (slot,) = arrange(160, 45, DeskState(), ("transcript",)).slots
+    assert (slot.shown, slot.region.size) == ("transcript", (160, 45))
+
+
+def test_the_state_is_remembered_and_what_does_not_fit_is_not(tmp_path):
+    path = tmp_path / "state" / "console.json"
+    state = DeskState((PANES[0].id,), talk=True)
+    remember(path, desk=state.to_json())
+    assert DeskState.from_json(recall(path)["desk"]) == state
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.write_text('{"desk": {"recent": ["nowhere", 7], "zoom": "moon", "talk": "yes"}}')
+    assert DeskState.from_json(recall(path)["desk"]) == DeskState()
+    path.write_text("not json")
+    assert recall(path) == {}
+
+
+def test_how_keys_are_listed_is_remembered_and_what_does_not_fit_is_not(tmp_path):
+    path, scopes = tmp_path / "console.json", (*SCOPES, PINNED)
+    listing = StateListing({"bg", PINNED}, ["app:name", "user:mood"], changed_first=True)
+    remember(path, desk={}, state=listing.to_json())
+    assert StateListing.from_json(recall(path)["state"], scopes) == listing
+    odd = {"folded": ["moon", 7, "turn"], "pinned": [3, "", "k" * 1000, "app:a", "app:a"], "changed_first": 1}
+    assert StateListing.from_json(odd, scopes) == StateListing({"turn"}, ["app:a"])
+    assert StateListing.from_json("nonsense", scopes) == StateListing()

@@ -1,0 +1,1 @@
+"""The main screen with its controllers and its own widgets."""

@@ -1,0 +1,89 @@
+"""The message row above the transcript: one sentence about what went wrong or needs an answer, else hidden."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import Static
+
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.context import Level
+from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.wrapping import fit, wrap
+
+_WORDS: dict[Level, str] = {"info": "note", "warning": "warning", "error": "error"}
+MAX_CHARACTERS = 2000
+MAX_ROWS = 3
+
+
+class Banner(Static):
+    """At most three rows; of what is longer `rest` says where all of it is.
+
+    A message stays until it is cleared, replaced, or its time is over.
+    """
+
+    DEFAULT_CSS = """
+    Banner {
+        display: none;
+        height: auto;
+        max-height: 3;
+        padding: 0 1;
+        color: $foreground;
+        background: $background;
+        &.-shown { display: block; }
+        &.-error { color: $failure; text-style: bold; }
+        &.-warning { color: $caution; text-style: bold; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE, rest: str = "") -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._rest = rest
+        self.message = ""
+        self.level: Level = "info"
+        self.until: float | None = None
+        """When the message goes away by itself, by the console's clock; None: it stays."""
+
+    def say(self, message: str, level: Level = "info", *, until: float | None = None) -> None:
+        """Show one sentence."""
+        message = sanitise_line(message, MAX_CHARACTERS)
+        self.until = until
+        if (message, level) == (self.message, self.level):
+            return
+        self.message, self.level = message, level
+        self._write(self.app.size.width)
+        self.set_class(True, "-shown")
+        self.set_class(level == "error", "-error")
+        self.set_class(level == "warning", "-warning")
+
+    def on_resize(self) -> None:
+        """What fits depends on the width."""
+        if self.message:
+            self._write(self.app.size.width)
+
+    def _write(self, width: int) -> None:
+        sign = self._glyphs.states["error"] if self.level == "error" else self._glyphs.prompt
+        text, room = f"{sign} {_WORDS[self.level]}: {self.message}", max(1, width - 2)
+        rows = [text[start:end].rstrip() for start, end in wrap(text, room)]
+        if len(rows) > MAX_ROWS:
+            left = " ".join(rows[MAX_ROWS - 1 :])
+            short = fit(left, max(1, room - len(self._rest) - 1), self._glyphs.ellipsis)
+            rows = [*rows[: MAX_ROWS - 1], f"{short} {self._rest}"]
+        self.update(Content("\n".join(rows)))
+
+    def clear(self) -> bool:
+        """Hide; whether there was something to hide."""
+        if not self.message:
+            return False
+        self.message, self.until = "", None
+        self.set_class(False, "-shown")
+        return True
+
+    def expire(self, now: float) -> float | None:
+        """Hide what is over; seconds until something will be, or None."""
+        if self.until is None:
+            return None
+        if now >= self.until:
+            self.clear()
+            return None
+        return self.until - now + 0.01

@@ -1,0 +1,86 @@
+"""The top row: what the session is doing, with whom, for how long, and whether it is being recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_tui.painting.formatting import clock_text, cost_text
+from gemini_live_tui.painting.glyphs import STATE_LABELS, STATE_WIDTH, UNICODE, Glyphs
+from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.widgets.row import Row, Run
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import StateWord
+
+
+def state_run(word: StateWord, glyphs: Glyphs, label: str = "") -> Run:
+    """The state word, or `label` in its place, with its sign, always equally wide."""
+    return f"{glyphs.states[word]} {label or STATE_LABELS[word]:<{STATE_WIDTH}}", f"state-{word}"
+
+
+class Header(Row):
+    """State word and sign, agent, backend and model, recording, cost, time."""
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE, replay: bool = False) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._replay = replay
+        self._view = SessionView()
+        self._word: StateWord = "offline"
+        self._elapsed = 0.0
+        self._live = False
+        self._behind = False
+
+    def show(self, view: SessionView, word: StateWord, elapsed: float, *, live: bool, behind: bool = False) -> None:
+        """Show `view` under the state word `word`, `elapsed` seconds into the session; `live`: it goes on.
+
+        `behind`: it is a moment of the past.
+        """
+        self._view, self._word, self._elapsed, self._live, self._behind = view, word, elapsed, live, behind
+        self.update_row()
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """State and agent on the left; on the right what fits, the least important dropped first."""
+        view = self._view
+        muted = self._word == "text" and view.mode == "voice" and not view.microphone
+        left: list[Run] = [(" ", ""), state_run(self._word, self._glyphs, "MUTED" if muted else "")]
+        if view.mind.held is not None:
+            left += [(" HELD ", "held"), (" ", "")]
+        right = self._right()
+        # What is dropped when there is no room: the model, then the cost; never the recording mark or the time.
+        used = sum(cell_len(text) for text, _ in left) + 1 + sum(cell_len(text) + 2 for text, _ in right)
+        while used + cell_len(view.agent) + 3 > width and right[0][1] == "quiet":
+            text, _ = right.pop(0)
+            used -= cell_len(text) + 2
+        room = width - used - 3
+        if view.agent and room >= 4:
+            agent = fit(view.agent, room, self._glyphs.ellipsis)
+            left.append((f" {agent}", "strong"))
+            room -= cell_len(agent) + 1
+        reason = view.word_reason if self._word in ("error", "connecting", "text") and not muted else ""
+        if reason and room >= 12:
+            sign = f"{self._glyphs.separator} " if view.agent else ""
+            left.append((f" {sign}{fit(reason, room - len(sign) - 1, self._glyphs.ellipsis)}", "quiet"))
+        runs = [run for text, style in right for run in (("  ", ""), (text, style))]
+        filled = sum(cell_len(text) for text, _ in left) + sum(cell_len(text) for text, _ in runs)
+        return [*left, (" " * max(0, width - filled - 1), ""), *runs]
+
+    def _right(self) -> list[Run]:
+        view = self._view
+        runs: list[Run] = []
+        where = f" {self._glyphs.separator} ".join(part for part in (view.backend, view.model) if part)
+        if where:
+            runs.append((fit(where, 44, self._glyphs.ellipsis), "quiet"))
+        if view.cost_usd:
+            runs.append((cost_text(view.cost_usd), "quiet"))
+        if self._replay or self._behind:
+            runs.append((" REPLAY ", "replay"))
+        elif self._live and view.record != "off":
+            word = "REC" if view.record == "audio" else "REC text"
+            runs.append((f"{self._glyphs.record} {word}", "record"))
+        runs.append((clock_text(self._elapsed), "strong"))
+        return runs

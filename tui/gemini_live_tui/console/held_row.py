@@ -1,0 +1,100 @@
+"""The row that says that the agent is held: where, for how long, what waits, and the keys that let it go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from gemini_live_tui.actions import BY_ID
+from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.painting.formatting import clock_text
+from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.widgets.row import Row, Run
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.mind_view import Held
+
+LEAST_PLACE = 16
+"""Cells that the place keeps before anything beside it is left out."""
+
+_WAYS = (("step", "one decision", "step"), ("step-turn", "turn", "turn"), ("pause", "go on", "go on"))
+
+
+class HeldRow(Row):
+    """`HELD at watcher no_consent · 12 s · 1 answer, 3 decisions wait · F7 one decision · F8 turn · F6 go on`."""
+
+    DEFAULT_CSS = """
+    HeldRow { display: none; }
+    HeldRow.-shown { display: block; }
+    """
+
+    def __init__(self, *, keymap: Mapping[str, str], glyphs: Glyphs, ascii_only: bool, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._separator = f" {glyphs.separator} "
+        self._ellipsis = glyphs.ellipsis
+        self._keys = {
+            ident: key_label(keys[0], ascii_only=ascii_only)
+            for ident, _, _ in _WAYS
+            if (keys := keys_of(BY_ID[ident], keymap))
+        }
+        self._held: Held | None = None
+        self._seconds = 0.0
+        self._operable = True
+
+    def show(self, held: Held | None, elapsed: float, *, operable: bool) -> float | None:
+        """Show where the agent is held at `elapsed` seconds of the session; seconds until that looks different.
+
+        `operable`: somebody is there to let it go on.
+        """
+        self._held, self._operable = held, operable
+        self.set_class(held is not None, "-shown")
+        if held is None:
+            return None
+        self._seconds = max(0.0, elapsed - held.t)
+        self.update_row()
+        return 1.0 - self._seconds % 1.0 + 0.005 if operable else None
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """All of it where there is room; then in shorter words, then with less of the place."""
+        held = self._held
+        if held is None:
+            return ()
+        # Nothing has come yet to a paused agent; what comes first is what it stands before.
+        place = f"{held.at}: {held.next}" if held.next and held.next != held.at else held.at
+        full, brief, shortest = self._waits(held)
+        ways = ((1, full), (2, full), (2, brief), (2, shortest), (2, ""), (0, ""))
+        tails = [self._tail(words, waits) for words, waits in ways]
+        rooms = [width - len("  HELD  at ") - sum(cell_len(text) for text, _ in tail) for tail in tails]
+        whole = next((at for at in range(5) if rooms[at] >= cell_len(place)), None)
+        chosen = next((at for at in range(3, 6) if rooms[at] >= LEAST_PLACE), 5) if whole is None else whole
+        place = fit(place, max(1, rooms[chosen]), self._ellipsis)
+        return [(" ", ""), (" HELD ", "held"), (" at ", "quiet"), (place, "strong"), *tails[chosen]]
+
+    def _tail(self, words: int, waits: str) -> list[Run]:
+        """The runs behind the place; `words`: which of the keys' titles, 0 for no keys at all."""
+        seconds = f"{self._seconds:.0f} s" if self._seconds < 99.5 else clock_text(self._seconds)
+        runs: list[Run] = [(f"{self._separator}{seconds}", "said")]
+        if waits:
+            runs.append((f"{self._separator}{waits}", "said"))
+        if words and self._operable:
+            for way in _WAYS:
+                if way[0] in self._keys:
+                    runs += [(self._separator, "quiet"), (self._keys[way[0]], "key"), (f" {way[words]}", "quiet")]
+        return runs
+
+    @staticmethod
+    def _waits(held: Held) -> tuple[str, str, str]:
+        """What waits, in full, shorter, and as short as can be."""
+        count = held.answers + held.steps
+        if not count:
+            return "nothing waits", "nothing waits", ""
+        parts = ", ".join(
+            f"{number} {word}{'' if number == 1 else 's'}"
+            for number, word in ((held.answers, "answer"), (held.steps, "decision"))
+            if number
+        )
+        verb = "waits" if count == 1 else "wait"
+        return f"{parts} {verb}", parts, f"{count} {verb}"

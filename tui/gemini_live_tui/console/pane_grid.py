@@ -1,0 +1,187 @@
+"""The desk: all panes, where they stand, which are seen, and which one has the focus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.geometry import NULL_OFFSET, Size, Spacing
+from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.message import Message
+from textual.widget import Widget
+
+from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_tui.pane_layout import BY_PANE, PANES, Arrangement, DeskState, arrange
+from gemini_live_tui.panes.base import Frame, Pane
+
+_NO_MARGIN = Spacing(0, 0, 0, 0)
+_NAMES = tuple(pane.id for pane in PANES)
+
+
+class DeskLayout(Layout):
+    """Places panes as `desk.arrange` says."""
+
+    name = "desk"
+
+    def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
+        """One placement for each pane that is shown."""
+        assert isinstance(parent, Desk)
+        arrangement = parent.arranged(size)
+        by_name = {child.pane: child for child in children if isinstance(child, Pane)}
+        return [
+            WidgetPlacement(slot.region, NULL_OFFSET, _NO_MARGIN, by_name[slot.shown])
+            for slot in arrangement.slots
+            if slot.shown in by_name
+        ]
+
+
+class Desk(Container):
+    """Holds the panes. It keeps what the operator chose in `state` and says so when that changes."""
+
+    class Changed(Message):
+        """Another arrangement, or another pane in front."""
+
+    DEFAULT_CSS = """
+    Desk { height: 1fr; width: 1fr; background: $background; overflow: hidden; }
+    """
+
+    def __init__(
+        self,
+        first: Mapping[str, Callable[[], Widget]],
+        rest: Callable[[], Mapping[str, Callable[[], Widget]]],
+        *,
+        state: DeskState,
+        separator: str,
+        id: str | None = None,
+    ) -> None:
+        """`first` makes the bodies that are there from the beginning, `rest` gives those of `complete`."""
+        super().__init__(id=id)
+        self.state = state
+        self.arrangement = Arrangement()
+        self.panes = {name: Pane(name, make, separator=separator) for name, make in first.items()}
+        self.news: dict[str, int] = {}
+        self._make_rest = rest
+        self._separator = separator
+        self._marks = dict.fromkeys(self.panes, ~Dirty.NONE)
+        self._again: dict[str, float] = {}
+        self._shown: dict[str, tuple[float, int]] = {}
+        self._layout = DeskLayout()
+
+    @property
+    def layout(self) -> Layout:
+        """Ours, whatever style sheets say: Textual looks only for its own layouts by name."""
+        return self._layout
+
+    def compose(self) -> ComposeResult:
+        """The panes that are there from the beginning."""
+        yield from self.panes.values()
+
+    async def complete(self) -> None:
+        """Add the other panes. A console is painted before it has them: they take as long to make as all the rest."""
+        added = {name: Pane(name, make, separator=self._separator) for name, make in self._make_rest().items()}
+        for pane in added.values():
+            pane.display = False
+        await self.mount_all(added.values())
+        self.panes |= added
+        self._marks |= dict.fromkeys(added, ~Dirty.NONE)
+        self.settle(self.size.width, self.size.height)
+        self.refresh(layout=True)
+
+    # -- where panes stand -------------------------------------------------------------------------------------------
+
+    def arranged(self, size: Size) -> Arrangement:
+        """The arrangement for `size`."""
+        return arrange(size.width, size.height, self.state, _NAMES)
+
+    def settle(self, width: int, height: int) -> None:
+        """Take in a new size or state: show the panes that have a place."""
+        new = arrange(width, height, self.state, _NAMES)
+        old, self.arrangement = self.arrangement, new
+        shown = {slot.shown for slot in new.slots}
+        for name, pane in self.panes.items():
+            pane.display = name in shown
+        for slot in new.slots:
+            if slot.shown in self.panes:
+                self.panes[slot.shown].name_tabs(slot.panes, framed=not new.tabs)
+                self.news.pop(slot.shown, None)
+        if new != old:
+            self.refresh(layout=True)
+            self.post_message(self.Changed())
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another size may mean another arrangement."""
+        self.settle(event.size.width, event.size.height)
+        self.forget()
+
+    def go_to(self, name: str) -> None:
+        """Bring a pane into sight and put the focus there."""
+        if name in self.panes:
+            self.change(self.state.used(name))
+            self.panes[name].focus_body()
+
+    def change(self, state: DeskState) -> None:
+        """Take another state."""
+        self.state = state
+        self.settle(self.size.width, self.size.height)
+
+    @property
+    def focused_pane(self) -> str:
+        """The pane that has the focus; "" for none."""
+        focused = self.screen.focused
+        while focused is not None and not isinstance(focused, Pane):
+            focused = focused.parent if isinstance(focused.parent, Widget) else None
+        return focused.pane if focused is not None else ""
+
+    # -- painting ----------------------------------------------------------------------------------------------------
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """Show every pane in sight that something happened to; seconds until one changes by itself, or None."""
+        waits: list[float] = []
+        for name, pane in self.panes.items():
+            happened = frame.marks | frame.news if getattr(pane.body, "whole", False) else frame.marks
+            self._marks[name] |= happened & pane.body.dirty  # type: ignore[attr-defined]
+            if not pane.display:
+                continue
+            due = self._again.get(name)
+            if not self._marks[name] and (due is None or due > frame.now):
+                if due is not None:
+                    waits.append(due - frame.now)
+                continue
+            rest = self._resting(name, pane, frame)
+            if rest:
+                waits.append(rest)
+                continue
+            marks, self._marks[name] = self._marks[name], Dirty.NONE
+            self._shown[name] = (frame.now, frame.epoch)
+            again = pane.show(view, replace(frame, marks=marks))
+            self._again.pop(name, None)
+            if again is not None:
+                self._again[name] = frame.now + again
+                waits.append(again)
+        return min(waits) if waits else None
+
+    def _resting(self, name: str, pane: Pane, frame: Frame) -> float:
+        """Seconds for which a pane that need not be shown so often stays as it is; another moment is shown at once."""
+        at, epoch = self._shown.get(name, (frame.now, -1))
+        passed = frame.now - at
+        if passed <= 0 or epoch != frame.epoch or self._marks[name] == ~Dirty.NONE:
+            return 0.0
+        every: float = getattr(pane.body, "every_s", 0.0)
+        return max(0.0, every - passed)
+
+    def show_again(self, name: str) -> None:
+        """One pane is to be shown again."""
+        self._marks[name] = ~Dirty.NONE
+
+    def forget(self) -> None:
+        """Everything is to be shown again."""
+        self._marks = dict.fromkeys(self.panes, ~Dirty.NONE)
+
+    def count_news(self, name: str, count: int = 1) -> None:
+        """Something came to a pane; it is counted while that is out of sight."""
+        pane = self.panes.get(name)
+        if pane is not None and not pane.display and name in BY_PANE:
+            self.news[name] = self.news.get(name, 0) + count

@@ -1,0 +1,184 @@
+"""Where one types: several lines, history, and a limit that is said instead of cutting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.actions import SkipAction
+from textual.binding import BindingType
+from textual.widget import Widget
+from textual.widgets import TextArea
+
+from gemini_live_runtime.text import sanitise
+from gemini_live_tui.actions import bindings, in_scope
+from gemini_live_tui.actions.keymap import keys_of
+from gemini_live_tui.actions.slash import Suggestion, is_command
+from gemini_live_tui.console.completions import Completions
+from gemini_live_tui.messages import TextSubmitted
+
+MAX_HISTORY = 200
+
+
+class Prompt(TextArea):
+    """The text to send. What cannot be sent is given back, so nothing typed is lost."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("prompt")]
+    DEFAULT_CSS = """
+    Prompt {
+        height: auto;
+        max-height: 5;
+        width: 1fr;
+        border: none;
+        padding: 0;
+        background: $background;
+        color: $foreground;
+        scrollbar-size-vertical: 1;
+        &:focus { border: none; background-tint: $foreground 0%; }
+        .text-area--cursor-line { background: $background; }
+        .text-area--placeholder { color: $quiet; }
+        .text-area--cursor { background: $foreground; color: $background; text-style: none; }
+        &:light .text-area--cursor { background: $foreground; color: $background; }
+    }
+    """
+
+    def __init__(self, completions: Completions, *, keymap: Mapping[str, str], id: str | None = None) -> None:
+        super().__init__(id=id, soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False, compact=True)
+        # A blinking cursor would repaint an idle console twice a second.
+        self.cursor_blink = False
+        self._own_keys = {key: action.action for action in in_scope("prompt") for key in keys_of(action, keymap)}
+        self._completions = completions
+        self.suggest: Callable[[str], Sequence[Suggestion]] = lambda text: ()
+        """Ways to go on with what is written."""
+        self.past: list[str] = []
+        self._place = 0
+        self._draft = ""
+
+    @property
+    def jump_title(self) -> str:
+        """What the jump overlay calls it."""
+        return "Prompt"
+
+    def jump(self) -> None:
+        """Write."""
+        self.focus()
+
+    def give_back(self, text: str) -> bool:
+        """Put back a text that was not sent; False when something else is being written (the history has it)."""
+        if self.text.strip():
+            return False
+        self.text = text
+        self.move_cursor(self.document.end)
+        self._place = len(self.past)
+        return True
+
+    def begin(self, text: str) -> None:
+        """Put `text` in place of what is written, which stays in the history."""
+        self._remember(self.text)
+        self._recall(text)
+
+    def show_suggestions(self) -> None:
+        """Bring the list above the prompt up to date with what is written."""
+        frame = self.parent
+        below = self.screen.size.height - frame.region.y if isinstance(frame, Widget) else 0
+        self._completions.show(self.suggest(self.text) if self.has_focus else (), below=below)
+
+    def on_text_area_changed(self) -> None:
+        """What can be suggested follows what is written."""
+        self.show_suggestions()
+
+    def on_focus(self) -> None:
+        """Suggestions are shown to whoever writes."""
+        self.show_suggestions()
+
+    def on_blur(self) -> None:
+        """And to nobody else."""
+        self.show_suggestions()
+
+    async def _on_key(self, event: events.Key) -> None:
+        """The prompt's own keys take their turn among the letters, so that quick typing is never overtaken by them."""
+        action = self._own_keys.get(event.key)
+        if action is not None:
+            event.prevent_default()
+            if await self.app.run_action(action, self):
+                event.stop()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Pasted text may hold anything: what a terminal would obey is taken out before it is shown."""
+        event.stop()
+        event.prevent_default()
+        result = self.replace(sanitise(event.text), *self.selection)
+        self.move_cursor(result.end_location)
+        self.focus()
+
+    def action_send(self) -> None:
+        """Hand the text to the screen and begin anew; with the cursor on a suggestion, take that first."""
+        if self._suggesting() and self._completions.cursor >= 0:
+            chosen = self._completions.candidate
+            self.take(chosen)
+            if not chosen.whole:
+                return
+        text = self.text
+        if not text.strip():
+            return
+        self._remember(text)
+        self.clear()
+        self.post_message(TextSubmitted(text))
+
+    def _remember(self, text: str) -> None:
+        if text.strip() and (not self.past or self.past[-1] != text):
+            self.past.append(text)
+            del self.past[:-MAX_HISTORY]
+        self._place, self._draft = len(self.past), ""
+
+    def _suggesting(self) -> bool:
+        """Whether there is something to take, for what is written at this moment: letters may have come at once."""
+        self.show_suggestions()
+        return self._completions.open
+
+    def take(self, suggestion: Suggestion) -> None:
+        """Write a suggestion out."""
+        if suggestion.text:
+            self.text = suggestion.text
+            self.move_cursor(self.document.end)
+            self.show_suggestions()
+
+    def action_complete(self) -> None:
+        """Take the suggestion the cursor is on, else the likeliest; without a command the key is somebody else's."""
+        if self._suggesting():
+            self.take(self._completions.candidate)
+        elif not is_command(self.text):
+            raise SkipAction
+
+    def action_newline(self) -> None:
+        """Break the line here."""
+        self.move_cursor(self.replace("\n", *self.selection).end_location)
+
+    def action_history_previous(self) -> None:
+        """An earlier message, when the cursor is on the first row; else a row up."""
+        if self._suggesting():
+            self._completions.move(-1)
+            return
+        if not self.cursor_at_first_line or not self._place:
+            self.action_cursor_up()
+            return
+        if self._place >= len(self.past):
+            self._draft = self.text
+        self._place -= 1
+        self._recall(self.past[self._place])
+
+    def action_history_next(self) -> None:
+        """A later message, when the cursor is on the last row; else a row down."""
+        if self._suggesting():
+            self._completions.move(1)
+            return
+        if not self.cursor_at_last_line or self._place >= len(self.past):
+            self.action_cursor_down()
+            return
+        self._place += 1
+        self._recall(self.past[self._place] if self._place < len(self.past) else self._draft)
+
+    def _recall(self, text: str) -> None:
+        self.text = text
+        self.move_cursor(self.document.end)

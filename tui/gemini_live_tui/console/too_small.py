@@ -1,0 +1,37 @@
+"""What is left when the terminal is too small: one row with the state word; the session goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gemini_live_tui.painting.glyphs import STATE_LABELS, UNICODE, Glyphs
+from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.widgets.row import Row, Run
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import StateWord
+
+MIN_WIDTH = 60
+MIN_HEIGHT = 16
+
+
+class TooSmall(Row):
+    """The state word and what the terminal would need."""
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._word: StateWord = "offline"
+
+    def show(self, word: StateWord) -> None:
+        """Show the state word."""
+        self._word = word
+        self.update_row()
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """Both on one row, the state first."""
+        state = f" {self._glyphs.states[self._word]} {STATE_LABELS[self._word]}"
+        advice = f"  terminal too small (need {MIN_WIDTH}x{MIN_HEIGHT})"
+        room = width - len(state)
+        return [(fit(state, width, ""), f"state-{self._word}"), (fit(advice, room, self._glyphs.ellipsis), "quiet")]

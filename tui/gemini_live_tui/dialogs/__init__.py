@@ -1,0 +1,1 @@
+"""Screens that ask one question or show one thing."""

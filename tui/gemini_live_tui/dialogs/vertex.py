@@ -1,0 +1,94 @@
+"""Vertex AI: a project, a location, and whether there is a login."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_tui import config
+from gemini_live_tui.set_up import vertex
+from gemini_live_tui.widgets.box_screen import BoxScreen
+from gemini_live_tui.widgets.field_row import FieldRow
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
+
+
+class VertexScreen(BoxScreen):
+    """Enter looks for the login, and saves when there is one; a second time it saves all the same."""
+
+    HEADING: ClassVar[str] = "Vertex AI"
+    HINT: ClassVar[str] = "enter checks and saves, esc goes back"
+
+    def __init__(self, app: ConsoleApp, project: str, location: str) -> None:
+        super().__init__(app)
+        self._project = Input(project, id="vertex-project", placeholder="my-project-id", select_on_focus=False)
+        self._location = Input(location, id="vertex-location", select_on_focus=False)
+        self._warned: tuple[str, str] | None = None
+        self._done = False
+
+    @classmethod
+    def of(cls, app: ConsoleApp) -> VertexScreen:
+        """With what is known already."""
+        return cls(app, *vertex.known(config.load().config))
+
+    def contents(self) -> Iterator[Widget]:
+        """Two fields."""
+        yield Static(
+            "Sessions are billed to a Google Cloud project. The login is Google's own: "
+            "gcloud auth application-default login.",
+            markup=False,
+        )
+        yield FieldRow("Project", self._project, classes="gap")
+        yield FieldRow("Location", self._location)
+
+    def on_mount(self) -> None:
+        """The project first."""
+        self._project.focus()
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self._done = False
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        if self._done:
+            self.dismiss()
+            return
+        project, location = self._project.value.strip(), self._location.value.strip()
+        try:
+            vertex.check_names(project, location)
+        except GeminiLiveError as error:
+            self.say(f"{error.message}.", "warning")
+            (self._location if "location" in error.field else self._project).focus()
+            return
+        self._check(project, location)
+
+    @work(group="login", exclusive=True)
+    async def _check(self, project: str, location: str) -> None:
+        said = ""
+        if self._warned != (project, location):
+            self.say(f"Looking for the login{self.signs.ellipsis}")
+            login = await vertex.find_login()
+            if not login.found:
+                self._warned = (project, location)
+                self.say(f"{login.sentence} Press enter again to save it all the same.", "warning")
+                return
+            said = login.sentence
+        try:
+            note = await asyncio.to_thread(vertex.keep, project, location)
+        except GeminiLiveError as error:
+            self.say(str(error), "error")
+            return
+        starter = self.console_app.settings.starter
+        if starter is not None:
+            starter.saved("backend")
+        self._done = True
+        later = "" if self.console_app.waiting else " It is used from the next session on."
+        self.say(f"{said} Saved: {project} in {location}.{later} {note}".strip() + " Enter or esc goes back.")

@@ -1,0 +1,163 @@
+"""Why: what decided, the values it read and who wrote them, and the change that turned it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from gemini_live_runtime.errors import JournalError
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.actions.keymap import hints
+from gemini_live_tui.painting.formatting import clock_text
+from gemini_live_tui.painting.glyphs import glyphs
+from gemini_live_tui.painting.paint import content
+from gemini_live_tui.painting.runs import laid_out, plain
+from gemini_live_tui.panes.why_rows import EXPLAINED, Reason, explained, lines_of, reason_of
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.history import History
+    from gemini_live_tui.app import ConsoleApp
+
+WIDTH = 69
+"""Cells of a line in the box, see `why.tcss`."""
+
+NOTHING = (
+    "Nothing has happened yet that could be explained.",
+    "Phase changes, watchers, refused calls and findings are, once there are some.",
+)
+
+
+class WhyScreen(ModalScreen[None]):
+    """One explanation. `seq` is its event, 0 for what did not happen; from there one goes to older and newer ones."""
+
+    CSS_PATH = "why.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q", "dismiss", "Close", show=False),
+        *bindings("why"),
+    ]
+
+    def __init__(self, app: ConsoleApp, reason: Reason | None) -> None:
+        super().__init__(id="why")
+        self._console_app = app
+        self._signs = glyphs(app.settings.ascii)
+        self.reason = reason
+        self._at = reason.seq if reason is not None and reason.seq else app.store.shown.seq + 1
+        self._text = Static("", id="why-text", markup=False)
+
+    @classmethod
+    def of(cls, app: ConsoleApp) -> WhyScreen:
+        """The newest of what can be explained, as far as the reader sees."""
+        return cls(app, _explainable(app.store.history, app.store.shown.seq + 1, -1))
+
+    @classmethod
+    def about(cls, app: ConsoleApp, seq: int) -> WhyScreen | None:
+        """What explains event `seq`; None when it needs no explaining or is out of reach."""
+        history = app.store.history
+        try:
+            reason = None if history is None else _reason_at(history, seq)
+        except JournalError:
+            return None
+        return None if reason is None else cls(app, reason)
+
+    def compose(self) -> ComposeResult:
+        """One scrolled box."""
+        self.set_class(self._console_app.settings.ascii, "-ascii")
+        with VerticalScroll(id="why-box"):
+            yield self._text
+
+    def on_mount(self) -> None:
+        """The box scrolls with the keys."""
+        self.query_one("#why-box").focus()
+        # What is set while the box is laid out for the first time would keep the height of an empty text.
+        self.call_after_refresh(lambda: self._show(self.size.width))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lines are folded to the box."""
+        self._show(event.size.width)
+
+    def _show(self, width: int) -> None:
+        box = self.query_one("#why-box", VerticalScroll)
+        reason, dot = self.reason, f" {self._signs.separator} "
+        settings = self._console_app.settings
+        named = ("{why-older} older", "{why-newer} newer", "{copy-why} copies", "esc closes")
+        keys = dot.join(hints(named, settings.keymap, ascii_only=settings.ascii))
+        if reason is None:
+            box.border_title = "Why"
+            rows = [[(NOTHING[0], "said")], [(NOTHING[1], "quiet")]]
+        else:
+            box.border_title = Content(f"Why: {reason.title}"[:WIDTH])
+            rows = [list(row) for row in laid_out(lines_of(reason, self._signs), max(20, min(WIDTH, width - 7)))]
+            if reason.seq:
+                rows += [[], [(self._when(reason.seq), "quiet")]]
+        box.border_subtitle = keys
+        self._text.update(content(rows))
+
+    def _when(self, seq: int) -> str:
+        history = self._console_app.store.history
+        if history is None:
+            return f"event {seq}"
+        event = history.event(seq)
+        return f"event {seq} at {clock_text(event.t)} in turn {event.turn}"
+
+    # -- actions -----------------------------------------------------------------------------------------------------
+
+    def action_older(self) -> None:
+        """What could be explained before this."""
+        self._go(-1)
+
+    def action_newer(self) -> None:
+        """What could be explained after this."""
+        self._go(1)
+
+    def _go(self, way: int) -> None:
+        found = _explainable(self._console_app.store.history, self._at, way)
+        box = self.query_one("#why-box", VerticalScroll)
+        if found is None:
+            box.border_subtitle = "there is nothing older" if way < 0 else "there is nothing newer"
+            return
+        self.reason, self._at = found, found.seq
+        self._show(self.size.width)
+        box.scroll_home(animate=False)
+
+    def action_copy_why(self) -> None:
+        """Copy the explanation as text."""
+        if self.reason is not None:
+            text = f"{self.reason.title}\n\n{plain(lines_of(self.reason, self._signs))}\n"
+            self.app.copy_to_clipboard(text)
+            box = self.query_one("#why-box", VerticalScroll)
+            box.border_subtitle = f"copied {len(text):,} characters, esc closes"
+
+
+def _reason_at(history: History, seq: int) -> Reason | None:
+    event = history.event(seq)
+    if event.type == "tool.called":
+        # A line of the transcript is that of the call; what is to be explained is how it ended.
+        call = getattr(event.payload, "call_id", "")
+        at = history.following(seq, {"tool.finished"})
+        while at is not None and getattr(history.event(at).payload, "call_id", None) != call:
+            at = history.following(at, {"tool.finished"})
+        if at is not None:
+            event = history.event(at)
+    if not explained(event):
+        return None
+    return reason_of(event, history.view_at(event.seq - 1))
+
+
+def _explainable(history: History | None, seq: int, way: int) -> Reason | None:
+    """The next that can be explained, before `seq` or after it."""
+    at: int | None = seq
+    try:
+        while history is not None and at is not None:
+            at = history.preceding(at, EXPLAINED) if way < 0 else history.following(at, EXPLAINED)
+            if at is not None and explained(history.event(at)):
+                return reason_of(history.event(at), history.view_at(at - 1))
+    except JournalError:
+        return None
+    return None

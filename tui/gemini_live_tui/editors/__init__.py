@@ -1,0 +1,1 @@
+"""Screens that change the agent, its breakpoints or an exported file."""

@@ -1,0 +1,208 @@
+"""What the rooms that edit state have in common: reading as one types, a preview of consequences, applying."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.types import CSSPathType
+from textual.widget import Widget
+from textual.widgets import Static, TextArea
+
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.editors.preview_rows import edit_lines
+from gemini_live_tui.painting.paint import content
+from gemini_live_tui.painting.runs import Run, laid_out
+from gemini_live_tui.widgets.box_screen import BOX_STYLES, BoxScreen
+from gemini_live_tui.widgets.json_area import JsonArea
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import Event
+    from gemini_live_tui.app import ConsoleApp
+
+WIDTH = 69
+"""Cells of a line in the box."""
+
+Edit = dict[str, Any]
+
+
+class EditorScreen(BoxScreen):
+    """A subclass reads what is typed into edits. Nothing typed is lost: it stays until it is applied or left twice."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "base.tcss"]
+    CHANGES = True
+    HINT = "{editor-apply} applies, esc leaves"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False), *bindings("editor")]
+
+    def __init__(self, app: ConsoleApp, text: str, *, placeholder: str = "") -> None:
+        super().__init__(app)
+        self.area = JsonArea(text, placeholder=placeholder, id="editor-area")
+        self.reading = Static("", id="editor-reading", markup=False)
+        self.expected = Static("", id="editor-preview", markup=False)
+        self.problem = ""
+        """Why what is typed cannot be applied; "" when it can."""
+        self._first = text
+        self._leaving = False
+        self._applying = ""
+        self._asking = ""
+        self._ask_again = False
+        self._asked: tuple[Edit, ...] | None = None
+
+    # -- what a subclass says ----------------------------------------------------------------------------------------
+
+    def read(self) -> tuple[tuple[Edit, ...], str]:
+        """The edits that are typed, or a sentence about why there are none."""
+        raise NotImplementedError
+
+    def touched(self) -> bool:
+        """Whether something was typed."""
+        return self.area.text != self._first
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something typed would be lost."""
+        return self.touched()
+
+    # -- the room ----------------------------------------------------------------------------------------------------
+
+    def contents(self) -> Iterator[Widget]:
+        """The text, how it reads, and what it would do."""
+        yield self.area
+        yield self.reading
+        yield self.expected
+
+    def on_mount(self) -> None:
+        """Begin to listen, and look at what is there."""
+        from gemini_live_runtime.events import EditPreviewed, EditsApplied
+
+        self.console_app.store.listen(EditPreviewed, self._previewed)
+        self.console_app.store.listen(EditsApplied, self._applied)
+        self.area.move_cursor(self.area.document.end)
+        self.begin_at().focus()
+        self.look()
+
+    def begin_at(self) -> Widget:
+        """Where one writes first."""
+        return self.area
+
+    def on_unmount(self) -> None:
+        """Listen no more."""
+        from gemini_live_runtime.events import EditPreviewed, EditsApplied
+
+        self.console_app.store.unlisten(EditPreviewed, self._previewed)
+        self.console_app.store.unlisten(EditsApplied, self._applied)
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        # What was said of what stood there before is said of something else now.
+        self.say("")
+        self.look()
+
+    def look(self) -> None:
+        """Read what is typed, and ask what it would do."""
+        self._leaving = False
+        edits, self.problem = self.read()
+        signs = self.signs
+        if self.problem:
+            self.reading.update(content([[(f"{signs.no} no   ", "warn"), (self.problem, "said")]]))
+            self._show([])
+            self._asked = None
+            return
+        self.reading.update(content([[(f"{signs.yes} yes  ", "good"), (self.reads_well(edits), "quiet")]]))
+        if edits != self._asked:
+            self._ask(edits)
+
+    def reads_well(self, edits: Sequence[Edit]) -> str:
+        """What to say of something that can be applied."""
+        return "it can be applied"
+
+    # -- the preview -------------------------------------------------------------------------------------------------
+
+    def _ask(self, edits: tuple[Edit, ...]) -> None:
+        """Ask what edits would do; while an answer is awaited only the last question is kept."""
+        from gemini_live_runtime.commands import PreviewEdit
+
+        if self.console_app.settings.replay:
+            self._show([[("This is a recording: nothing can be changed.", "warn")]])
+            return
+        if self._asking:
+            self._ask_again = True
+            return
+        self._asked = edits
+        fields = ("key", "value", "remove")
+        plain: tuple[Edit, ...] = tuple({name: edit[name] for name in fields if name in edit} for edit in edits)
+        self._asking = self.console_app.console_screen.order(PreviewEdit(edits=plain))
+        if self._asking:
+            self._show([[("looking at what would happen", "quiet")]])
+
+    def _previewed(self, event: Event) -> None:
+        from gemini_live_runtime.events import EditPreviewed
+
+        payload = event.payload
+        if not isinstance(payload, EditPreviewed) or payload.command_id != self._asking:
+            return
+        self._asking = ""
+        if self._ask_again:
+            self._ask_again, self._asked = False, None
+            self.look()
+        elif not self.problem:
+            heading: list[Run] = [("What it would do", "note")]
+            self._show([heading, *laid_out(edit_lines(payload, self.signs), self.line_width)])
+
+    @property
+    def line_width(self) -> int:
+        """Cells of a line."""
+        return max(20, min(WIDTH, self.size.width - 7))
+
+    def _show(self, rows: Sequence[Sequence[Run]]) -> None:
+        self.expected.update(content(rows))
+        self.expected.display = bool(rows)
+
+    # -- applying ----------------------------------------------------------------------------------------------------
+
+    def action_apply(self) -> None:
+        """Write what is typed into the state."""
+        from gemini_live_runtime.commands import EditState
+
+        edits, problem = self.read()
+        if problem:
+            self.say(problem, "error")
+            return
+        if self._applying:
+            return
+        if self.console_app.settings.replay:
+            self.say("This is a recording: nothing can be changed.", "error")
+            return
+        self._leaving = False
+        self.say("")
+        self._applying = self.console_app.console_screen.order(EditState(edits=edits))
+        if not self._applying:
+            self.say("Not applied: the session does not take commands now.", "error")
+
+    def _applied(self, event: Event) -> None:
+        from gemini_live_runtime.events import EditsApplied
+
+        if isinstance(event.payload, EditsApplied) and event.payload.command_id == self._applying:
+            self.dismiss()
+
+    def refused(self, command_id: str, reason: str) -> bool:
+        """What is typed stays, with the reason below it."""
+        if not command_id or command_id not in (self._applying, self._asking):
+            return False
+        if command_id == self._asking:
+            self._asking, self._ask_again = "", False
+            self._show([[(f"It cannot be told what would happen: {reason}"[:300], "warn")]])
+        else:
+            self._applying = ""
+            self.say(f"Not applied: {reason}", "error")
+        return True
+
+    def action_leave(self) -> None:
+        """Leave; what was typed is left only when asked for twice."""
+        if self.unsaved and not self._leaving:
+            self._leaving = True
+            self.say("Nothing was applied yet: esc once more leaves it.", "warning")
+        else:
+            self.dismiss()

@@ -1,0 +1,73 @@
+"""Import: many keys at once from a JSON object, pasted or read from a file, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.containers import Horizontal
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from gemini_live_runtime.text import sanitise
+from gemini_live_tui.editors.base import Edit, EditorScreen
+from gemini_live_tui.editors.value_parser import MAX_JSON, read_keys
+from gemini_live_tui.widgets.line_input import LineInput
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
+
+
+class ImportState(EditorScreen):
+    """A file's path may be written above; enter reads it into the text, where it can still be changed."""
+
+    HEADING = "Import keys"
+
+    def __init__(self, app: ConsoleApp) -> None:
+        super().__init__(app, "", placeholder='paste an object here, e.g. {"app:plan": "gold"}')
+        self.path = LineInput(placeholder="a JSON file; enter reads it", max_length=1000)
+
+    @classmethod
+    def of(cls, app: ConsoleApp) -> ImportState:
+        """Nothing yet."""
+        return cls(app)
+
+    def contents(self) -> Iterator[Widget]:
+        """The path, then what every editor has."""
+        yield Horizontal(Static("file", markup=False), self.path, id="editor-key")
+        yield from super().contents()
+
+    def read(self) -> tuple[tuple[Edit, ...], str]:
+        """An edit for each key."""
+        read = read_keys(self.area.text)
+        if read.problem:
+            return (), read.problem
+        return tuple({"key": key, "value": value} for key, value in read.value.items()), ""
+
+    def reads_well(self, edits: Sequence[Edit]) -> str:
+        """How many keys."""
+        return f"{len(edits)} key{'s' if len(edits) != 1 else ''}, written all together or not at all"
+
+    @on(Input.Changed)
+    def _path_typed(self, message: Input.Changed) -> None:
+        message.stop()
+
+    @on(Input.Submitted)
+    def _load(self, message: Input.Submitted) -> None:
+        message.stop()
+        path = Path(message.value.strip()).expanduser()
+        try:
+            with path.open(encoding="utf-8") as file:
+                text = file.read(MAX_JSON + 1)
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "it is no text file"
+            self.say(f"{message.value.strip()[:200]} cannot be read: {why}.", "error")
+            return
+        if len(text) > MAX_JSON:
+            self.say(f"The file has more than {MAX_JSON:,} characters; import a smaller one.", "error")
+            return
+        self.say("")
+        self.area.text = sanitise(text)
+        self.area.focus()

@@ -1,0 +1,142 @@
+"""What an edit would do, as lines: values, what follows from them, watchers, patterns, ways, the phase, the unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.runs import Line, Run
+from gemini_live_tui.panes.explanations import value_text
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import EditPreviewed, PhasePreviewed
+
+MOST = 6
+"""Lines of one kind; further ones are counted."""
+
+
+def edit_lines(preview: EditPreviewed, glyphs: Glyphs) -> Iterator[Line]:
+    """What is to be expected of an edit."""
+    if preview.problem:
+        yield 0, [(f"{glyphs.no} no  ", "error"), (sanitise_line(preview.problem, 600), "said")]
+        return
+    yield from _some([_changed(item, glyphs) for item in preview.values])
+    yield from _some([[*_changed(item, glyphs), ("  computed", "quiet")] for item in preview.derived])
+    yield from _some([_fires(item, glyphs) for item in preview.watchers])
+    yield from _some([_moves(item, glyphs) for item in preview.patterns])
+    yield from _some([_turns(item, glyphs) for item in preview.guards])
+    if preview.phase:
+        yield 0, [(f"{glyphs.here} ", "phase"), ("the conversation goes to ", "said"), (_name(preview.phase), "phase")]
+    yield from _untold(preview.unknown)
+    told = (preview.derived, preview.watchers, preview.patterns, preview.guards, preview.phase, preview.unknown)
+    if not any(told):
+        same = all(not item.get("removed") and item.get("old") == item.get("new") for item in preview.values)
+        text = "Nothing changes: it has that value." if same and preview.values else "Nothing else changes."
+        yield 0, [(text, "quiet")]
+
+
+def _untold(unknown: Sequence[str]) -> Iterator[Line]:
+    for item in unknown[:MOST]:
+        yield 0, [("? ", "alarm"), ("cannot be told: ", "quiet"), (sanitise_line(item, 300), "said")]
+
+
+def _some(lines: list[list[Run]]) -> Iterator[Line]:
+    for line in lines[:MOST]:
+        yield 0, line
+    if len(lines) > MOST:
+        yield 0, [(f"and {len(lines) - MOST} more", "quiet")]
+
+
+def _changed(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
+    old = "not set" if item.get("added") else value_text(item.get("old"), 60)
+    new = "removed" if item.get("removed") else value_text(item.get("new"), 60)
+    return [
+        (f"{glyphs.changed} ", "key"),
+        (_name(item.get("key")), "key"),
+        (f"  {old}", "del"),
+        (f" {glyphs.arrow} ", "quiet"),
+        (new, "add"),
+    ]
+
+
+def _fires(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
+    runs: list[Run] = [(f"{glyphs.dot} ", "watch"), ("watcher ", "quiet"), (_name(item.get("name")), "watch")]
+    runs.append((" would fire, but is muted" if item.get("muted") else " fires", "said"))
+    old, new = (value_text(item.get(name), 30) for name in ("old", "new"))
+    return [*runs, (f"  {_name(item.get('key'))} {old} {glyphs.arrow} {new}", "quiet")]
+
+
+_MOVES = {
+    "fires": " would fire now",
+    "begins": " would begin to be held",
+    "ends": " would no longer be held",
+    "moves": " would get on",
+}
+
+
+def _moves(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
+    how = str(item.get("how"))
+    runs: list[Run] = [(f"{glyphs.dot} ", "watch"), ("pattern ", "quiet"), (_name(item.get("name")), "watch")]
+    runs.append((_MOVES.get(how, " would be otherwise"), "said"))
+    times, wait = item.get("times"), item.get("wait_s")
+    if how == "fires":
+        often = f", {times} times" if isinstance(times, int) and times > 1 else ""
+        return [*runs, (f"{often}  {_text(item.get('because'))}", "quiet")]
+    if how == "begins":
+        then = f", fires in {wait:g} s if it stays so" if isinstance(wait, int | float) else ""
+        return [*runs, (f"{then}  {_text(item.get('text'))}", "quiet")]
+    before, after = (_text(item.get(name)) or "nothing" for name in ("before", "after"))
+    return [*runs, (f"  {before} {glyphs.arrow} {after}", "quiet")]
+
+
+def _turns(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
+    opens = item.get("after") == "ready"
+    sign, style = (glyphs.yes, "good") if opens else (glyphs.no, "warn")
+    before, after = _name(item.get("before")), _name(item.get("after"))
+    return [
+        (f"{sign} ", style),
+        ("the way to ", "quiet"),
+        (_name(item.get("to")), "said"),
+        (f" turns: {before} {glyphs.arrow} {after}", "said"),
+    ]
+
+
+def phase_lines(preview: PhasePreviewed, glyphs: Glyphs) -> Iterator[Line]:
+    """What going to a phase by the operator's word would do."""
+    from gemini_live_tui.panes.explanations import outline
+
+    if preview.problem:
+        yield 0, [(f"{glyphs.no} no  ", "error"), (sanitise_line(preview.problem, 600), "said")]
+        return
+    for key in preview.missing:
+        yield 0, [(f"{glyphs.open} lacks ", "alarm"), (_name(key), "key"), (", which it requires", "quiet")]
+    for heading, tree in (("the way there", preview.way), ("its own guard", preview.guard)):
+        if isinstance(tree, Mapping):
+            yield 0, [(heading, "note")]
+            for indent, runs in outline(tree, glyphs):
+                yield indent + 2, runs
+    if preview.way is None:
+        yield 0, [("no way leads there from here", "alarm")]
+    for words, names in (
+        ("tools added    ", preview.tools_added),
+        ("tools removed  ", preview.tools_removed),
+        ("keys removed   ", preview.clears),
+        ("code that runs ", preview.runs),
+    ):
+        if names:
+            yield 0, [(words, "quiet"), (", ".join(_name(name) for name in names), "said")]
+    if preview.prompts:
+        yield 0, [("the model speaks first", "said")]
+    yield from _untold(preview.unknown)
+    if preview.instruction:
+        yield 0, [("instruction    ", "quiet"), (sanitise_line(preview.instruction, 400), "said")]
+
+
+def _text(text: Any) -> str:
+    return sanitise_line(str(text or ""), 200)
+
+
+def _name(text: Any) -> str:
+    return sanitise_line(str(text or ""), 80)

@@ -1,0 +1,1 @@
+"""Paint rows of terminal cells: styles, text runs, glyphs and the compositor."""

@@ -1,0 +1,117 @@
+"""Styled runs of text on a row: cut, filled and folded to a width in cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+from gemini_live_tui.painting.wrapping import wrap
+
+Run = tuple[str, str]
+"""Text and the name of a style, see `widgets.paint`."""
+
+
+def cut(text: str, width: int, ellipsis: str = "…") -> str:
+    """`text` in at most `width` cells; what is left out shows as an ellipsis."""
+    if width <= 0:
+        return ""
+    if len(text) <= width and text.isascii():
+        return text
+    if cell_len(text) <= width:
+        return text
+    room = width - len(ellipsis)
+    if room <= 0:
+        return ellipsis[:width]
+    return chop_cells(text, room)[0].rstrip() + ellipsis
+
+
+def cut_front(text: str, width: int, ellipsis: str = "…") -> str:
+    """`text` in at most `width` cells, its end kept."""
+    if cell_len(text) <= width:
+        return text
+    room = width - len(ellipsis)
+    if room <= 0:
+        return ellipsis[: max(0, width)]
+    kept = text[-room:]
+    while cell_len(kept) > room:
+        kept = kept[1:]
+    return ellipsis + kept
+
+
+def filled(text: str, width: int, ellipsis: str = "…") -> str:
+    """`text` in exactly `width` cells."""
+    return set_cell_size(cut(text, width, ellipsis), max(0, width))
+
+
+def width_of(runs: Iterable[Run]) -> int:
+    """The cells that runs take."""
+    return sum(cell_len(text) for text, _ in runs)
+
+
+def fitted(runs: Sequence[Run], width: int, ellipsis: str = "…") -> list[Run]:
+    """Runs in at most `width` cells; the last one that has room is cut."""
+    left = width
+    kept: list[Run] = []
+    for text, style in runs:
+        size = cell_len(text)
+        if size > left:
+            if shorter := cut(text, left, ellipsis):
+                kept.append((shorter, style))
+            break
+        kept.append((text, style))
+        left -= size
+    return kept
+
+
+def spread(left: Sequence[Run], right: Sequence[Run], width: int, ellipsis: str = "…") -> list[Run]:
+    """`left` at the left edge and `right` at the right one, a gap of two cells or more between; `left` goes first."""
+    room = width - width_of(left) - 2
+    right = fitted(right, room, ellipsis) if room > 3 else []
+    if not right:
+        return fitted(left, width, ellipsis)
+    gap = width - width_of(left) - width_of(right)
+    return [*left, (" " * gap, ""), *right]
+
+
+def folded(runs: Sequence[Run], width: int, indent: int = 0) -> Iterator[list[Run]]:
+    """One line in as many as it needs, later ones indented."""
+    text = "".join(part for part, _ in runs)
+    first = True
+    for start, end in _slices(text, width, indent):
+        line: list[Run] = [] if first else [(" " * indent, "")]
+        at = 0
+        for part, style in runs:
+            low, high = max(start, at), min(end, at + len(part))
+            if low < high:
+                line.append((text[low:high], style))
+            at += len(part)
+        first = False
+        yield line
+
+
+def _slices(text: str, width: int, indent: int) -> Iterator[tuple[int, int]]:
+    head = wrap(text, max(1, width))
+    yield head[0]
+    if len(head) > 1:
+        at = head[1][0]
+        for start, end in wrap(text[at:], max(1, width - indent)):
+            yield at + start, at + end
+
+
+Line = tuple[int, Sequence[Run]]
+"""A line of a room: how far it is indented, and its runs."""
+
+
+def laid_out(lines: Iterable[Line], width: int) -> Iterator[list[Run]]:
+    """Lines in a width, folded where they are longer; what is folded hangs below its beginning."""
+    for indent, runs in lines:
+        indent = min(indent, max(0, width - 20))
+        rest = folded(runs, max(1, width - indent), 2) if runs else iter([[]])
+        for line in rest:
+            yield [(" " * indent, ""), *line]
+
+
+def plain(lines: Iterable[Line]) -> str:
+    """The characters of lines, e.g. to copy them."""
+    return "\n".join((" " * indent + "".join(text for text, _ in runs)).rstrip() for indent, runs in lines)

@@ -1,0 +1,1 @@
+"""Panes of the console, each with the rows that it paints."""

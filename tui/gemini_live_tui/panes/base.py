@@ -1,0 +1,236 @@
+"""One pane of the desk: a frame with a title around a body, and what every body has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Protocol, cast
+
+from rich.cells import cell_len
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
+
+from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.text import redactor, sanitise
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.actions.keymap import hints
+from gemini_live_tui.messages import BodyFailed, PaneChanged, Said
+from gemini_live_tui.pane_layout import BY_PANE
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.history import History
+    from gemini_live_runtime.journal.view import LogLine, SessionView
+    from gemini_live_tui.app import ConsoleApp
+
+MAX_SAID = 500
+"""Characters of an error that a failed pane shows; the details have them all."""
+
+FAILED_S = 5.0
+"""Seconds for which a failure stays in sight at least, before the body is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a body is painted with, besides the view.
+
+    `epoch` changes when the view is another one; `now` is the console's clock, `elapsed` session time, both in seconds.
+    `live`: the session goes on and the view is its present. `marks` says what changed since the body was last shown.
+
+    While the view is one of the past, `whole` is the present one and `until` its time; `news` says what changed there.
+    `going`: the session goes on, whatever moment is shown.
+    """
+
+    epoch: int
+    now: float
+    elapsed: float
+    live: bool
+    marks: Dirty
+    whole: SessionView | None = None
+    until: float = 0.0
+    news: Dirty = Dirty.NONE
+    going: bool = False
+    history: History | None = None
+    """What can be gone back to."""
+    said: Sequence[LogLine] = ()
+    """What the console itself had to say so far."""
+
+
+class PaneBody(Protocol):
+    """What a pane shows. It is a widget.
+
+    It may also have `whole` (True: it is told what happens in the present while another moment is shown) and `every_s`
+    (seconds between two showings at least).
+    """
+
+    dirty: Dirty
+    """The marks that concern it."""
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """Show a view; seconds after which it changes by itself, or None."""
+        ...
+
+    def note(self) -> str:
+        """What stands at the frame's lower edge, plain text, "" for nothing."""
+        ...
+
+
+class Pane(Container):
+    """A framed body. Its title names the panes it shares its place with; a click on a name goes there."""
+
+    class TabChosen(Message):
+        """Another pane's name in this one's title was clicked."""
+
+        def __init__(self, pane: str) -> None:
+            super().__init__()
+            self.pane = pane
+
+    DEFAULT_CSS = """
+    Pane { background: $background; }
+    Pane > .pane-failed { padding: 1 2; color: $foreground; background: $background; }
+    """
+
+    def __init__(self, name: str, make: Callable[[], Widget], *, separator: str) -> None:
+        super().__init__(id=f"{name}-pane")
+        self.pane = name
+        self.body = make()
+        self.failure = ""
+        """What went wrong when the body was shown last; "" while all is well."""
+        self.noted = ""
+        """What stands at the frame's lower edge."""
+        self._separator = separator
+        self._titles: list[tuple[int, int, str]] = []
+        self._now = 0.0
+        self._failed_at = 0.0
+        self._failed: FailedPane | None = None
+
+    @property
+    def jump_title(self) -> str:
+        """What the jump overlay calls it."""
+        return BY_PANE[self.pane].title
+
+    def jump(self) -> None:
+        """Go to this pane."""
+        self.post_message(self.TabChosen(self.pane))
+
+    def compose(self) -> ComposeResult:
+        """The body."""
+        yield self.body
+
+    def focus_body(self) -> None:
+        """Put the focus where the pane's keys work."""
+        (self._failed if self._failed is not None and self.failure else self.body).focus()
+
+    def name_tabs(self, panes: Sequence[str], *, framed: bool) -> None:
+        """Show the names of the panes in this place, this one first among equals."""
+        self.set_class(not framed, "-bare")
+        self._titles = []
+        parts: list[Content] = []
+        at = 2
+        for pane in panes:
+            name = BY_PANE[pane]
+            own = pane == self.pane and len(panes) > 1
+            # In brackets, as on the row of tabs: which one is seen is not told by colour alone.
+            text = f"[{name.digit} {name.title}]" if own else f"{name.digit} {name.title}"
+            if parts:
+                parts.append(Content.styled(f" {self._separator} ", "$quiet"))
+                at += 3
+            parts.append(Content.styled(text, "$foreground" if own else "$quiet"))
+            self._titles.append((at, at + cell_len(text), pane))
+            at += cell_len(text)
+        self.border_title = Content("").join(parts)
+
+    def on_resize(self) -> None:
+        """What a body shows and notes may depend on its size, which it did not know when it was shown before."""
+        self.post_message(PaneChanged(self.pane))
+
+    def on_click(self, event: events.Click) -> None:
+        """The frame's upper edge holds names."""
+        if event.widget is not self or event.y:
+            return
+        for start, end, pane in self._titles:
+            if start <= event.x < end and pane != self.pane:
+                self.post_message(self.TabChosen(pane))
+
+    # -- painting ----------------------------------------------------------------------------------------------------
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """Show the body, or that it failed: everything else goes on."""
+        self._now = frame.now
+        if self.failure:
+            rest = self._failed_at + FAILED_S - frame.now
+            if rest > 0:
+                return rest
+            frame = replace(frame, marks=~Dirty.NONE)
+        body: PaneBody = self.body  # type: ignore[assignment]
+        try:
+            again = body.show(view, frame)
+            note = body.note()
+        except Exception as error:
+            self.fail(error)
+            return None
+        if self.failure:
+            self._mend()
+        if self.noted != note:
+            self.noted = note
+            self.border_subtitle = Content(note)
+        return again
+
+    @on(BodyFailed)
+    def _body_failed(self, message: BodyFailed) -> None:
+        message.stop()
+        self.fail(message.error)
+
+    def fail(self, error: Exception) -> None:
+        """Say in the body's place what went wrong, with the keys of `FailedPane`."""
+        import traceback
+
+        self._failed_at = self._now
+        # It is tried again even if nothing new happens.
+        self.post_message(PaneChanged(self.pane))
+        text = redactor.text(sanitise("".join(traceback.format_exception(error))))
+        if text == self.failure:
+            return
+        self.failure = text
+        said = redactor.text(sanitise(f"{type(error).__name__}: {error}"[:MAX_SAID]))
+        if self._failed is None:
+            self._failed = FailedPane()
+            self.mount(self._failed)
+        self._failed.details = text
+        settings = cast("ConsoleApp", self.app).settings
+        keys = hints(("{copy-failure} copies the details.",), settings.keymap, ascii_only=settings.ascii)
+        self._failed.update(f"This pane failed: {said}\n\n{' '.join(('Everything else goes on.', *keys))}")
+        self._put_in_place(self._failed, self.body)
+
+    def _mend(self) -> None:
+        self.failure = ""
+        if self._failed is not None:
+            self._put_in_place(self.body, self._failed)
+
+    def _put_in_place(self, shown: Widget, hidden: Widget) -> None:
+        """One of the failure and the body stands in for the other; the focus is where it was."""
+        focused = self.has_focus_within
+        shown.display, hidden.display = True, False
+        if focused:
+            shown.focus()
+
+
+class FailedPane(Static, can_focus=True):
+    """Stands in a pane's place after its body raised."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("failed")]
+
+    def __init__(self) -> None:
+        super().__init__(id="failed", markup=False, classes="pane-failed")
+        self.details = ""
+        """What `y` copies."""
+
+    def action_copy_failure(self) -> None:
+        """Copy the details."""
+        self.app.copy_to_clipboard(self.details)
+        self.post_message(Said(f"Copied what went wrong, {len(self.details):,} characters."))

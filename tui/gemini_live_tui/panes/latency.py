@@ -1,0 +1,99 @@
+"""Where the time of a turn went: a bar a stage, and how the turns compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from gemini_live_runtime.journal.mind_view import TurnCard
+from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.messages import PaneChanged
+from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.panes import latency_bars as waterfall
+from gemini_live_tui.panes.base import Frame
+from gemini_live_tui.widgets.row import Run
+from gemini_live_tui.widgets.sheet import Sheet
+
+EMPTY = (
+    "No turn has been measured yet.",
+    "",
+    "A turn is measured from the end of your",
+    "words to the first sound of the answer.",
+)
+
+
+class Latency(Sheet):
+    """The waterfall of one turn: the newest that was measured, until another is chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("latency")]
+    dirty = Dirty.LATENCY
+    moves = True
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._view = SessionView()
+        self._chosen: int | None = None
+        """The turn, None for the newest."""
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """Paint the turns of `view`."""
+        self._view = view
+        if self._chosen is not None and self._chosen not in view.mind.turns:
+            self._chosen = None
+        self.update_rows()
+        return None
+
+    def note(self) -> str:
+        """Whether the newest turn is shown, and the keys."""
+        if not waterfall.measured(self._view):
+            return ""
+        which = "newest" if self._chosen is None else f"turn {self._chosen}"
+        signs = self._glyphs
+        keys = f" {signs.separator} {signs.up} {signs.down} turn {signs.separator} w worst" if self.has_focus else ""
+        return which + keys
+
+    @property
+    def card(self) -> TurnCard | None:
+        """The turn on show; None before any was measured."""
+        cards = waterfall.measured(self._view)
+        chosen = self._view.mind.turns.get(self._chosen) if self._chosen is not None else None
+        return chosen or (cards[-1] if cards else None)
+
+    def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:
+        """Title, stages, summary, tokens; what there is no room for goes from the end, the stages last."""
+        card, signs = self.card, self._glyphs
+        if card is None:
+            return [(), *([(f"  {line}"[:width], "quiet")] for line in EMPTY)][:height]
+        head = waterfall.title(card, signs, width)
+        bars = waterfall.bars(card, width, signs)
+        rest = [waterfall.summary(self._view, signs), waterfall.tokens(card, signs)]
+        if height >= len(bars) + 4:
+            return [head, (), *bars, (), *rest][:height]
+        return [head, *bars, *rest][:height]
+
+    def choose(self, turn: int | None) -> None:
+        """Show a turn, or from now on the newest."""
+        self._chosen = turn
+        self.update_rows()
+        self.post_message(PaneChanged("latency"))
+
+    def move(self, step: str) -> None:
+        """Go `up` to the turn before, `down` to the one after; `home` and `end` to the first and the newest."""
+        turns = [card.turn for card in waterfall.measured(self._view)]
+        if not turns:
+            return
+        card = self.card
+        at = turns.index(card.turn) if card is not None and card.turn in turns else len(turns) - 1
+        by = {"up": -1, "page_up": -10, "home": -len(turns), "down": 1, "page_down": 10, "end": len(turns)}[step]
+        at = max(0, min(len(turns) - 1, at + by))
+        self.choose(None if at == len(turns) - 1 else turns[at])
+
+    def action_worst_turn(self) -> None:
+        """Show the turn that took longest."""
+        card = waterfall.worst(self._view)
+        if card is not None:
+            self.choose(card.turn)

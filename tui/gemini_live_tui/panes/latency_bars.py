@@ -1,0 +1,159 @@
+"""Where the time of a turn went, as rows of bars. Pure functions of a view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from gemini_live_runtime.journal.mind_view import TurnCard
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_tui.painting.formatting import clock_text, duration_text
+from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.wrapping import fit
+
+Run = tuple[str, str]
+
+LABELS = {
+    "hang_over": "hang-over",
+    "uplink": "uplink",
+    "server": "server",
+    "downlink": "downlink",
+    "buffer": "buffer",
+    "speaker": "speaker",
+}
+"""The stages in their order; others that a turn names stand below them."""
+
+SOURCES = {"server_vad": "server's voice mark", "local_voice": "local voice mark", "typed": "enter key"}
+"""What said that the user's input was over."""
+
+LABEL_WIDTH = 10
+NUMBER_WIDTH = 9
+_STYLES = ("low", "mid")
+
+
+def measured(view: SessionView) -> list[TurnCard]:
+    """The turns that have a latency, oldest first."""
+    return [card for card in view.mind.turns.values() if card.latency_ms is not None]
+
+
+def share(values: Sequence[float], part: float) -> float | None:
+    """The value that `part` (0 to 1) of `values` do not exceed, by nearest rank; None of nothing."""
+    ordered = sorted(values)
+    return ordered[max(0, ceil(part * len(ordered)) - 1)] if ordered else None
+
+
+def worst(view: SessionView) -> TurnCard | None:
+    """The turn that took longest; of equals the first."""
+    return max(measured(view), key=lambda card: card.latency_ms or 0.0, default=None)
+
+
+def stages_of(card: TurnCard) -> list[tuple[str, float | None]]:
+    """(name, ms or None) of each stage, the known ones first and in their order, the sum left out."""
+    given = card.stages
+    given.pop("total", None)
+    return [(name, given.pop(name, None)) for name in LABELS] + list(given.items())
+
+
+def title(card: TurnCard, glyphs: Glyphs, width: int) -> list[Run]:
+    """The turn, its latency, when it was, and what said that the input was over."""
+    runs: list[Run] = [(" turn ", "quiet"), (str(card.turn), "strong")]
+    if card.latency_ms is None:
+        runs.append((f" {glyphs.separator} no answer measured yet", "quiet"))
+    else:
+        runs.append((f" {glyphs.separator} ", "quiet"))
+        runs.append((duration_text(card.latency_ms), "strong"))
+        heard = card.stages.get("buffer") is not None
+        runs.append((" to the first sound" if heard else " to the answer", "quiet"))
+    parts = [clock_text(card.t)]
+    if card.source:
+        parts.append(f"from the {SOURCES.get(card.source, card.source)}")
+    if card.outcome and card.outcome != "complete":
+        parts.append(card.outcome)
+    used = sum(len(text) for text, _ in runs)
+    rest = "".join(f" {glyphs.separator} {part}" for part in parts if part)
+    runs.append((fit(rest, width - used, glyphs.ellipsis), "quiet"))
+    return runs
+
+
+def bars(card: TurnCard, width: int, glyphs: Glyphs) -> list[list[Run]]:
+    """One row a stage: its name, a bar that begins where the one before ended, its milliseconds."""
+    stages = stages_of(card)
+    total = sum(ms for _, ms in stages if ms is not None)
+    room = max(1, width - LABEL_WIDTH - NUMBER_WIDTH - 2)
+    rows: list[list[Run]] = []
+    at = 0.0
+    for number, (name, ms) in enumerate(stages):
+        label = f" {fit(LABELS.get(name, name), LABEL_WIDTH, glyphs.ellipsis):<{LABEL_WIDTH}}"
+        if ms is None:
+            rows.append([(label, "quiet"), (fit(" " * max(0, room - 3) + "not measured", room + 10), "quiet")])
+            continue
+        start = round(at / total * room) if total else 0
+        at += ms
+        end = round(at / total * room) if total else 0
+        # A stage that was measured is seen, however short it was.
+        size = max(1, end - start)
+        start = min(start, room - size)
+        style = "high" if total and ms > total / 2 and total > 1000 else _STYLES[number % 2]
+        rows.append(
+            [
+                (label, "quiet"),
+                (" " * start, ""),
+                (glyphs.fill * size, style),
+                (" " * (room - start - size), ""),
+                (f"{duration_text(ms):>{NUMBER_WIDTH}}", "strong"),
+            ]
+        )
+    return rows
+
+
+def summary(view: SessionView, glyphs: Glyphs) -> list[Run]:
+    """Half of the turns, nearly all of them, and the worst one."""
+    cards = measured(view)
+    latencies = [card.latency_ms for card in cards if card.latency_ms is not None]
+    median, most, longest = share(latencies, 0.5), share(latencies, 0.95), worst(view)
+    if median is None or most is None or longest is None:
+        return []
+    gap = f" {glyphs.separator} "
+    return [
+        (" p50 ", "quiet"),
+        (duration_text(median), "strong"),
+        (f"{gap}p95 ", "quiet"),
+        (duration_text(most), "strong"),
+        (f"{gap}worst ", "quiet"),
+        (duration_text(longest.latency_ms or 0.0), "strong"),
+        (f" in turn {longest.turn}{gap}{len(cards)} turn{'s' if len(cards) > 1 else ''}", "quiet"),
+    ]
+
+
+def tokens(card: TurnCard, glyphs: Glyphs) -> list[Run]:
+    """What the turn cost."""
+    if not card.prompt_tokens and not card.response_tokens:
+        return [(" tokens not reported", "quiet")]
+    return [
+        (" tokens ", "quiet"),
+        (f"{card.prompt_tokens:,}", "strong"),
+        (f" in {glyphs.separator} ", "quiet"),
+        (f"{card.response_tokens:,}", "strong"),
+        (" out", "quiet"),
+    ]
+
+
+def inline(card: TurnCard, glyphs: Glyphs, room: int) -> str:
+    """A turn's stages on one line of at most `room` cells, the longest kept: `612 ms |vad 180|net 96|model 288|`."""
+    if card.latency_ms is None:
+        return ""
+    given = card.stages
+    groups = (
+        ("vad", ("hang_over",)),
+        ("net", ("uplink", "downlink")),
+        ("model", ("server",)),
+        ("play", ("buffer", "speaker")),
+    )
+    text = duration_text(card.latency_ms)
+    parts = []
+    for word, names in groups:
+        values = [value for name in names if (value := given.get(name)) is not None]
+        if values:
+            parts.append(f"{word} {sum(values):.0f}")
+    line = f"{text} {glyphs.bar}{glyphs.bar.join(parts)}{glyphs.bar}" if parts else text
+    return line if len(line) <= room else text if len(text) <= room else ""

@@ -1,0 +1,130 @@
+"""What the engine, libraries, the agent's own code and the console had to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.binding import BindingType
+
+from gemini_live_runtime.journal.view import Dirty, LogLine, SessionView
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.dialogs.details import DetailsScreen
+from gemini_live_tui.messages import PaneChanged, Said
+from gemini_live_tui.painting.formatting import clock_text
+from gemini_live_tui.painting.glyphs import ASCII, UNICODE, Glyphs
+from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.panes.base import Frame
+from gemini_live_tui.widgets.row_list import RowList, Run
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
+
+EMPTY = "Nothing was printed or logged so far."
+LEVELS = ("debug", "info", "warning", "error")
+_STYLES = {"debug": "quiet", "info": "said", "warning": "warn", "error": "error"}
+_WORDS = {"debug": "debug", "info": "info ", "warning": "warn ", "error": "error"}
+
+
+class Logs(RowList):
+    """One line a row, newest last and followed; nothing below the chosen level."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("logs")]
+    dirty = Dirty.LOG
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._level = "debug"
+        self._view = SessionView()
+        self._said: Sequence[LogLine] = ()
+        self._until = float("inf")
+        self._lines: dict[str, LogLine] = {}
+        self._total = 0
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """List the lines of `view`, and stay at the end when that was in sight."""
+        self._view, self._said = view, frame.said
+        self._until = frame.elapsed if frame.whole is not None else float("inf")
+        self._list()
+        return None
+
+    def _list(self) -> None:
+        least = LEVELS.index(self._level)
+        at_end = self.cursor >= len(self.rows) - 1
+        lines = self._view.log
+        if self._said:
+            # What the console says belongs to no event: its place is that of its moment.
+            said = (line for line in self._said if line.t <= self._until)
+            lines = sorted((*lines, *said), key=lambda line: line.t)
+        self._total = len(lines)
+        self._lines = {str(line.seq): line for line in lines if _rank(line) >= least}
+        rows = list(self._lines) or [self._empty()]
+        self.set_rows(rows)
+        if at_end:
+            self.go_to(rows[-1])
+
+    def _empty(self) -> str:
+        hidden = self._total
+        return f"Nothing from {self._level} on; {hidden} lines below it are hidden." if hidden else EMPTY
+
+    def note(self) -> str:
+        """The level, and what it hides."""
+        hidden = self._total - len(self._lines)
+        sign = self._glyphs.separator
+        count = f"{len(self._lines)} line{'s' if len(self._lines) != 1 else ''}" + (
+            f" {sign} {hidden} hidden" if hidden else ""
+        )
+        return f"{self._level} and above {sign} {count}" if self._total else ""
+
+    def selectable(self, row: str) -> bool:
+        """A line, not the sentence in place of lines."""
+        return row in self._lines
+
+    def row_runs(self, row: str, width: int) -> Sequence[Run]:
+        """When, how grave, who, what."""
+        line = self._lines.get(row)
+        if line is None:
+            return [(f"  {fit(row, width - 2, self._glyphs.ellipsis)}", "quiet")]
+        word = _WORDS.get(line.level, line.level[:5].ljust(5))
+        left = f" {clock_text(line.t)}  {word}  "
+        source = f"{line.source}  "
+        style = _STYLES.get(line.level, "said")
+        return [
+            (left, "quiet" if style == "said" else style),
+            (source, "quiet"),
+            (fit(line.text, width - len(left) - len(source), self._glyphs.ellipsis), style),
+        ]
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        """The whole of a line."""
+        message.stop()
+        line = self._lines.get(message.row)
+        if line is not None:
+            title = f"{line.level} at {clock_text(line.t)}, {sanitise_line(line.source, 60)}"
+            copy = {"t": line.t, "level": line.level, "source": line.source, "text": line.text}
+            room = DetailsScreen(title, [("", line.text)], copy=copy, ascii_only=self._glyphs is ASCII)
+            cast("ConsoleApp", self.app).enter(room)
+
+    def action_log_level(self) -> None:
+        """The next level, and after the last all of them again."""
+        self._level = LEVELS[(LEVELS.index(self._level) + 1) % len(LEVELS)]
+        self._list()
+        self.post_message(PaneChanged("logs"))
+
+    def action_copy_log(self) -> None:
+        """Copy the lines that are listed."""
+        text = "\n".join(
+            f"{clock_text(line.t)} {line.level} {line.source}: {line.text}" for line in self._lines.values()
+        )
+        self.app.copy_to_clipboard(text)
+        self.post_message(Said(f"Copied {len(self._lines)} lines."))
+
+    def on_mount(self) -> None:
+        """There is something to read from the start."""
+        self.set_rows([EMPTY])
+
+
+def _rank(line: LogLine) -> int:
+    return LEVELS.index(line.level) if line.level in LEVELS else 1

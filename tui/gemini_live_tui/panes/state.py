@@ -1,0 +1,309 @@
+"""The state pane: what the agent knows, by scope, and the keys with which it is changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widgets import Input
+
+from gemini_live_runtime.journal.mind_view import MindView, real_key, unpack
+from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.messages import Ordered, Said
+from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.painted import Guarded
+from gemini_live_tui.painting.runs import Run
+from gemini_live_tui.panes import state_rows as rows
+from gemini_live_tui.panes.base import Frame
+from gemini_live_tui.panes.state_listing import StateListing
+from gemini_live_tui.saved_layout import recall, remember
+from gemini_live_tui.session_data.breakpoints import breaks_on, shown_key, toggle_breakpoint
+from gemini_live_tui.widgets.filter_line import FilterLine
+from gemini_live_tui.widgets.row_list import RowList
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gemini_live_runtime.journal.mind_view import KeyCell
+    from gemini_live_tui.app import ConsoleApp
+
+MAX_MADE = 512
+"""Rows that are kept as they were made."""
+
+
+class StateRows(RowList):
+    """The list in the pane; it asks the pane what stands on a row."""
+
+    def __init__(self, pane: StatePane) -> None:
+        super().__init__()
+        self._pane = pane
+
+    def row_runs(self, row: str, width: int) -> Sequence[Run]:
+        """One row."""
+        return self._pane.row_runs(row, width)
+
+    def selectable(self, row: str) -> bool:
+        """Keys and headings."""
+        return row[:1] in "=-^"
+
+
+class StatePane(Guarded, Container):
+    """A filter and the list. Only rows in sight are made, so it does not matter how many keys there are."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("state")]
+    dirty = Dirty.STATE
+    DEFAULT_CSS = """
+    StatePane { background: $background; }
+    """
+
+    def __init__(self, *, id: str | None = "state", glyphs: Glyphs = UNICODE, memory: Path | None = None) -> None:
+        """`memory`: the file in which it is remembered how keys are listed; None remembers nothing."""
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._mind = MindView()
+        self._elapsed = 0.0
+        self._live = False
+        self._declared = rows.Declared()
+        self._shape = ""
+        self._counts: dict[str, int] = {}
+        self._made: dict[str, tuple[KeyCell, tuple[object, ...], Sequence[Run]]] = {}
+        """Rows, each with what it was made of."""
+        self._breaks: frozenset[str] = frozenset()
+        self._again: float | None = None
+        self._listed: tuple[list[str], set[str], list[str]] | None = None
+        """What the list was made of, while its order does not depend on values."""
+        self._memory = memory
+        self.listing = StateListing.from_json(recall(memory).get("state"), (*rows.SCOPES, rows.PINNED))
+        self.filter = FilterLine(placeholder="a word, or a glob such as app:*")
+        self.list = StateRows(self)
+
+    def compose(self) -> ComposeResult:
+        """The filter above the list."""
+        yield self.filter
+        yield self.list
+
+    def focus(self, scroll_visible: bool = True) -> StatePane:
+        """The list is what has the focus."""
+        self.list.focus(scroll_visible)
+        return self
+
+    # -- showing -----------------------------------------------------------------------------------------------------
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """The state of `view`; what changed a moment ago is marked for a while."""
+        self._mind, self._elapsed, self._live = view.mind, frame.elapsed, frame.live
+        if view.mind.shape != self._shape:
+            self._shape = view.mind.shape
+            self._declared = rows.Declared.of(self._shape)
+        self._breaks = breaks_on(view.mind, "key")
+        self._again = None
+        self._list()
+        return self._again if frame.live else None
+
+    def _list(self) -> None:
+        text, names = self.filter.value.strip(), list(self._mind.keys)
+        wanted = (names, set(self.listing.folded), list(self.listing.pinned))
+        if not text and not self.listing.changed_first and wanted == self._listed:
+            # Only values have changed, which is most often so: the rows are the same, some look different.
+            self.list.touch()
+            return
+        self._listed = None if text or self.listing.changed_first else wanted
+        listed, self._counts = rows.rows_of(
+            self._mind.keys,
+            text=text,
+            folded=self.listing.folded,
+            pinned=self.listing.pinned,
+            changed_first=self.listing.changed_first,
+        )
+        self.list.set_rows(listed)
+
+    def _relist(self) -> None:
+        """List the keys as is now wanted, also the next time."""
+        self._list()
+        remember(self._memory, state=self.listing.to_json())
+
+    def note(self) -> str:
+        """How many keys, in what order, and what can be taken back in the present."""
+        mind, dot = self._mind, f" {self._glyphs.separator} "
+        count = len(mind.keys)
+        parts = [f"{count:,} keys" if count != 1 else "1 key"]
+        if mind.keys_beyond:
+            parts.append(f"{mind.keys_beyond:,} more not shown")
+        if self.listing.changed_first:
+            parts.append("changed first")
+        if mind.undo and self._live:
+            parts.append(f"{mind.undo} to undo")
+        if mind.redo and self._live:
+            parts.append(f"{mind.redo} to redo")
+        return dot.join(parts)
+
+    def row_runs(self, row: str, width: int) -> Sequence[Run]:
+        """One row of the list."""
+        glyphs = self._glyphs
+        if row.startswith("="):
+            scope = row[1:]
+            return rows.heading_row(
+                scope, self._counts.get(scope, 0), width, glyphs, folded=scope in self.listing.folded
+            )
+        key = row[1:]
+        cell = self._mind.keys.get(key) if row[:1] in "-^" else None
+        if cell is None:
+            return rows.plain_row(row, width, glyphs)
+        age = self._elapsed - cell.t
+        if 0 <= age < rows.FLASH_S:
+            left = rows.FLASH_S - age + 0.01
+            self._again = left if self._again is None else min(self._again, left)
+        broken = bool(self._breaks) and shown_key(key) in self._breaks
+        made_of = (width, 0 <= age < rows.FLASH_S, broken, self._declared)
+        kept = self._made.get(row)
+        # A cell is made anew whenever anything about its key changes.
+        if kept is not None and kept[0] is cell and kept[1] == made_of:
+            return kept[2]
+        if len(self._made) > MAX_MADE:
+            self._made.clear()
+        runs = rows.key_row(
+            key,
+            cell,
+            width,
+            glyphs,
+            declared=self._declared,
+            elapsed=self._elapsed,
+            whole=row.startswith("^"),
+            broken=broken,
+        )
+        self._made[row] = (cell, made_of, runs)
+        return runs
+
+    # -- the cursor --------------------------------------------------------------------------------------------------
+
+    @property
+    def key_at_cursor(self) -> str:
+        """The key that the cursor is on, as views spell it; "" for none."""
+        row = self.list.row_at_cursor
+        return row[1:] if row[:1] in ("-", "^") and row[1:] in self._mind.keys else ""
+
+    @property
+    def _scope_at_cursor(self) -> str:
+        row = self.list.row_at_cursor
+        return row[1:] if row.startswith("=") else rows.scope_of(row[1:]) if row[:1] in ("-", "^") else ""
+
+    def _cell(self) -> tuple[str, KeyCell] | None:
+        key = self.key_at_cursor
+        if not key:
+            self.post_message(Said("Put the cursor on a key first."))
+            return None
+        return key, self._mind.keys[key]
+
+    @on(RowList.Opened)
+    def _opened(self, message: RowList.Opened) -> None:
+        message.stop()
+        if message.row.startswith("="):
+            self._fold(message.row[1:], message.row[1:] not in self.listing.folded)
+        else:
+            self.action_edit()
+
+    # -- what is listed ----------------------------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        """Write what is to be listed."""
+        self.filter.begin()
+
+    @on(FilterLine.Left)
+    def _filtered(self, message: FilterLine.Left) -> None:
+        message.stop()
+        self.list.focus()
+
+    @on(Input.Changed)
+    def _filtering(self, message: Input.Changed) -> None:
+        message.stop()
+        self._list()
+
+    def action_fold(self, fold: bool) -> None:
+        """Fold the scope of the cursor, or unfold it."""
+        scope = self._scope_at_cursor
+        if scope:
+            self._fold(rows.PINNED if self.list.row_at_cursor.startswith("^") else scope, fold)
+
+    def _fold(self, scope: str, fold: bool) -> None:
+        (self.listing.folded.add if fold else self.listing.folded.discard)(scope)
+        self._relist()
+        self.list.go_to(f"={scope}")
+
+    def action_order(self) -> None:
+        """What changed last comes first, or all by name again."""
+        self.listing.changed_first = not self.listing.changed_first
+        self._relist()
+        self.post_message(Said("What changed last comes first." if self.listing.changed_first else "Sorted by name."))
+
+    def action_pin(self) -> None:
+        """Keep the key at the top, or no longer."""
+        if found := self._cell():
+            key = found[0]
+            (self.listing.pinned.remove if key in self.listing.pinned else self.listing.pinned.append)(key)
+            self._relist()
+
+    # -- copying -----------------------------------------------------------------------------------------------------
+
+    def action_copy(self) -> None:
+        """Copy the value as JSON."""
+        if found := self._cell():
+            self._copy(json.dumps(unpack(found[1].value), ensure_ascii=False), f"the value of {found[0]}")
+
+    def action_copy_scope(self) -> None:
+        """Copy all keys of the scope as one JSON object."""
+        scope = self._scope_at_cursor
+        if scope == rows.PINNED:
+            scope = ""
+        if scope:
+            text = json.dumps(rows.scope_json(self._mind.keys, scope), indent=2, ensure_ascii=False)
+            self._copy(text, f"the scope {scope}")
+        else:
+            self.post_message(Said("Put the cursor on a key of the scope first."))
+
+    def _copy(self, text: str, what: str) -> None:
+        # What a terminal is given to copy is ASCII: a lone surrogate in it could not be written.
+        self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        self.post_message(Said(f"Copied {what}, {len(text):,} characters."))
+
+    # -- changing ----------------------------------------------------------------------------------------------------
+
+    def action_edit(self) -> None:
+        """Open the editor on the key."""
+        from gemini_live_tui.editors.state import StateEditor
+
+        if found := self._cell():
+            app = cast("ConsoleApp", self.app)
+            app.enter(StateEditor(app, found[0]))
+
+    def action_delete(self) -> None:
+        """Remove the key; nobody is asked, it can be taken back."""
+        from gemini_live_runtime.commands import EditState
+
+        if found := self._cell():
+            key, cell = found
+            edit = {"key": real_key(key), "remove": True, "expect": unpack(cell.value)}
+            self.post_message(Ordered(EditState(edits=(edit,))))
+            self.post_message(Said(f"Removing {key}; u brings it back."))
+
+    def action_undo(self) -> None:
+        """Take back the last edit."""
+        from gemini_live_runtime.commands import UndoEdit
+
+        self.post_message(Ordered(UndoEdit()))
+
+    def action_redo(self) -> None:
+        """Make the edit again that was taken back last."""
+        from gemini_live_runtime.commands import RedoEdit
+
+        self.post_message(Ordered(RedoEdit()))
+
+    def action_break(self) -> None:
+        """Hold the agent when the key changes, or no longer."""
+        if found := self._cell():
+            self.post_message(Ordered(toggle_breakpoint(self._mind, "key", found[0])))

@@ -1,0 +1,133 @@
+"""The model's calls: what runs, what came of the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from rich.cells import cell_len
+from textual.binding import BindingType
+
+from gemini_live_runtime.journal.mind_view import ToolRun, unpack
+from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.dialogs.details import DetailsScreen
+from gemini_live_tui.messages import Ordered
+from gemini_live_tui.painting.formatting import clock_text, duration_text
+from gemini_live_tui.painting.glyphs import ASCII, UNICODE, Glyphs
+from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.panes.base import Frame
+from gemini_live_tui.session_data.breakpoints import breaks_on, toggle_breakpoint
+from gemini_live_tui.widgets.row_list import RowList, Run
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
+
+EMPTY = "No tool has been called yet."
+STYLES = {"running": "key", "ok": "good", "cancelled": "warn", "refused": "warn"}
+"""Of words that say how a call stands; the others are errors."""
+
+_RUNNING_S = 0.5
+"""How often the time of a running call is told."""
+
+
+class Tools(RowList):
+    """One call a row, newest first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("tools")]
+    dirty = Dirty.TOOLS | Dirty.HELD
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._view = SessionView()
+        self._elapsed = 0.0
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """List the calls of `view`."""
+        self._view, self._elapsed = view, frame.elapsed
+        runs = view.mind.tools
+        self.set_rows(list(reversed(runs)) or [EMPTY])
+        running = frame.live and any(run.status == "running" for run in runs.values())
+        return _RUNNING_S if running else None
+
+    def note(self) -> str:
+        """How many there are of each sort."""
+        counts: dict[str, int] = {}
+        for run in self._view.mind.tools.values():
+            counts[word_of(run)] = counts.get(word_of(run), 0) + 1
+        return f" {self._glyphs.separator} ".join(f"{count} {word}" for word, count in counts.items())
+
+    def selectable(self, row: str) -> bool:
+        """A call, not the sentence in place of calls."""
+        return row in self._view.mind.tools
+
+    def row_runs(self, row: str, width: int) -> Sequence[Run]:
+        """When, what, with what, what came of it, how long it took."""
+        run = self._view.mind.tools.get(row)
+        if run is None:
+            return [(f"  {fit(row, width - 2, self._glyphs.ellipsis)}", "quiet")]
+        word = word_of(run)
+        ms = run.ms if run.ms is not None else max(0.0, self._elapsed - run.t) * 1000
+        state = f"{word} {duration_text(ms)}"
+        left = f" {clock_text(run.t)}  "
+        room = width - len(left) - len(state) - 3
+        name = fit(run.name, max(8, room // 2), self._glyphs.ellipsis)
+        call = f"({plain_json(run.args, brackets=False)})"
+        result = f" {self._glyphs.arrow} {plain_json(run.result)}" if run.result not in ("", "null", "{}") else ""
+        broken = f" {self._glyphs.stop} break " if run.name in breaks_on(self._view.mind, "tool") else ""
+        rest = fit(call + result, room - cell_len(name) - cell_len(broken), self._glyphs.ellipsis)
+        used = cell_len(name) + cell_len(broken) + cell_len(rest)
+        return [
+            (left, "quiet"),
+            (name, "strong"),
+            (broken, "break"),
+            (rest, "quiet"),
+            (" " * max(1, width - len(left) - used - len(state) - 1), ""),
+            (state, STYLES.get(run.status, "error")),
+        ]
+
+    def action_break(self) -> None:
+        """Hold the agent whenever this tool is called or answers; or no longer."""
+        run = self._view.mind.tools.get(self.row_at_cursor)
+        if run is not None:
+            self.post_message(Ordered(toggle_breakpoint(self._view.mind, "tool", run.name)))
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        """All about one call."""
+        run = self._view.mind.tools.get(message.row)
+        if run is None:
+            return
+        message.stop()
+        args, result = unpack(run.args), unpack(run.result)
+        took = "" if run.ms is None else f" {self._glyphs.separator} {duration_text(run.ms)}"
+        heard = "given to the model" if run.delivered else "not given to the model"
+        facts = f"{word_of(run)}{took} {self._glyphs.separator} called at {clock_text(run.t)} in turn {run.turn}"
+        parts: list[tuple[str, Any]] = [("", facts), ("Arguments", args)]
+        if run.end is not None:
+            parts.append((f"Result, {heard}", result))
+        whole = {"name": run.name, "call_id": message.row, "status": run.status, "args": args, "result": result}
+        cast("ConsoleApp", self.app).enter(DetailsScreen(run.name, parts, copy=whole, ascii_only=self._glyphs is ASCII))
+
+    def on_mount(self) -> None:
+        """There is something to read from the start."""
+        self.set_rows([EMPTY])
+
+
+def word_of(run: ToolRun) -> str:
+    """How a call stands, in a word."""
+    return "background" if run.status == "running" and run.acknowledged else run.status
+
+
+def plain_json(packed: str, *, brackets: bool = True) -> str:
+    """A packed value on one line, fit to show; an object without `brackets` as `key=value` pairs."""
+    value = unpack(packed)
+    if not brackets and isinstance(value, dict):
+        return ", ".join(f"{sanitise_line(str(key), 80)}={_line(item)}" for key, item in value.items())
+    return _line(value)
+
+
+def _line(value: object) -> str:
+    return sanitise_line(json.dumps(value, ensure_ascii=False), 200)

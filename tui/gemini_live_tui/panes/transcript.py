@@ -1,0 +1,186 @@
+"""What was said, called and noticed, as it happens: both sides, tools and notices in one list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual import events
+
+from gemini_live_runtime.journal.mind_view import TurnCard
+from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_tui.messages import Explain
+from gemini_live_tui.painting.formatting import clock_text, duration_text
+from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.wrapping import wrap
+from gemini_live_tui.panes.latency_bars import inline
+from gemini_live_tui.widgets.line_list import Line, LineList
+
+SPEAKER_WIDTH = 5
+NARROW = 64
+"""Below this many cells the gutter leaves out the time."""
+
+SPACIOUS = 18
+"""From this many rows on, turns are set apart by an empty row."""
+
+Run = tuple[str, str]
+
+_WORDS = {"user": "you", "model": "model", "thought": "think", "tool": "tool", "notice": "note"}
+_NOTICE_WORDS = {
+    "info": "note",
+    "warning": "warn",
+    "error": "error",
+    "log": "log",
+    "phase": "phase",
+    "watch": "watch",
+    "refused": "kept",
+    "held": "held",
+    "mark": "mark",
+    "edit": "edit",
+}
+_EXPLAINED = frozenset(("phase", "watch", "refused"))
+"""What lines are about that can be explained."""
+
+_NOTICE_STYLES = {"warning": "warn", "error": "error"}
+
+
+class Transcript(LineList):
+    """The transcript of one session view."""
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._view = SessionView()
+        self._epoch = -1
+        self._session = ""
+        self._spacious = True
+
+    def show(self, view: SessionView, epoch: int) -> None:
+        """Bring the list up to date with `view`; a new `epoch` means that it is another view."""
+        other, same = epoch != self._epoch, view.session_id == self._session and self._epoch >= 0
+        self._view, self._session = view, view.session_id
+        spacious = self.size.height >= SPACIOUS
+        reset = (other and not same) or spacious != self._spacious
+        self._epoch, self._spacious = epoch, spacious
+        if other and not reset:
+            self.rebase(forgotten=view.blocks_forgotten)
+        else:
+            self.sync(forgotten=view.blocks_forgotten, reset=reset)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Whether turns are set apart depends on the height."""
+        self.show(self._view, self._epoch)
+
+    def on_click(self, event: events.Click) -> None:
+        """A line about something that was decided opens its explanation."""
+        found = self._line_at(round(self.scroll_y) + event.y)
+        if found is None or self.text_selection is not None or event.chain > 1:
+            return
+        block = self._view.blocks[found[0]]
+        if block.seq and (block.status in _EXPLAINED and block.kind in ("notice", "tool")):
+            self.post_message(Explain(block.seq))
+
+    # -- items -------------------------------------------------------------------------------------------------------
+
+    def item_count(self) -> int:
+        """One item a block."""
+        return len(self._view.blocks)
+
+    def item_rev(self, index: int) -> int:
+        """The block's revision, and whether it is known where its turn's time went."""
+        block = self._view.blocks[index]
+        return 2 * block.rev + (self._measured(block) is not None)
+
+    def item_open(self, index: int) -> bool:
+        """A block that still grows, or a tool that still runs."""
+        return not self._view.blocks[index].done
+
+    def item_lines(self, index: int, width: int) -> list[Line]:
+        """Gutter with time and speaker, then what was said, wrapped beside it."""
+        block = self._view.blocks[index]
+        lines: list[Line] = []
+        if index and self._spacious and self._view.blocks[index - 1].turn != block.turn:
+            lines.append(Line(()))
+        gutter = self._gutter(block, width)
+        used = sum(len(text) for text, _ in gutter)
+        word, _style = self._speaker(block)
+        room = max(1, width - used)
+        for number, (runs, joins) in enumerate(_fold_runs(list(self._body(block, room)), room)):
+            if number == 0:
+                lines.append(Line((*gutter, *runs), used, label=f"{word}: "))
+            else:
+                lines.append(Line(((" " * used, ""), *runs), used, joins=joins))
+        return lines
+
+    def _speaker(self, block: Block) -> Run:
+        if block.kind == "notice":
+            return _NOTICE_WORDS.get(block.status, "note"), _NOTICE_STYLES.get(block.status, "note")
+        kind = "note" if block.kind == "thought" else block.kind
+        return _WORDS[block.kind], kind
+
+    def _gutter(self, block: Block, width: int) -> list[Run]:
+        word, style = self._speaker(block)
+        speaker = (f"{word:<{SPEAKER_WIDTH}}  ", style)
+        if width < NARROW:
+            return [(" ", ""), speaker]
+        return [(f" {clock_text(block.t)}  ", "quiet"), speaker]
+
+    def _measured(self, block: Block) -> TurnCard | None:
+        """The turn of an answer, once its stages are known."""
+        if block.kind != "model" or block.ms is None:
+            return None
+        card = self._view.mind.turns.get(block.turn)
+        return card if card is not None and card.stage_names else None
+
+    def _body(self, block: Block, room: int) -> Iterator[Run]:
+        text = block.text.replace("\t", "    ").rstrip()
+        if block.kind == "tool":
+            yield from self._tool(block, text)
+        elif block.kind == "notice":
+            yield text, "quiet" if block.status == "log" else "said"
+            if block.detail:
+                yield f" {block.detail}", "quiet"
+        elif block.kind == "thought":
+            yield text, "thought"
+        elif block.interrupted:
+            # The heard part is counted in the text as it came; only its end was trimmed here.
+            heard = len(block.text) if block.heard is None else block.heard
+            heard = len(block.text[:heard].replace("\t", "    "))
+            yield text[:heard], "said"
+            # The sign stands where the answer was cut, so that the rest is told from it without colour or strike, too.
+            yield f" {self._glyphs.cut} cut", "cut"
+            if rest := text[heard:].lstrip(" "):
+                yield f" {rest}", "unheard"
+        else:
+            yield text, "said"
+        if block.kind == "model" and block.ms is not None:
+            card = self._measured(block)
+            line = inline(card, self._glyphs, room) if card is not None and self._spacious else ""
+            # The stages have a row of their own, or there is no room for them.
+            yield (f"\n{line}" if self._glyphs.bar in line else f"  {duration_text(block.ms)}"), "quiet"
+
+    def _tool(self, block: Block, text: str) -> Iterator[Run]:
+        yield text, "said"
+        if not block.done:
+            yield f" {self._glyphs.arrow} running", "quiet"
+            return
+        style = "good" if block.status == "ok" else "warn"
+        yield f" {self._glyphs.arrow} {block.status}", style
+        if block.ms is not None:
+            yield f" {self._glyphs.separator} {duration_text(block.ms)}", "quiet"
+        if block.detail and block.detail not in ("{}", "null"):
+            yield f"\n{block.detail}", "quiet"
+
+
+def _fold_runs(runs: list[Run], width: int) -> Iterator[tuple[list[Run], str | None]]:
+    """Wrap styled runs as one text; each line with what joins it to the one before, see `Line.joins`."""
+    text = "".join(part for part, _ in runs)
+    for start, end in wrap(text, width):
+        line: list[Run] = []
+        at = 0
+        for part, style in runs:
+            low, high = max(start, at), min(end, at + len(part))
+            if low < high:
+                line.append((text[low:high], style))
+            at += len(part)
+        before = text[start - 1] if start else "\n"
+        yield line, None if before == "\n" else " " if before == " " else ""

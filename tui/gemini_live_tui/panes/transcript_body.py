@@ -1,0 +1,93 @@
+"""What the transcript pane shows: the transcript, and below it the welcome while the person has said nothing yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from gemini_live_runtime.journal.view import Block, Dirty, SessionView
+from gemini_live_tui.actions import BY_ID
+from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.painting.glyphs import glyphs
+from gemini_live_tui.painting.painted import Guarded
+from gemini_live_tui.panes.base import Frame
+from gemini_live_tui.panes.empty_transcript import Welcome
+from gemini_live_tui.panes.transcript import Transcript
+from gemini_live_tui.settings import ConsoleSettings
+
+MAX_NOTICES = 20
+"""With more notices than these, what is said first is no longer waited for."""
+
+
+class TranscriptBody(Guarded, Container):
+    """The transcript and the welcome. `standing` tells whether there is a session, and whether it is over."""
+
+    dirty = Dirty.TRANSCRIPT
+    DEFAULT_CSS = """
+    TranscriptBody { background: $background; }
+    TranscriptBody > Transcript { background: $background; color: $foreground; display: none; }
+    TranscriptBody > Transcript.-shown { display: block; }
+    TranscriptBody > Transcript.-brief { height: auto; max-height: 50%; }
+    """
+
+    def __init__(self, settings: ConsoleSettings, *, text_key: str, standing: Callable[[], tuple[bool, bool]]) -> None:
+        super().__init__()
+        signs = glyphs(settings.ascii)
+        self.transcript = Transcript(id="transcript", glyphs=signs)
+        self.welcome = Welcome(id="welcome", glyphs=signs, hint=settings.hint, text_key=text_key)
+        self.welcome.add_class("-shown")
+        self._glyphs = signs
+        self._settings = settings
+        self._standing = standing
+        self._any = False
+        self._live = False
+        self._forgotten = 0
+
+    def compose(self) -> ComposeResult:
+        """One below the other."""
+        yield self.transcript
+        yield self.welcome
+
+    def focus(self, scroll_visible: bool = True) -> TranscriptBody:
+        """The transcript is what can have the focus."""
+        self.transcript.focus(scroll_visible)
+        return self
+
+    def show(self, view: SessionView, frame: Frame) -> float | None:
+        """Bring both up to date."""
+        blocks = view.blocks
+        self._any, self._live = bool(blocks), frame.live
+        self._forgotten = view.blocks_forgotten
+        opening = _is_opening(blocks, replay=self._settings.replay)
+        self.welcome.set_class(opening, "-shown")
+        self.transcript.set_class(self._any, "-shown")
+        self.transcript.set_class(opening, "-brief")
+        if opening:
+            connected, over = self._standing()
+            self.welcome.show(view, connected=connected, replay=self._settings.replay, over=over)
+        self.transcript.show(view, frame.epoch)
+        return None
+
+    def note(self) -> str:
+        """Whether the end is followed, where it can grow, or how much is below."""
+        signs, transcript = self._glyphs, self.transcript
+        if transcript.following:
+            return f"{signs.down} following" if self._any and self._live else ""
+        if self._forgotten and not transcript.scroll_offset.y:
+            # What is no longer at hand is not gone: the time cursor reaches it.
+            return f"{signs.up} {self._forgotten:,} earlier paragraphs, seen by going back in time"
+        rows = transcript.rows_below
+        end = key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0])
+        what = "follows" if self._live else "goes there"
+        return f"{signs.down} {rows} line{'s' if rows != 1 else ''} below {signs.separator} {end} {what}"
+
+
+def _is_opening(blocks: Sequence[Block], *, replay: bool) -> bool:
+    """Whether the person is still to say something: notices and the agent's greeting stand above the welcome."""
+    if len(blocks) > MAX_NOTICES:
+        return False
+    greetings = sum(block.kind == "model" for block in blocks)
+    others = any(block.kind not in ("notice", "model") for block in blocks)
+    return not others and greetings <= (0 if replay else 1)

@@ -1,0 +1,102 @@
+"""Watchers and temporal patterns as rows: armed, fired or muted, what they saw, and how near they came."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gemini_live_tui.painting.formatting import age_text, seconds_text, share_bar
+from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.runs import Run, filled, fitted
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.mind_view import MindView, PatternCard, WatcherCard
+
+EMPTY = ("This agent watches nothing.", "Live.builder().watch(...) and .pattern(...) add watchers.")
+
+BAR = 8
+"""Cells of a distance bar."""
+
+ROOMY = 64
+"""From this many cells on a row says in words what else it only shows."""
+
+
+def rows_of(mind: MindView) -> list[str]:
+    """Row ids: `watcher:NAME` and `pattern:NAME`, in the order in which the agent has them."""
+    rows = [*(f"watcher:{name}" for name in mind.watchers), *(f"pattern:{name}" for name in mind.patterns)]
+    return rows or [f"empty:{number}" for number in range(len(EMPTY))]
+
+
+def empty_row(row: str, width: int, glyphs: Glyphs) -> list[Run]:
+    """What stands in the place of watchers."""
+    number = int(row.removeprefix("empty:"))
+    return fitted([(f" {EMPTY[number]}", "quiet" if number else "said")], width, glyphs.ellipsis)
+
+
+def watcher_row(
+    card: WatcherCard, elapsed: float, width: int, glyphs: Glyphs, *, room: int, broken: bool = False
+) -> list[Run]:
+    """A watcher; `room` is for the longest name."""
+    if card.muted:
+        kept = f"{card.suppressed} kept quiet" if card.suppressed else "kept quiet"
+        return _row(
+            glyphs.muted, "muted", "quiet", card.fired, card.name, [(kept, "quiet")], width, glyphs, room, broken
+        )
+    fired = bool(card.fired)
+    rest: list[Run] = []
+    missed_since = card.miss_t is not None and (card.last_t is None or card.miss_t > card.last_t)
+    if fired and card.last_t is not None:
+        rest.append((f"{age_text(elapsed - card.last_t)}  ", "said"))
+        if not missed_since or width >= ROOMY:
+            rest.append((f"{_arrows(card.last, glyphs)}  ", "quiet"))
+    if missed_since:
+        rest += near(card, width, glyphs)
+    if not rest:
+        rest.append((f"when {card.when}" if card.when and card.when != card.name else _watched(card), "quiet"))
+    sign, style = (glyphs.dot, "watch") if fired else (glyphs.open, "said")
+    word = "fired" if fired else "armed"
+    return _row(sign, word, style, card.fired, card.name, rest, width, glyphs, room, broken)
+
+
+def near(card: WatcherCard, width: int, glyphs: Glyphs) -> list[Run]:
+    """How near a watcher came the last time it was looked at, and why that was not enough."""
+    runs: list[Run] = []
+    if card.share is not None:
+        words = " of the way" if width >= ROOMY else ""
+        runs += [*share_bar(card.share, BAR, glyphs), (f" {card.share * 100:.0f} %{words}  ", "said")]
+    return [*runs, (card.miss, "quiet")]
+
+
+def pattern_row(
+    card: PatternCard, elapsed: float, width: int, glyphs: Glyphs, *, room: int, broken: bool = False
+) -> list[Run]:
+    """A pattern and how far it has come."""
+    rest: list[Run] = []
+    if card.last_t is not None:
+        rest.append((f"{age_text(elapsed - card.last_t)}  ", "said"))
+    if card.cooldown_left_s > 0:
+        rest.append((f"rests {seconds_text(card.cooldown_left_s)} more", "quiet"))
+    else:
+        rest.append((card.progress or card.when, "quiet"))
+    sign, style = (glyphs.dot, "watch") if card.fired else (glyphs.open, "said")
+    word = "fired" if card.fired else "armed"
+    return _row(sign, word, style, card.fired, card.name, rest, width, glyphs, room, broken)
+
+
+def _row(
+    sign: str, word: str, style: str, fired: int, name: str, rest: list[Run], width: int, glyphs: Glyphs,
+    room: int, broken: bool,
+) -> list[Run]:  # fmt: skip
+    runs: list[Run] = [(f" {sign} {word} ", style)]
+    runs.append((f"x{fired} ".ljust(4) if fired else "    ", "said"))
+    runs.append((f"{filled(name, min(room, max(8, width * 2 // 5)), glyphs.ellipsis)} ", "said"))
+    if broken:
+        runs.append((f"{glyphs.stop} break ", "break"))
+    return fitted([*runs, (" ", ""), *rest], width, glyphs.ellipsis)
+
+
+def _watched(card: WatcherCard) -> str:
+    return f"watches {', '.join(card.keys)}" if card.keys else "not looked at yet"
+
+
+def _arrows(text: str, glyphs: Glyphs) -> str:
+    return text.replace("→", glyphs.arrow)

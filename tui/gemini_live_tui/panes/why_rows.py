@@ -1,0 +1,281 @@
+"""Why something happened, or did not: what decided, with the values it read, and the change that turned it.
+
+Events are explained with the view before them: what stood in state then is what was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime.journal.mind_view import MindView, plain_key, unpack
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.painting.formatting import clock_text, seconds_text
+from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.runs import Line, Run
+from gemini_live_tui.panes.explanations import Tree, all_reads, outline, value_text
+
+if TYPE_CHECKING:
+    from gemini_live_runtime import events as ev
+    from gemini_live_runtime.journal.mind_view import KeyCell, WatcherCard, Way
+    from gemini_live_runtime.journal.view import SessionView
+
+EXPLAINED = frozenset(
+    {
+        "phase.entered",
+        "phase.blocked",
+        "watcher.fired",
+        "pattern.fired",
+        "repair.acted",
+        "promotion.decided",
+        "tool.finished",
+    }
+)
+"""Types of events of which some can be explained."""
+
+_TRIGGERS = {
+    "initial": "The conversation begins here.",
+    "operator": "The operator took it here.",
+    "programmatic": "The agent's own code took it here.",
+    "restored": "An earlier session was taken up here.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """`lead` says what happened; `trees` are what decided, each with a heading; `missing` what was not there.
+
+    `seq` is the event that is explained, 0 for something that did not happen. `keys` are the cells that were read.
+    """
+
+    title: str
+    lead: tuple[Sequence[Run], ...] = ()
+    trees: tuple[tuple[str, Tree], ...] = ()
+    missing: tuple[str, ...] = ()
+    keys: Mapping[str, KeyCell] = field(default_factory=dict)
+    seq: int = 0
+
+
+def explained(event: ev.Event) -> bool:
+    """Whether there is something to explain about an event."""
+    from gemini_live_runtime import events as ev
+
+    payload = event.payload
+    if isinstance(payload, ev.PromotionDecided):
+        return not payload.accepted
+    if isinstance(payload, ev.ToolFinished):
+        return payload.status == "refused"
+    return event.type in EXPLAINED
+
+
+def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
+    """Why an event came to be; None for one that needs no explaining. `before` is the view just before it."""
+    from gemini_live_runtime import events as ev
+
+    payload, mind = event.payload, before.mind
+    if not explained(event):
+        return None
+    if isinstance(payload, ev.PhaseEntered):
+        made = _entered(payload)
+    elif isinstance(payload, ev.PhaseBlocked):
+        made = _blocked(payload, mind)
+    elif isinstance(payload, ev.WatcherFired):
+        made = _fired(payload, mind)
+    elif isinstance(payload, ev.PatternFired):
+        made = Reason(f"{_name(payload.pattern)} was seen", ((_said(payload.text),),))
+    elif isinstance(payload, ev.RepairActed):
+        made = _repaired(payload)
+    elif isinstance(payload, ev.PromotionDecided):
+        made = _kept(payload)
+    elif isinstance(payload, ev.ToolFinished):
+        made = _refused(payload, mind)
+    else:
+        return None
+    keys = {**_cells(made, mind), **_cells_of(made.missing, mind)}
+    return Reason(made.title, made.lead, made.trees, made.missing, keys, event.seq)
+
+
+def reason_of_way(way: Way, mind: MindView) -> Reason:
+    """Why the conversation goes this way, or does not."""
+    here = mind.path[-1].phase if mind.path else ""
+    words = {
+        "ready": "It is open: the conversation goes there when the turn ends.",
+        "blocked": f"Its guard holds, but {way.to} requires what is not there yet.",
+        "guard is false": "Its guard does not hold.",
+        "target's guard is false": f"Its guard holds, the one of {way.to} itself does not.",
+        "requirement missing": f"Its guard holds, but {way.to} requires what is not there yet.",
+    }
+    lead: list[Sequence[Run]] = [(_said(words.get(way.outcome, way.outcome)),)]
+    if way.because:
+        lead.append((("It is there because ", "quiet"), _said(way.because)))
+    named = ((f"The guard from {here}", way.guard), (f"The guard of {way.to}", way.target_guard))
+    trees = tuple((heading, tree) for heading, packed in named if isinstance(tree := unpack(packed), dict))
+    made = Reason(f"{here} to {way.to}", tuple(lead), trees, way.missing)
+    keys = {**_cells(made, mind), **_cells_of(way.missing, mind)}
+    return Reason(made.title, made.lead, made.trees, made.missing, keys)
+
+
+def _entered(p: ev.PhaseEntered) -> Reason:
+    title = f"{_name(p.previous)} to {_name(p.phase)}" if p.previous else f"{_name(p.phase)}, the first phase"
+    lead: list[Sequence[Run]] = []
+    if p.trigger in _TRIGGERS:
+        lead.append((_said(_TRIGGERS[p.trigger]),))
+    if p.because:
+        lead.append((("because ", "quiet"), _said(p.because)))
+    if p.previous:
+        lead.append(((f"It was in {_name(p.previous)} for {seconds_text(p.seconds)}.", "quiet"),))
+    trees = (("What decided", p.explanation),) if isinstance(p.explanation, Mapping) else ()
+    return Reason(title, tuple(lead), trees)
+
+
+def _blocked(p: ev.PhaseBlocked, mind: MindView) -> Reason:
+    lead = [(_said(f"A guard let the conversation go to {_name(p.target)}, which requires what is not there yet."),)]
+    if p.preparing:
+        lead.append((_said(f"The agent is preparing {', '.join(_name(name) for name in p.preparing)}."),))
+    way = next((way for way in mind.ways if way.to == _name(p.target)), None)
+    tree = unpack(way.guard) if way is not None else None
+    trees = (("The guard that let it", tree),) if isinstance(tree, dict) else ()
+    return Reason(f"{_name(p.phase)} to {_name(p.target)} waits", tuple(lead), trees, p.missing)
+
+
+def _fired(p: ev.WatcherFired, mind: MindView) -> Reason:
+    how = "was seen, but it is muted: nothing was run" if p.muted else "fired"
+    lead: list[Sequence[Run]] = [_change(_name(p.key), value_text(p.old), value_text(p.new))]
+    card = mind.watchers.get(_name(p.watcher))
+    if p.blocking:
+        lead.append((("The turn waited for what it does.", "quiet"),))
+    if card is not None and card.defined_at:
+        lead.append(((f"It stands in {card.defined_at}.", "quiet"),))
+    return Reason(f"{_name(p.watcher)} {how}", tuple(lead), (("What it looks for", p.explanation),))
+
+
+def _repaired(p: ev.RepairActed) -> Reason:
+    what = "is nudged to ask again" if p.action == "nudge" else "has asked often enough: the agent's way out begins"
+    lead: list[Sequence[Run]] = [(_said(f"In {_name(p.phase)} some needs stay open; the model {what}."),)]
+    if p.attempt:
+        lead.append(((f"Attempt {p.attempt}.", "quiet"),))
+    return Reason(f"Repair in {_name(p.phase)}", tuple(lead), (), p.unfulfilled)
+
+
+def _kept(p: ev.PromotionDecided) -> Reason:
+    key = _name(p.key)
+    lead = (
+        ((f"The extractor {_name(p.extractor)} found {_name(p.field)} = ", "said"), (value_text(p.value), "strong")),
+        (("It did not become state: ", "said"), _said(p.reason)),
+    )
+    # The key that stayed as it was is shown with what it holds.
+    read = {"text": f"{key} stays", "value": False, "reads": [{"key": p.key, "present": False}]}
+    return Reason(f"{key} stays as it was", lead, (("", read),))
+
+
+def _refused(p: ev.ToolFinished, mind: MindView) -> Reason:
+    run = mind.tools.get(plain_key(p.call_id))
+    lead: list[Sequence[Run]] = [(_said("It was never run; the model was told why:"),)]
+    lead.append(((f"  {value_text(p.result, 400)}", "strong"),))
+    if run is not None:
+        lead.append((("called with ", "quiet"), _said(value_text(unpack(run.args), 200))))
+    if mind.allowed is not None and mind.path:
+        allowed = ", ".join(mind.allowed) or "none"
+        lead.append((("allowed in ", "quiet"), _said(f"{mind.path[-1].phase}: {allowed}")))
+    return Reason(f"{_name(p.name)} was refused", tuple(lead))
+
+
+# -- lines -----------------------------------------------------------------------------------------------------------
+
+
+def lines_of(reason: Reason, glyphs: Glyphs) -> Iterator[Line]:
+    """A reason as a room shows it."""
+    for runs in reason.lead:
+        yield 0, runs
+    for heading, tree in reason.trees:
+        if reads := list(all_reads(tree)):
+            yield 0, ()
+            if heading:
+                yield 0, [(heading, "note")]
+        elif heading:
+            yield 0, ()
+            yield 0, [(heading, "note")]
+        if heading:
+            yield from outline(tree, glyphs)
+        elif reads:
+            yield from _standing(reads, reason.keys)
+    if reason.missing:
+        yield 0, ()
+        yield 0, [("What was missing", "note")]
+        for key in reason.missing:
+            yield 0, [(f"{glyphs.open} open ", "warn"), (_name(key), "key"), *_known(reason.keys.get(plain_key(key)))]
+    if turned := newest(reason.keys):
+        yield 0, ()
+        words = "What turned it" if reason.seq else "What changed last of what it reads"
+        if any(not heading for heading, _ in reason.trees):
+            words = "What stands there instead"
+        yield 0, [(words, "note")]
+        yield from change_lines(*turned, glyphs)
+
+
+def _standing(reads: Sequence[Tree], keys: Mapping[str, KeyCell]) -> Iterator[Line]:
+    for read in reads:
+        key = str(read.get("key", ""))
+        yield 0, [(_name(key), "key"), *_known(keys.get(plain_key(key)))]
+
+
+def _known(cell: KeyCell | None) -> list[Run]:
+    if cell is None:
+        return [(" is not set", "said")]
+    return [(" = ", "quiet"), (cell.text, "said"), (f"  by {_writer(cell)}", "quiet")]
+
+
+def newest(keys: Mapping[str, KeyCell]) -> tuple[str, KeyCell] | None:
+    """The cell that was written last."""
+    return max(keys.items(), key=lambda item: item[1].seq, default=None)
+
+
+def change_lines(key: str, cell: KeyCell, glyphs: Glyphs) -> Iterator[Line]:
+    """A change: from what to what, when, and by whom."""
+    was = value_text(unpack(cell.was)) if cell.was else "not set"
+    yield 0, _change(key, was, cell.text, glyphs.arrow)
+    by = _writer(cell)
+    reason = f" ({cell.reason})" if cell.reason else ""
+    when = f"at {clock_text(cell.t)} in turn {cell.turn}, by {by}{reason}, event {cell.seq}"
+    yield 2, [(when, "quiet")]
+
+
+def watcher_lines(card: WatcherCard, mind: MindView, glyphs: Glyphs) -> Iterator[Line]:
+    """What a watcher is, and how what it reads stands now."""
+    yield 0, [("when    ", "quiet"), (card.when or card.name, "said")]
+    what = "the turn waits for what it does" if card.blocking else "what it does goes on beside the turn"
+    yield 0, [("then    ", "quiet"), (what, "said")]
+    if card.defined_at:
+        yield 0, [("in      ", "quiet"), (card.defined_at, "said")]
+    yield 0, ()
+    yield 0, [("What it reads", "note")]
+    for key in card.keys or ():
+        yield 0, [(key, "key"), *_known(mind.keys.get(plain_key(key)))]
+    if not card.keys:
+        yield 0, [("its keys are not known beforehand", "quiet")]
+
+
+def _change(key: str, old: str, new: str, arrow: str = "→") -> Sequence[Run]:
+    return [(key, "key"), (f"  {old}", "del"), (f" {arrow} ", "quiet"), (new, "add")]
+
+
+def _writer(cell: KeyCell) -> str:
+    return f"{cell.origin} {cell.by}".strip() or "nobody known"
+
+
+def _cells(reason: Reason, mind: MindView) -> dict[str, KeyCell]:
+    keys = [str(read.get("key", "")) for _, tree in reason.trees for read in all_reads(tree)]
+    return _cells_of(keys, mind)
+
+
+def _cells_of(keys: Sequence[str], mind: MindView) -> dict[str, KeyCell]:
+    return {name: mind.keys[name] for key in keys if (name := plain_key(key)) in mind.keys}
+
+
+def _said(text: str) -> Run:
+    return (sanitise_line(text, 1000), "said")
+
+
+def _name(text: Any) -> str:
+    return sanitise_line(str(text), 80)

@@ -1,0 +1,1 @@
+"""Screens that choose one item of a list."""

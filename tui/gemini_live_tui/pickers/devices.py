@@ -1,0 +1,232 @@
+"""Choosing microphone and speaker, with the live level of the microphone that is pointed at."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual import on, work
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.types import CSSPathType
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.set_up import devices
+from gemini_live_tui.set_up.saving import save
+from gemini_live_tui.set_up.sound_helper import Report
+from gemini_live_tui.widgets.box_screen import BOX_STYLES, BoxScreen
+from gemini_live_tui.widgets.level_row import LevelRow
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.events import Event
+    from gemini_live_tui.app import ConsoleApp
+
+NOUNS = {"input": "Microphone", "output": "Speaker"}
+
+
+class DevicesScreen(BoxScreen):
+    """Two lists. Enter chooses and saves; the level is that of the microphone under the cursor."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "devices.tcss"]
+    HEADING: ClassVar[str] = "Microphone and speaker"
+    HINT: ClassVar[str] = "enter chooses, tab changes sides, {devices-rescan} looks again, esc closes"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("devices")]
+
+    def __init__(self, app: ConsoleApp) -> None:
+        super().__init__(app)
+        self._lists = {side: OptionList(id=f"devices-{side}") for side in NOUNS}
+        self._offers: dict[str, list[devices.Offer]] = {"input": [], "output": []}
+        self._chosen: dict[str, str] = {}
+        self._found: devices.Found | None = None
+        self._listening = ""
+        self._ordered: tuple[str, str, devices.Offer] | None = None
+        self.level = LevelRow("level", id="devices-level", glyphs=self.signs)
+        self._helper = app.sound_helper(self._reported)
+
+    @classmethod
+    def of(cls, app: ConsoleApp) -> DevicesScreen:
+        """The devices there are now."""
+        return cls(app)
+
+    def contents(self) -> Iterator[Widget]:
+        """Both sides, beside each other where there is room."""
+        yield Container(
+            Vertical(
+                Static(NOUNS["input"], classes="side", markup=False), self._lists["input"], self.level, id="input-side"
+            ),
+            Vertical(Static(NOUNS["output"], classes="side", markup=False), self._lists["output"], id="output-side"),
+            id="devices-sides",
+        )
+
+    def on_mount(self) -> None:
+        """Look for devices."""
+        if not self.console_app.waiting:
+            from gemini_live_runtime.events import AudioOpened
+
+            self.console_app.store.listen(AudioOpened, self._sound_opened)
+        self._lists["input"].focus()
+        self.action_rescan()
+
+    def action_rescan(self) -> None:
+        """Look again."""
+        self.level.rest("")
+        self.say(f"Looking for devices{self.signs.ellipsis}")
+        self._look()
+
+    @work(group="devices", exclusive=True)
+    async def _look(self) -> None:
+        await self._helper.order("stop")
+        self._listening = ""
+        found = await devices.find()
+        self._found = found
+        for side, wanted in zip(NOUNS, self.console_app.devices_wanted(), strict=True):
+            self._fill(side, wanted)
+        if found.problem:
+            self.say(f"{found.problem} Press r to look again.", "warning")
+        else:
+            self.say("")
+        self._listen()
+
+    def _fill(self, side: str, wanted: str) -> None:
+        assert self._found is not None
+        direction: devices.Direction = "input" if side == "input" else "output"
+        offered = self._offers[side] = devices.offers(self._found.devices, direction)
+        options = self._lists[side]
+        at = devices.current(self._found.devices, wanted, direction) if offered else None
+        self._chosen[side] = offered[at].value if at is not None else wanted
+        options.clear_options()
+        if not offered:
+            options.add_option(Option(f"no {NOUNS[side].lower()} was found", disabled=True))
+            return
+        options.add_options(self._options(side))
+        options.highlighted = at or 0
+
+    def _options(self, side: str) -> Iterator[Option]:
+        room = 46 if self.has_class("-wide") else 66
+        details = [f"{offer.detail}  default" if offer.default else offer.detail for offer in self._offers[side]]
+        names = max((cell_len(offer.name) for offer in self._offers[side]), default=0)
+        width = max(12, min(names, room - max(map(cell_len, details), default=0) - 4))
+        for offer, detail in zip(self._offers[side], details, strict=True):
+            mark = self.signs.dot if offer.value == self._chosen[side] else " "
+            name = fit(offer.name, width, self.signs.ellipsis)
+            gap = " " * (width - cell_len(name) + 2)
+            yield Option(
+                Content.assemble(f"{mark} ", (name, "bold"), gap, fit(detail, room - width, self.signs.ellipsis))
+            )
+
+    # -- levels ------------------------------------------------------------------------------------------------------
+
+    @on(OptionList.OptionHighlighted)
+    def _pointed_at(self, event: OptionList.OptionHighlighted) -> None:
+        if event.option_list is self._lists["input"]:
+            self._listen()
+
+    def _listen(self) -> None:
+        """Measure the microphone under the cursor."""
+        at = self._lists["input"].highlighted
+        offered = self._offers["input"]
+        if at is None or at >= len(offered):
+            self.level.rest("nothing to measure")
+        elif offered[at].value != self._listening or not self._listening:
+            self._order_levels(offered[at].value)
+
+    @work(group="levels", exclusive=True)
+    async def _order_levels(self, device: str) -> None:
+        self._listening = device or "(default)"
+        self.level.rest(f"opening{self.signs.ellipsis}")
+        await self._helper.order("levels", input=device)
+
+    def _reported(self, report: Report) -> None:
+        if report["report"] == "level":
+            self.level.show(
+                report["mic_db"], peak=report["peak_db"], clipped=report["clipped"], speech=report["speech"]
+            )
+        elif report["report"] == "problem":
+            self._listening = ""
+            used = "the call uses it, see its level above"
+            self.level.rest(used if self._used_by_the_call() else sanitise_line(str(report["text"]), 200))
+
+    def _used_by_the_call(self) -> bool:
+        """Whether the microphone under the cursor is the call's own: some sound systems do not share one."""
+        at = self._lists["input"].highlighted
+        if at is None or not self.console_app.store.live:
+            return False
+        offer = self._offers["input"][at]
+        name = offer.name if offer.value else offer.detail
+        return bool(name) and name == self.console_app.store.view.input_device
+
+    # -- choosing ----------------------------------------------------------------------------------------------------
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        side = "input" if event.option_list is self._lists["input"] else "output"
+        if event.option_index < len(self._offers[side]):
+            self._choose(side, self._offers[side][event.option_index])
+
+    def _choose(self, side: str, offer: devices.Offer) -> None:
+        """During a call the devices are changed at once, and kept when that went well."""
+        app = self.console_app
+        if app.waiting or app.settings.replay or not app.store.live:
+            self._keep(side, offer, "")
+            return
+        from gemini_live_runtime.commands import SetDevices
+
+        wanted = {**self._chosen, side: offer.value}
+        ident = app.console_screen.order(SetDevices(input=wanted["input"], output=wanted["output"]))
+        if ident:
+            self._ordered = (ident, side, offer)
+            self.say(f"Changing the devices{self.signs.ellipsis}")
+        else:
+            self.say("The engine does not take orders at the moment. Try again.", "warning")
+
+    def _sound_opened(self, event: Event) -> None:
+        """The call goes on with what was chosen, whoever chose it."""
+        if self._ordered is not None:
+            _, side, offer = self._ordered
+            self._ordered = None
+            self._keep(side, offer, "The call goes on with it.")
+
+    def refused(self, command_id: str, reason: str) -> bool:
+        """The old devices are still in use; whether it was our order."""
+        if self._ordered is None or command_id != self._ordered[0]:
+            return False
+        self._ordered = None
+        self.say(reason, "error")
+        return True
+
+    @work(group="choose")
+    async def _keep(self, side: str, offer: devices.Offer, now: str) -> None:
+        key = f"audio.{side}"
+        try:
+            note = await asyncio.to_thread(save, {key: offer.value})
+        except GeminiLiveError as error:
+            self.say(str(error), "error")
+            return
+        if self.console_app.settings.starter is not None:
+            self.console_app.settings.starter.saved(key)
+        self._chosen[side] = offer.value
+        options = self._lists[side]
+        for at, option in enumerate(self._options(side)):
+            options.replace_option_prompt_at_index(at, option.prompt)
+        self.say(" ".join(filter(None, (f"{NOUNS[side]}: {offer.name}. Saved.", now, note))))
+        if side == "input":
+            self._lists["output"].focus()
+
+    async def on_unmount(self) -> None:
+        """Nobody listens any more."""
+        if not self.console_app.waiting:
+            from gemini_live_runtime.events import AudioOpened
+
+            with contextlib.suppress(KeyError, ValueError):
+                self.console_app.store.unlisten(AudioOpened, self._sound_opened)
+        await self._helper.close()

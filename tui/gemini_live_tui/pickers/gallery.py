@@ -1,0 +1,144 @@
+"""Agents to choose from: the bundled ones, and one's own that were talked to lately."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from gemini_live_runtime.agents.catalogue import CATALOGUE, BundledAgent
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.dialogs.confirm import ConfirmScreen
+from gemini_live_tui.launcher import Choice
+from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.set_up.recent import RecentAgent, recent_agents
+from gemini_live_tui.widgets.box_screen import BoxScreen
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
+
+NAME_WIDTH = 18
+ROOM = 68
+
+
+class GalleryScreen(BoxScreen):
+    """Enter talks to the agent under the cursor; during a call that hangs up, and asks first."""
+
+    HEADING: ClassVar[str] = "Agents"
+    HINT: ClassVar[str] = "enter talks to it, esc closes"
+
+    def __init__(self, app: ConsoleApp, own: list[RecentAgent]) -> None:
+        super().__init__(app)
+        self._own = own
+        self._agents = OptionList(id="gallery-agents")
+        self._detail = Static("", id="gallery-detail", classes="gap", markup=False)
+
+    @classmethod
+    def of(cls, app: ConsoleApp) -> GalleryScreen:
+        """Bundled agents, and what was talked to lately."""
+        return cls(app, recent_agents())
+
+    def contents(self) -> Iterator[Widget]:
+        """The list, and a sentence on the one under the cursor."""
+        yield self._agents
+        yield self._detail
+
+    def on_mount(self) -> None:
+        """Fill the list."""
+        now = self.console_app.time.wall()
+        for number, bundled in enumerate(CATALOGUE):
+            self._agents.add_option(Option(self._row(bundled.name, _parts(bundled)), id=f"b{number}"))
+        self._agents.add_option(Option("", disabled=True))
+        if not self._own:
+            note = "your own show up here: gemini-live-tui run FILE.py:agent"
+            self._agents.add_option(Option(note, disabled=True, id="none"))
+        for number, own in enumerate(self._own):
+            name = _short(own.reference)
+            detail = own.problem or f"used {_ago(now - own.used)}"
+            self._agents.add_option(Option(self._row(name, detail), id=f"o{number}", disabled=bool(own.problem)))
+        self._agents.highlighted = 0
+        self._agents.focus()
+
+    def _row(self, name: str, detail: str) -> Content:
+        name = fit(sanitise_line(name), 40, self.signs.ellipsis)
+        width = max(NAME_WIDTH, len(name) + 2)
+        return Content.assemble(
+            (f"{name:<{width}}", "bold"), fit(sanitise_line(detail), ROOM - width, self.signs.ellipsis)
+        )
+
+    @on(OptionList.OptionHighlighted, "#gallery-agents")
+    def _pointed_at(self, event: OptionList.OptionHighlighted) -> None:
+        found = self._agent(event.option_id)
+        if isinstance(found, BundledAgent):
+            self._detail.update(Content(found.description))
+        elif found is not None:
+            self._detail.update(Content(sanitise_line(found.reference, 400)))
+
+    @on(OptionList.OptionSelected, "#gallery-agents")
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        found = self._agent(event.option_id)
+        app = self.console_app
+        if found is None:
+            return
+        name = found.name if isinstance(found, BundledAgent) else _short(found.reference)
+        if app.settings.starter is None:
+            self.say("This console only looks on. Start another with: gemini-live-tui demo --pick", "warning")
+        elif app.waiting or not app.store.live:
+            self._begin(found)
+        else:
+            question = f"Talking to {sanitise_line(name, 60)} begins a new session. It hangs up the present call."
+
+            def answered(yes: bool | None) -> None:
+                if yes:
+                    self._begin(found)
+
+            yes = "hangs up and talks to it"
+            app.push_screen(ConfirmScreen(question, yes, ascii_only=app.settings.ascii), answered)
+
+    def _begin(self, found: BundledAgent | RecentAgent) -> None:
+        bundled = isinstance(found, BundledAgent)
+        choice = Choice(found.name, demo=True) if isinstance(found, BundledAgent) else Choice(found.reference)
+        try:
+            self.console_app.begin(choice)
+        except GeminiLiveError as error:
+            self.say(str(error), "error")
+        else:
+            if not bundled:
+                self.say(f"Starting{self.signs.ellipsis}")
+
+    def _agent(self, ident: str | None) -> BundledAgent | RecentAgent | None:
+        if ident is None or ident == "none":
+            return None
+        return CATALOGUE[int(ident[1:])] if ident[0] == "b" else self._own[int(ident[1:])]
+
+    def action_dismiss(self) -> None:  # type: ignore[override]
+        """Without a session and without the welcome below there is nothing to go back to."""
+        if self.console_app.waiting and self.console_app.settings.first_room == "gallery":
+            self.console_app.call_later(self.console_app.action_hang_up_and_quit)
+        else:
+            self.dismiss()
+
+
+def _parts(agent: BundledAgent) -> str:
+    counted = ((agent.phases, "phase"), (agent.tools, "tool"), (agent.watchers, "watcher"))
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counted if count)
+
+
+def _short(reference: str) -> str:
+    """The file's name and the attribute, without the folders."""
+    place, _, attribute = reference.rpartition(":")
+    return f"{place.replace(chr(92), '/').rsplit('/', 1)[-1]}:{attribute}"
+
+
+def _ago(seconds: float) -> str:
+    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        count = int(seconds // size)
+        if count >= 1:
+            return f"{count} {unit}{'' if count == 1 else 's'} ago"
+    return "just now"

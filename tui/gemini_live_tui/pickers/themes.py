@@ -1,0 +1,121 @@
+"""The theme picker: the console itself is the preview while one moves through the list."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui import theming
+
+if TYPE_CHECKING:
+    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import Level
+
+SAMPLE = (
+    (("you", "speaker-user"), ("model", "speaker-model"), ("tool", "speaker-tool"), ("phase", "phase")),
+    (("watch", "watcher"), ("mark", "mark"), ("good", "confirmed"), ("warn", "caution"), ("error", "failure")),
+)
+"""Words shown in their colours, row by row."""
+
+
+class ThemesScreen(ModalScreen[None]):
+    """All usable themes with where they are from, and below them why the others are not usable."""
+
+    CSS_PATH = "themes.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "restore", "Keep the old one", show=False)]
+
+    def __init__(self, app: ConsoleApp) -> None:
+        super().__init__()
+        self._host = app
+        self._before = app.theme
+        folder = app.settings.themes_dir
+        self._themes, self._failures = theming.load_themes(folder)
+        self._own = {path.stem for path in folder.glob("*.toml")} if folder is not None and folder.is_dir() else set()
+
+    @classmethod
+    def of(cls, app: ConsoleApp) -> ThemesScreen:
+        """The themes as the files are now."""
+        return cls(app)
+
+    def compose(self) -> ComposeResult:
+        """List, sample, failures."""
+        self.set_class(self._host.settings.ascii, "-ascii")
+        with Vertical(id="themes-box") as box:
+            box.border_title = "Themes"
+            box.border_subtitle = "enter keeps, esc restores"
+            yield OptionList(*self._options(), id="themes-list")
+            yield Static("", id="themes-sample", markup=False)
+            if self._failures:
+                yield Static(self._failed(self._failures), id="themes-failed", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin at the theme in use."""
+        choices = self.query_one(OptionList)
+        names = list(self._themes)
+        choices.highlighted = names.index(self._before) if self._before in names else 0
+        choices.focus()
+
+    def _options(self) -> list[Option]:
+        width = max(map(len, self._themes))
+        options = []
+        for name, theme in self._themes.items():
+            kind = "16 colours" if theme.ansi else "dark" if theme.dark else "light"
+            notes = [kind, *(["yours"] if name in self._own else []), *(["in use"] if name == self._before else [])]
+            options.append(Option(Content.assemble((f"{name:<{width}}", "bold"), f"  {', '.join(notes)}"), id=name))
+        return options
+
+    def _failed(self, failures: Sequence[theming.ThemeFailure]) -> str:
+        sentences = "\n".join(sanitise_line(failure.sentence) for failure in failures)
+        return f"Cannot be used:\n{sentences}"
+
+    @on(OptionList.OptionHighlighted)
+    def _preview(self, message: OptionList.OptionHighlighted) -> None:
+        name = message.option.id
+        if name is None:
+            return
+        theme = self._themes[name].to_textual()
+        self._host.register_theme(theme)
+        self._host.theme = name
+        colours = self._themes[name].variables
+        rows = [Content("  ").join(Content.styled(word, colours[look]) for word, look in row) for row in SAMPLE]
+        self.query_one("#themes-sample", Static).update(Content("\n").join(rows))
+
+    @on(OptionList.OptionSelected)
+    def _keep(self, message: OptionList.OptionSelected) -> None:
+        name = message.option.id or self._before
+        self._host.theme_choices = list(self._themes)
+        self.dismiss()
+        self._host.say(*self._written(name))
+
+    def _written(self, name: str) -> tuple[str, Level]:
+        """Write the choice to the config file; what to say about it."""
+        from gemini_live_tui import config
+
+        path = self._host.settings.config_path
+        if path is None:
+            return f"Theme {name}, for this session.", "info"
+        try:
+            config.set_value(path, "ui.theme", name)
+        except ConfigError as error:
+            return f"Theme {name}, for this session only. {error}", "warning"
+        variable = config.variable_of("ui.theme")
+        if variable in os.environ:
+            return f"Theme {name} is kept, but {variable} is set and overrides it next time.", "warning"
+        return f"Theme {name} is kept in the config file.", "info"
+
+    def action_restore(self) -> None:
+        """Back to the theme from before."""
+        self._host.theme = self._before
+        self.dismiss()

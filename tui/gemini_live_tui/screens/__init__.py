@@ -1,1 +1,0 @@
-"""Screens, one a file."""

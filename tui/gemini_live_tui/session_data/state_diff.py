@@ -1,0 +1,81 @@
+"""How state differs between two moments. Pure functions of views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gemini_live_runtime.journal.mind_view import KeyCell, MindView, Removal
+from gemini_live_tui.session_data.moment_parser import by_moment
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One key that is not the same: `old` is what it was, `new` what it became; None where it was not there.
+
+    `times` is how often it was written in between, 0 where that is not known. `removal` tells who removed it, None
+    where it is there or that is not remembered.
+    """
+
+    key: str
+    how: Literal["added", "removed", "changed"]
+    old: KeyCell | None
+    new: KeyCell | None
+    times: int = 0
+    removal: Removal | None = None
+
+    @property
+    def writer(self) -> str:
+        """Who made the difference, in a few words; "" where that is not known."""
+        made = self.new or self.removal
+        return who(made) if made is not None else ""
+
+
+def differences(before: MindView, after: MindView) -> list[Difference]:
+    """The keys that differ, in the order of their names. What was written again with the same value does not differ."""
+    found: list[Difference] = []
+    for key in sorted(before.keys.keys() | after.keys.keys()):
+        old, new = before.keys.get(key), after.keys.get(key)
+        if old is None:
+            assert new is not None
+            found.append(Difference(key, "added", None, new, new.changes))
+        elif new is None:
+            found.append(Difference(key, "removed", old, None, removal=after.removed.get(key)))
+        elif old.value != new.value:
+            found.append(Difference(key, "changed", old, new, max(0, new.changes - old.changes)))
+    return found
+
+
+def who(cell: KeyCell | Removal) -> str:
+    """Who wrote a value, or removed one, in a few words."""
+    return f"{cell.origin} {cell.by}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two moments to compare, each the event after which it is; `title` names them."""
+
+    first: int
+    last: int
+    title: str
+
+
+def turn_pair(view_turns: MindView, turn: int, last_seq: int) -> Pair | None:
+    """A turn from its beginning to its end, or to `last_seq` while it goes on."""
+    card = view_turns.turns.get(turn)
+    if card is None:
+        return None
+    going = "" if card.end_seq else " so far"
+    return Pair(card.seq - 1, card.end_seq or last_seq, f"turn {turn}{going}")
+
+
+def mark_pair(mind: MindView, number: int, last_seq: int) -> Pair | None:
+    """From mark `number` (from 1) to the next one, or to the present."""
+    marks = by_moment(mind.marks)
+    if not 1 <= number <= len(marks):
+        return None
+    mark = marks[number - 1]
+    name = f"mark {number}" + (f" ({mark.text})" if mark.text else "")
+    if number == len(marks):
+        return Pair(mark.of, last_seq, f"{name} to the present")
+    return Pair(mark.of, marks[number].of, f"{name} to mark {number + 1}")

@@ -1,0 +1,218 @@
+"""What the console knows: the fold of what the link brought, and which parts of it changed since the last frame.
+
+Events and the fold are imported when the first message is taken in, which is after the first paint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_tui.session_data.cursor import Cursor
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.clock import Clock
+    from gemini_live_runtime.engine.link import Bye, Hello, LinkMessage
+    from gemini_live_runtime.events import Event, Payload, StateWord
+    from gemini_live_runtime.journal.history import History
+    from gemini_live_runtime.journal.recorded_history import RecordedHistory
+    from gemini_live_runtime.samples import MeterSample
+
+MAX_QUEUED = 4096
+"""Messages read but not folded yet; at the limit reading waits, so nothing is lost and the engine notices."""
+
+FOLD_BUDGET_S = 0.020
+"""Longest time one frame spends folding; a backlog is worked off over several frames while keys still answer."""
+
+ALL = ~Dirty.NONE
+
+
+class NotSent(Exception):  # noqa: N818 - reported to the operator, not an error of the program
+    """A command cannot go out; `str` is a sentence."""
+
+
+class Store:
+    """The view of one session and its dirty marks.
+
+    The link's reader puts messages in; the frame clock folds them. `view` is the present, kept by `history` with the
+    way back; `cursor` is where the reader stands. `epoch` grows when the whole view was replaced, so that panes know to
+    forget what they cached.
+    """
+
+    def __init__(self, clock: Clock, wake: Callable[[], None]) -> None:
+        self.history: History | None = None
+        """What can be gone back to; None before the first message."""
+        self.cursor = Cursor(clock, lambda: self.history)
+        self._before = SessionView()
+        self.dirty = ALL
+        self.epoch = 0
+        self.hello: Hello | None = None
+        self.bye: Bye | None = None
+        self.lost = ""
+        """Why the link ended without the engine's last word; "" while it has not."""
+        self.missed = 0
+        """Events that never arrived although later ones did."""
+        self._clock = clock
+        self.wake = wake
+        """Asks for a frame."""
+        self._queue: deque[LinkMessage] = deque()
+        self._sample: MeterSample | None = None
+        self._room = asyncio.Event()
+        self._room.set()
+        self._heard_at = 0.0
+        self._listeners: dict[type[Payload], list[Callable[[Event], None]]] = {}
+
+    # -- filling -----------------------------------------------------------------------------------------------------
+
+    async def put(self, message: LinkMessage) -> None:
+        """Take a message; waits while `MAX_QUEUED` are not folded yet. Of samples only the last is kept."""
+        from gemini_live_runtime.samples import MeterSample
+
+        if isinstance(message, MeterSample):
+            self._sample = message
+        else:
+            while len(self._queue) >= MAX_QUEUED:
+                self._room.clear()
+                await self._room.wait()
+            self._queue.append(message)
+        self.wake()
+
+    def lose(self, reason: str) -> None:
+        """The link is gone; `reason` is a sentence."""
+        self.lost = reason
+        self.dirty |= ALL
+        self.wake()
+
+    def listen(self, payload: type[Payload], listener: Callable[[Event], None]) -> None:
+        """Call `listener` with every live event of a payload type, just before it is folded."""
+        self._listeners.setdefault(payload, []).append(listener)
+
+    def unlisten(self, payload: type[Payload], listener: Callable[[Event], None]) -> None:
+        """Undo one `listen`."""
+        self._listeners[payload].remove(listener)
+
+    # -- folding -----------------------------------------------------------------------------------------------------
+
+    @property
+    def queued(self) -> int:
+        """Messages not folded yet."""
+        return len(self._queue)
+
+    def drain(self) -> bool:
+        """Fold what is queued within the budget; whether something is left."""
+        deadline = time.perf_counter() + FOLD_BUDGET_S
+        if self._queue:
+            self._heard_at = self._clock.now()
+        while self._queue:
+            self._fold(self._queue.popleft())
+            if time.perf_counter() > deadline:
+                break
+        if len(self._queue) < MAX_QUEUED // 2:
+            self._room.set()
+        if self._sample is not None and not self._queue:
+            # Not before: a snapshot still to come would put the meters back.
+            from gemini_live_runtime.journal.fold import apply_sample
+
+            self.dirty |= apply_sample(self.view, self._sample)
+            self._sample, self._heard_at = None, self._clock.now()
+        return bool(self._queue)
+
+    def _fold(self, message: LinkMessage) -> None:
+        from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
+        from gemini_live_runtime.events import Event
+        from gemini_live_runtime.journal.live_history import LiveHistory
+
+        if isinstance(message, Event):
+            expected = self.view.seq + 1
+            if message.seq < expected:
+                return
+            self.missed += message.seq - expected
+            for listener in self._listeners.get(type(message.payload), ()):
+                listener(message)
+            if self.history is None:
+                self.history = LiveHistory(self._before)
+            assert isinstance(self.history, LiveHistory), "a recording has no link"
+            self.dirty |= self.history.append(message)
+        elif isinstance(message, Snapshot):
+            self.take(LiveHistory(message.view))
+        elif isinstance(message, Hello):
+            self.hello = message
+            self.dirty |= Dirty.HEADER
+        elif isinstance(message, Bye):
+            self.bye = message
+            self.dirty |= ALL
+
+    def take(self, history: History) -> None:
+        """Show another session, or the same one anew."""
+        if self.history is not None:
+            self.history.close()
+        self.history = history
+        self.cursor.renew()
+        self.epoch += 1
+        self.dirty |= ALL
+
+    def open_recording(self, history: RecordedHistory) -> None:
+        """Show what a file tells, from now on as much as was read of it."""
+        from gemini_live_runtime.engine.link import Hello
+
+        self.take(history)
+        self.hello = Hello(history.journal.session_id, 0, "", str(history.folder))
+        self.wake()
+
+    def grown(self) -> None:
+        """More of a recording was read."""
+        self.dirty |= ALL
+        self.wake()
+
+    def end_recording(self) -> None:
+        """All of it was read."""
+        from gemini_live_runtime.engine.link import Bye
+
+        self.bye = Bye("The recording ends here.", 0)
+        self.grown()
+
+    def take_dirty(self) -> Dirty:
+        """The marks since the last call, which clears them."""
+        dirty, self.dirty = self.dirty, Dirty.NONE
+        return dirty
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+
+    @property
+    def view(self) -> SessionView:
+        """The present."""
+        return self._before if self.history is None else self.history.live
+
+    @property
+    def shown(self) -> SessionView:
+        """What the reader looks at: the present, or the moment at the cursor."""
+        return self.view if self.cursor.seq is None else self.cursor.view
+
+    @property
+    def word(self) -> StateWord:
+        """The state word to show: the session's own, unless the link says that there is no session any more."""
+        if self.bye is not None:
+            return "error" if self.bye.exit_code else "offline"
+        if self.lost:
+            return "error"
+        return self.view.word
+
+    @property
+    def live(self) -> bool:
+        """Whether a session is at the other end."""
+        return self.hello is not None and self.bye is None and not self.lost and not self.view.ended
+
+    @property
+    def moment(self) -> tuple[int, float]:
+        """What the reader looks at as a mark tells it: the event that it stands after, and the session time."""
+        # Before the first event is no place that an event could name.
+        return max(1, self.shown.seq), self.cursor.place(self.elapsed(running=True)).t
+
+    def elapsed(self, *, running: bool) -> float:
+        """Session time now, in seconds; between events of a `running` session it goes on by the console's clock."""
+        ahead = self._clock.now() - self._heard_at if running and self.live and self.view.seq else 0.0
+        return self.view.t + max(0.0, ahead)

@@ -1,0 +1,107 @@
+"""The base of the rooms that are a box in the middle of the screen: a title, its keys, a row for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.types import CSSPathType
+from textual.widget import Widget
+from textual.widgets import Static
+
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.actions.keymap import hints
+from gemini_live_tui.context import Level
+from gemini_live_tui.painting.glyphs import Glyphs, glyphs
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_tui.app import ConsoleApp
+
+BOX_STYLES = Path(__file__).with_name("box_screen.tcss")
+"""Style sheet of every box; a subclass lists it before its own."""
+
+WIDE = 100
+"""From this width on a box may stand on two columns."""
+
+
+class BoxScreen(ModalScreen[None]):
+    """A subclass says what is in the box; escape closes it. What a screen says stays until it says something else."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES]
+    HEADING: ClassVar[str] = ""
+    HINT: ClassVar[str] = "esc closes"
+    """Names of keys with commas between them; `{id}` stands for those of an action."""
+    CHANGES: ClassVar[bool] = False
+    """Whether something about the session is changed here, which is always the present."""
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
+
+    def __init__(self, app: ConsoleApp) -> None:
+        super().__init__()
+        self.past = Static("", id="past", markup=False)
+        self.console_app = app
+        self.signs: Glyphs = glyphs(app.settings.ascii)
+        self.message = Static("", id="message", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The box, its contents, the message."""
+        self.set_class(self.console_app.settings.ascii, "-ascii")
+        self.set_class(self.console_app.waiting, "-alone")
+        with VerticalScroll(id="box", can_focus=False) as box:
+            box.border_title = self.HEADING
+            box.border_subtitle = Content(self.hint())
+            if self.CHANGES:
+                self._tell_past()
+                yield self.past
+            yield from self.contents()
+            yield self.message
+
+    def hint(self) -> str:
+        """The keys that count here, at the box's lower edge."""
+        settings = self.console_app.settings
+        return ", ".join(hints(self.HINT.split(", "), settings.keymap, ascii_only=settings.ascii))
+
+    def contents(self) -> Iterator[Widget]:
+        """What is in the box, from top to bottom."""
+        raise NotImplementedError
+
+    def show_view(self, view: SessionView) -> None:
+        """Say what moment is looked at behind the box, as long as that is not the present."""
+        if self.CHANGES:
+            self._tell_past()
+
+    def _tell_past(self) -> None:
+        told = self.console_app.console_screen.past_note()
+        if str(self.past.content) != told:
+            self.past.update(told)
+        self.past.display = bool(told)
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something is written here that would be lost."""
+        return False
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Two columns where there is room for them."""
+        self.set_class(event.size.width >= WIDE, "-wide")
+
+    def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
+        """Show one sentence below the contents; "" takes it away."""
+        text = sanitise_line(message, 600)
+        sign = {"info": "", "warning": f"{self.signs.prompt} ", "error": f"{self.signs.states['error']} "}[level]
+        self.message.update(Content(f"{sign}{text}"))
+        if text:
+            # Below contents that are longer than the screen it would not be seen.
+            self.call_after_refresh(self.message.scroll_visible, animate=False)
+        for name in ("info", "warning", "error"):
+            self.message.set_class(name == level, f"-{name}")
+        if text and self.is_mounted:
+            # Where the box is cut off by a small terminal, its message is what matters.
+            self.call_after_refresh(self.message.scroll_visible, animate=False)
