@@ -8,7 +8,7 @@ from pathlib import Path
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import hints
 
-SCREENS = Path(__file__).parents[3] / "tui" / "gemini_live_tui" / "screens"
+CONSOLE = Path(__file__).parents[3] / "tui" / "gemini_live_tui"
 
 
 def test_a_hint_names_all_keys_of_its_action_as_people_write_them():
@@ -25,7 +25,7 @@ def test_a_hint_follows_the_config_and_goes_with_the_last_key():
 def test_every_action_that_a_room_names_in_a_hint_is_in_the_table():
     named = {
         name
-        for path in SCREENS.glob("*.py")
+        for path in CONSOLE.rglob("*.py")
         for text in re.findall(r'"([^"\n]*\{[a-z0-9-]+\}[^"\n]*)"', path.read_text(encoding="utf-8"))
         for name in re.findall(r"\{([a-z0-9]+(?:-[a-z0-9]+)+)\}", text)
     }
