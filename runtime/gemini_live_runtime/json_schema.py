@@ -45,9 +45,10 @@ _REFERENCE = re.compile(r"#/(?:\$defs|definitions)/([^/]+)")
 
 
 class InliningError(Exception):
-    """A reference that cannot be inlined, or too much nesting, at `path` (such as `x.items[].size`).
+    """Reference that cannot be inlined, or too much nesting.
 
-    `reference` is the `$ref` as written and `definition` the name in it; both are "" for `too-deep`.
+    `path` names the part of the schema, such as `x.sizes[].unit`. `reference` is the `$ref` as written and
+    `definition` the name in it; both are "" for `too-deep`.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class InliningError(Exception):
 
 
 def inlined(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a JSON schema with each `$ref` replaced by its definition.
+    """Return a copy of a JSON schema with references replaced.
 
     Definitions and titles are left out, and `const` becomes an `enum` of one. Keywords beside a `$ref` win over those
     of its definition. Raises `InliningError`.
@@ -76,7 +77,10 @@ def inlined(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any], path: str, inside: tuple[str, ...]) -> Any:
-    """Inline one schema; `inside` has the enclosing definitions' names, and "" for each other level."""
+    """Inline one schema.
+
+    `inside` has an entry for each enclosing level: a definition's name, or "" for any other.
+    """
     if len(inside) > MAX_DEPTH:
         raise InliningError(path, "too-deep")
     if not isinstance(schema, Mapping):
@@ -120,7 +124,10 @@ Problem = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A value that violates a schema. `path` has property names and list indexes, outermost first."""
+    """Value that violates a schema.
+
+    `path` has property names and list indexes, outermost first.
+    """
 
     path: tuple[str | int, ...]
     problem: Problem
@@ -130,7 +137,7 @@ class Fault:
 
 
 def faults(value: Any, schema: Any, *, lenient: bool = False, path: tuple[str | int, ...] = ()) -> Iterator[Fault]:
-    """Yield the faults of a JSON value by an inlined schema, outer ones before those inside.
+    """Yield the faults of a JSON value by an inlined schema, outermost first.
 
     `lenient` lets null pass for optional properties and does not check lengths, item counts and patterns.
     """

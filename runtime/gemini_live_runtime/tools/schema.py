@@ -1,4 +1,4 @@
-"""Translate JSON schemas into the subset that a Live session accepts, and check arguments by them.
+"""Translate JSON schemas into the Live API's subset, and check arguments.
 
 The service closes the connection during setup over a declaration that it cannot read: references, a union of types, a
 list without the type of its items, an enum of anything but strings. A schema with an equivalent in the subset is
@@ -201,17 +201,17 @@ class _Translator:
 
     def _error(self, path: str, what: str, remedy: str = "Give it one type, such as str") -> AgentError:
         return AgentError(
-            f"Tool {self._tool}: parameter {path} {what}, over which a Live session closes in the handshake",
+            f"Tool {self._tool}: parameter {path} {what}, which makes the Live API close the connection during setup",
             remedy=remedy,
             field=path,
         )
 
 
 def check_arguments(schema: Mapping[str, Any], args: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return `args` by a Live schema (2.0 for an integer becomes 2), and a sentence for each fault.
+    """Return the arguments by a Live schema, and a sentence for each fault.
 
-    Checks required properties, types, enums and bounds. Properties that the schema does not name pass unchanged; null
-    passes for a property that is not required.
+    2.0 for an integer becomes 2. Checks required properties, types, enums and bounds. Properties that the schema does
+    not name pass unchanged; null passes for a property that is not required.
     """
     found = [text for fault in faults(dict(args), schema, lenient=True) for text in _worded(fault)]
     return _converted(schema, dict(args)), found
