@@ -79,7 +79,7 @@ from gemini_live_runtime.session.rules.reactor import VoiceRuntimeState as Voice
 from gemini_live_runtime.state.computed import ComputedRegistry as ComputedRegistry
 from gemini_live_runtime.state.computed import ComputedVar as ComputedVar
 from gemini_live_runtime.state.keys import StateKey as StateKey
-from gemini_live_runtime.state.store import Origin as Origin
+from gemini_live_runtime.state.mutations import Origin as Origin
 from gemini_live_runtime.state.store import State as State
 from gemini_live_runtime.state.temporal import ConsecutiveFailureDetector as ConsecutiveFailureDetector
 from gemini_live_runtime.state.temporal import PatternDetector as PatternDetector

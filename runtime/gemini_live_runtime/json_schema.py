@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gemini_live_runtime.json_values import is_number, same
+from gemini_live_runtime.json_values import is_number, same_value
 
 MAX_DEPTH = 32
 """Levels of a schema: properties, items, alternatives and references counted together."""
@@ -176,7 +176,7 @@ def _general_problem(value: Any, schema: Mapping[str, Any], lenient: bool) -> Pr
     kinds = type_names(schema)
     if kinds and not any(TYPES[kind](value) for kind in kinds):
         return "type"
-    if "enum" in schema and not any(same(value, item) for item in schema["enum"]):
+    if "enum" in schema and not any(same_value(value, item) for item in schema["enum"]):
         return "enum"
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:

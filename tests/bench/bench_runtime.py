@@ -40,7 +40,7 @@ from gemini_live_runtime.session.io.live_session import LiveSession  # noqa: E40
 from gemini_live_runtime.session.ports.sink import EventSink  # noqa: E402
 from gemini_live_runtime.state.computed import ComputedVar  # noqa: E402
 from gemini_live_runtime.state.guards import Guard  # noqa: E402
-from gemini_live_runtime.state.store import Origin, writing_as  # noqa: E402
+from gemini_live_runtime.state.mutations import Origin, writing_as  # noqa: E402
 from gemini_live_runtime.state.terms import key  # noqa: E402
 from gemini_live_runtime.state.watchers import Watcher  # noqa: E402
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint  # noqa: E402

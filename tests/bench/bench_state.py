@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "runtime"))
 
 from gemini_live_runtime.state.computed import ComputedRegistry, ComputedVar  # noqa: E402
-from gemini_live_runtime.state.store import Changes, State  # noqa: E402
+from gemini_live_runtime.state.mutations import Changes  # noqa: E402
+from gemini_live_runtime.state.store import State  # noqa: E402
 from gemini_live_runtime.state.terms import key  # noqa: E402
 from gemini_live_runtime.state.watchers import Watcher, WatcherRegistry  # noqa: E402
 
@@ -125,7 +126,7 @@ def reading_and_writing() -> dict[str, Callable[[], object]]:
 def watched_state() -> tuple[State, Changes]:
     """A state as a session has it: mutations are kept for events, one tracker looks on."""
     state = State()
-    state.report_to(lambda: None)
+    state.on_mutations(lambda: None)
     return state, state.track()
 
 

@@ -22,7 +22,7 @@ from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 from gemini_live_runtime.session.io.endpointing import PRESETS
 from gemini_live_runtime.session.outbound.capabilities import capabilities_of
 from gemini_live_runtime.session.persistence.snapshot import PERSISTENT_SCOPES
-from gemini_live_runtime.state.keys import SCOPES
+from gemini_live_runtime.state.scopes import SCOPES
 from gemini_live_runtime.tools import declaration
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

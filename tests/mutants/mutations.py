@@ -264,7 +264,7 @@ REACTING = _in(
 
 STATE_EVENTS = _in(
     "state_events.py",
-    ("state is heard of when it changes", "state.report_to(self._waits)", WATCHERS),
+    ("state is heard of when it changes", "state.on_mutations(self._waits)", WATCHERS),
     ("rules hear of state", "self._heard(mutations)", REACTOR),
     ("state settles when it changes", "self._unsettled(moving)", WATCHERS),
 )

@@ -27,7 +27,7 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
         ("readings are told", "self._emit(ev.GuardsRead(", INSPECTION, "str(ev.GuardsRead("),
         (
             "equal readings are not repeated",
-            "if not same([machine.current, ways, needs], self._told):",
+            "if not same_value([machine.current, ways, needs], self._told):",
             INSPECTION,
             "if True:",
         ),
@@ -58,7 +58,7 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
     ),
     *rows(
         "plan.py",
-        ("the first values are told", "state.report_to(lambda: None)", INSPECTION),
+        ("the first values are told", "state.on_mutations(lambda: None)", INSPECTION),
     ),
     *rows(
         "operator_desk.py",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gemini_live_runtime.conversation.instructions import InstructionModifier, as_json
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.state.explaining import MISSING
-from gemini_live_runtime.state.guards import function_name
+from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.terms import Term
+from gemini_live_runtime.state.values import MISSING
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State

@@ -12,8 +12,8 @@ from gemini_live_runtime.clock import hold_time
 from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.errors import AgentError, StateError, caller_place
-from gemini_live_runtime.state.guards import function_name
-from gemini_live_runtime.state.store import to_json
+from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.values import to_json
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.threads import call_in_thread
 

@@ -23,7 +23,8 @@ from gemini_live_runtime.conversation.extraction import (
 from gemini_live_runtime.conversation.promotion import Decision, apply, promote
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
-from gemini_live_runtime.state.store import Origin, State
+from gemini_live_runtime.state.mutations import Origin
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard, function_name
+from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
 from gemini_live_runtime.state.terms import Term
 
 if TYPE_CHECKING:

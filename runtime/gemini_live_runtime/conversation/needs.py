@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.explaining import MISSING, Reader
 from gemini_live_runtime.state.keys import StateKey
+from gemini_live_runtime.state.protocols import Reader
 from gemini_live_runtime.state.terms import Term
+from gemini_live_runtime.state.values import MISSING
 
 
 @dataclass(frozen=True, slots=True, init=False)

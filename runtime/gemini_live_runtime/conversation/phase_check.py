@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gemini_live_runtime.conversation.phases import Phase, Transition
 from gemini_live_runtime.errors import AgentError, StateError
 from gemini_live_runtime.state.guards import Constant, Guard
-from gemini_live_runtime.state.keys import check_key
+from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import CALLED_OK
 
 

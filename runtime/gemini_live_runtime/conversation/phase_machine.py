@@ -28,7 +28,7 @@ from gemini_live_runtime.conversation.transitions import (
     TransitionTrigger,
 )
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.explaining import Explanation
+from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.guards import Guard
 
 if TYPE_CHECKING:

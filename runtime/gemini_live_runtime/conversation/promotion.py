@@ -11,10 +11,13 @@ from typing import Any
 
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
-from gemini_live_runtime.json_values import same
-from gemini_live_runtime.state.guards import Guard, as_guard, function_name
-from gemini_live_runtime.state.keys import StateKey, check_key
-from gemini_live_runtime.state.store import Origin, State
+from gemini_live_runtime.json_values import same_value
+from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.guards import Guard, as_guard
+from gemini_live_runtime.state.keys import StateKey
+from gemini_live_runtime.state.mutations import Origin
+from gemini_live_runtime.state.scopes import check_key
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term, key
 from gemini_live_runtime.text import sanitise_line
 
@@ -167,7 +170,7 @@ def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str) -> D
             value = trial.get(rule.key) if isinstance(rule.target, str) else trial.get_raw(rule.key)
             if not known:
                 reason = "it was not known"
-            elif same(old, value):
+            elif same_value(old, value):
                 reason = "it is what is known"
             else:
                 reason = f"it replaces what {by} wrote" if by else "it replaces what was known"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from gemini_live_runtime.conversation.phases import ContextHook, Hook, Phase, PhasePreparation
-from gemini_live_runtime.state.explaining import Explanation
+from gemini_live_runtime.state.explanation import Explanation
 
 TriggerKind = Literal["initial", "guard", "programmatic", "operator", "restored"]
 Outcome = Literal["ready", "blocked", "guard is false", "target's guard is false", "requirement missing"]

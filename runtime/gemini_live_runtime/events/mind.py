@@ -1,6 +1,6 @@
 """Events of an agent's mind: state, phases, watchers, steering, extraction, repair, user code.
 
-An explanation is the tree that `state.explaining.Explanation.to_json` makes: `{"text", "value", "reads", "children",
+An explanation is the tree that `state.explanation.Explanation.to_json` makes: `{"text", "value", "reads", "children",
 "problem"}`, where each read names the key, its value and who wrote it.
 """
 

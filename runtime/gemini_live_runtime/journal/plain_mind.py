@@ -8,7 +8,7 @@ from typing import Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.mind_view import Need, Way, pack, unpack
 from gemini_live_runtime.journal.view import SessionView
-from gemini_live_runtime.state.explaining import decisive_leaves
+from gemini_live_runtime.state.explanation import decisive_leaves
 from gemini_live_runtime.text import sanitise_line
 
 HOUSEKEEPING = ("session:", "temp:")

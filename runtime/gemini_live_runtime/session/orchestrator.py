@@ -53,7 +53,8 @@ from gemini_live_runtime.session.rules.reactor import (
     voice_defaults,
 )
 from gemini_live_runtime.state.computed import ComputedRegistry
-from gemini_live_runtime.state.store import Mutation, Origin, State, writing_as
+from gemini_live_runtime.state.mutations import Mutation, Origin, writing_as
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.text import redactor

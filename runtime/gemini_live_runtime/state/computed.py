@@ -10,13 +10,15 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
-from gemini_live_runtime.state.explaining import MISSING, Explanation, Read
-from gemini_live_runtime.state.guards import All, AnyOf, Compare, Guard, Not, Test, as_guard, function_name
-from gemini_live_runtime.state.keys import check_key
-from gemini_live_runtime.state.reading import copied
-from gemini_live_runtime.state.recorder import ReadRecorder
-from gemini_live_runtime.state.store import Origin, same_value, to_json, writing_as
+from gemini_live_runtime.json_values import same_value
+from gemini_live_runtime.state.explanation import Explanation, Read
+from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.guards import Guard, as_guard
+from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.reading import ReadRecorder
+from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
+from gemini_live_runtime.state.values import MISSING, copy_value, to_json
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
@@ -131,7 +133,9 @@ class ComputedRegistry:
             for key in item.inputs:
                 for spelling in spellings(key):
                     self._dependents.setdefault(spelling, []).append(index)
-        self._plain = frozenset(item.name for item in self._order if _reads_its_keys_only(item.compute))
+        self._plain = frozenset(
+            item.name for item in self._order if isinstance(item.compute, Guard) and not item.compute.has_function
+        )
         self._told: set[tuple[str, str]] = set()
 
     def __len__(self) -> int:
@@ -193,14 +197,14 @@ class ComputedRegistry:
         recorder = ReadRecorder(state)
         value, problem = None, ""
         try:
-            value = copied(item.compute(recorder))  # type: ignore[arg-type, operator]
+            value = copy_value(item.compute(recorder))  # type: ignore[arg-type, operator]
         except (Exception, SystemExit) as error:
             problem = f"it failed: {type(error).__name__}: {error}"
         reads = []
         for key in dict.fromkeys((*recorder.keys_read, *item.inputs)):
             raw = state.get_raw(key)
             present = key in state
-            reads.append(Read(key, copied(raw) if present else None, present, state.written_by(key)))
+            reads.append(Read(key, copy_value(raw) if present else None, present, state.written_by(key)))
         return Explanation(text, value, tuple(reads), problem=problem, failed=bool(problem))
 
     def _compute(self, item: ComputedVar, state: State, faults: list[ComputeFault]) -> bool:
@@ -233,13 +237,6 @@ class ComputedRegistry:
 
 
 _NOTHING = Recomputed()
-
-
-def _reads_its_keys_only(compute: Any) -> bool:
-    """Whether it is a guard without functions, which reads what it says, never fails, and need not be watched."""
-    if isinstance(compute, All | AnyOf):
-        return all(map(_reads_its_keys_only, compute.parts))
-    return _reads_its_keys_only(compute.part) if isinstance(compute, Not) else isinstance(compute, Compare | Test)
 
 
 def _failure(item: ComputedVar, error: BaseException) -> ComputeFault:

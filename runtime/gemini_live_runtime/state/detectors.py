@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_number
-from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard, function_name, has_function
+from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
@@ -129,7 +130,7 @@ class SustainedDetector(PatternDetector):
     @property
     def plain(self) -> bool:
         """Whether its guard has no function."""
-        return type(self) is SustainedDetector and not has_function(self._guard)
+        return type(self) is SustainedDetector and not self._guard.has_function
 
     def under_way(self, state: State, now: float) -> bool:
         """Whether the guard held the last time."""
@@ -271,7 +272,7 @@ class TurnCountDetector(PatternDetector):
     @property
     def plain(self) -> bool:
         """Whether its guard has no function."""
-        return type(self) is TurnCountDetector and not has_function(self._guard)
+        return type(self) is TurnCountDetector and not self._guard.has_function
 
     def under_way(self, state: State, now: float) -> bool:
         """Whether a turn that ended now would be counted."""

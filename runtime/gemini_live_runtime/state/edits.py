@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.errors import StateError
-from gemini_live_runtime.state.explaining import MISSING, shown
-from gemini_live_runtime.state.keys import check_key
-from gemini_live_runtime.state.reading import copied
-from gemini_live_runtime.state.store import Origin, State, same_value, writing_as
+from gemini_live_runtime.json_values import same_value
+from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.scopes import check_key
+from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.values import MISSING, copy_value, format_value
 
 MAX_EDITS = 5000
 """Keys that one edit may touch."""
@@ -47,8 +48,8 @@ class Made:
         added, removed = self.old is MISSING, self.new is MISSING
         return {
             "key": self.key,
-            "old": None if added else copied(self.old),
-            "new": None if removed else copied(self.new),
+            "old": None if added else copy_value(self.old),
+            "new": None if removed else copy_value(self.new),
             "added": added,
             "removed": removed,
         }
@@ -83,7 +84,7 @@ def _read(item: Mapping[str, Any]) -> Edit:
     remove, absent = item.get("remove", False), item.get("expect_absent", False)
     for name, flag in (("remove", remove), ("expect_absent", absent)):
         if not isinstance(flag, bool):
-            raise StateError(f"{key}: {name} is true or false, not {shown(flag)}", field=name, value=flag)
+            raise StateError(f"{key}: {name} is true or false, not {format_value(flag)}", field=name, value=flag)
     if remove == ("value" in item):
         both = "both a value and" if remove else "neither a value nor"
         raise StateError(f"The edit of {key} has {both} remove", remedy="Give one of them", field="value")
@@ -123,8 +124,8 @@ def _check(state: State, edit: Edit) -> None:
     if same_value(seen, now):
         return
     by = state.written_by(key)
-    was = "absent" if seen is MISSING else shown(seen)
-    what = "is gone" if now is MISSING else f"is {shown(now)}"
+    was = "absent" if seen is MISSING else format_value(seen)
+    what = "is gone" if now is MISSING else f"is {format_value(now)}"
     raise StateError(
         f"{key} {what} now{f' (by {by})' if by and now is not MISSING else ''}, not {was} as it was seen",
         remedy="Look at it again before you edit it",

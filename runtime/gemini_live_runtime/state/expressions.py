@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.errors import StateError
-from gemini_live_runtime.state.guards import Compare, Guard
-from gemini_live_runtime.state.keys import check_key
-from gemini_live_runtime.state.terms import Term
+from gemini_live_runtime.state.guards import Guard
+from gemini_live_runtime.state.scopes import check_key
+from gemini_live_runtime.state.terms import Compare, Term
 
 MAX_LENGTH = 500
 """Characters of an expression."""

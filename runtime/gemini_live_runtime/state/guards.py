@@ -1,43 +1,50 @@
-"""Guards: conditions over state that can explain themselves.
+"""Guards: conditions over state; watch predicates: changes to wait for.
 
-`key("app:plan") == "gold"` builds a guard; `&`, `|` and `~` combine them. `holds` decides quickly, `explain` gives the
-same decision as a tree with every value that was read and who wrote it. A key that is missing counts as null; an
-ordering between values that have none is false, never an error.
+`key("app:plan") == "gold"` builds a guard; `&`, `|` and `~` combine them. `holds` decides quickly; `explain` gives the
+same decision as a tree with every value that was read and its writer. A missing key counts as null; an ordering
+between values that have none is false, never an error.
+
+Guards build watch predicates (`became_true`) and watch predicates take guards, functions and keys, so both are here.
+`terms` has what authors begin with.
 """
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from gemini_live_runtime.errors import GuardError
-from gemini_live_runtime.json_values import is_number, same
-from gemini_live_runtime.state.explaining import (
-    MISSING,
-    Explanation,
-    Reader,
-    read_of,
-    shown,
+from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.state.change_kinds import (
+    ChangeKind,
+    Decide,
+    any_change,
+    change_from,
+    change_to,
+    crossing,
+    custom_change,
+    truth_change,
 )
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.state.store import State
-    from gemini_live_runtime.state.watchers import WatchPredicate
+from gemini_live_runtime.state.explanation import Explanation, Read, read_key
+from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.protocols import Reader
+from gemini_live_runtime.state.scopes import check_key
+from gemini_live_runtime.state.values import MISSING, copy_value, format_value
 
 
 class KeyExpression:
-    """A key in an expression; `terms.Term` is what authors use."""
+    """A key in an expression; `terms.Term` adds the operators that authors use."""
 
     __slots__ = ("key",)
 
-    key: str
+    def __init__(self, key: str) -> None:
+        self.key = key
 
     def is_true(self) -> Guard:
-        """The value is true itself."""
-        raise NotImplementedError
+        """Return the guard that the value is `true`, not merely something."""
+        return Test(self.key, "is true", lambda value: value is True)
 
 
 class Guard(ABC):
@@ -48,31 +55,45 @@ class Guard(ABC):
     @property
     @abstractmethod
     def text(self) -> str:
-        """The condition as one would write it."""
+        """Condition as an author would write it."""
 
     @property
     @abstractmethod
     def keys(self) -> frozenset[str]:
-        """The keys it reads as far as they are known beforehand; none for functions."""
+        """Keys it reads, as far as they are known beforehand; empty for functions."""
+
+    @property
+    def has_function(self) -> bool:
+        """True when some part is an author's function, whose keys are unknown."""
+        return False
+
+    @property
+    def threshold(self) -> float | None:
+        """Number that its key is ordered with; None for any other condition."""
+        return None
 
     @abstractmethod
     def holds(self, reader: Reader, /) -> bool:
-        """Whether it is true now. Raises `GuardError` only when a function in it raised."""
+        """Return True when it is true now; raise `GuardError` when a function raised."""
 
     @abstractmethod
     def explain(self, reader: Reader, /) -> Explanation:
-        """The decision with its reasons; never raises."""
+        """Return the decision with its reasons; never raise."""
+
+    def obstacles(self, reader: Reader, wanted: bool) -> list[str]:
+        """Describe the parts that keep it from being `wanted`, with their values."""
+        found = [(key, reader.get_raw(key)) for key in sorted(self.keys)]
+        values = ", ".join(
+            [f"{key} is {'missing' if value is MISSING else format_value(value)}" for key, value in found]
+        )
+        return [f"{self.text} is {'false' if wanted else 'true'}{f' ({values})' if values else ''}"]
 
     def became_true(self) -> WatchPredicate:
         """Watch for the moment at which this turns true."""
-        from gemini_live_runtime.state.watchers import WatchPredicate
-
         return WatchPredicate.became_true(self)
 
     def became_false(self) -> WatchPredicate:
         """Watch for the moment at which this turns false."""
-        from gemini_live_runtime.state.watchers import WatchPredicate
-
         return WatchPredicate.became_false(self)
 
     def __and__(self, other: GuardLike) -> Guard:
@@ -91,6 +112,7 @@ class Guard(ABC):
         return Not(self)
 
     def __bool__(self) -> bool:
+        # `a and b` would silently keep b alone.
         raise TypeError(
             f"The guard {self.text!r} has no value of its own: combine guards with &, | and ~, not and/or/not"
         )
@@ -99,73 +121,8 @@ class Guard(ABC):
         return f"<guard {self.text}>"
 
 
-def _parts(kind: type[All] | type[AnyOf], guard: Guard) -> tuple[Guard, ...]:
-    return guard.parts if isinstance(guard, kind) else (guard,)
-
-
-_ORDER: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-class Compare(Guard):
-    """A key against a constant: `==`, `!=` or an ordering."""
-
-    __slots__ = ("_key", "_order", "_sign", "_value")
-
-    def __init__(self, key: str, sign: str, value: Any) -> None:
-        if isinstance(value, KeyExpression | Guard):
-            raise TypeError(f"{key} {sign} {value!r}: a key is compared with a value; compare two keys in a function")
-        self._key, self._sign, self._value = key, sign, value
-        self._order = _ORDER.get(sign)
-        if self._order is not None and not (is_number(value) or isinstance(value, str)):
-            raise TypeError(f"{key} {sign} {value!r}: only numbers and texts have an order")
-
-    @property
-    def threshold(self) -> float | None:
-        """The number that the key is ordered with; None for any other comparison."""
-        return self._value if self._order is not None and is_number(self._value) else None
-
-    @property
-    def text(self) -> str:
-        """For example `app:anger > 0.7`."""
-        return f"{self._key} {self._sign} {shown(self._value)}"
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """The key."""
-        return frozenset((self._key,))
-
-    def holds(self, reader: Reader, /) -> bool:
-        """Whether the comparison is true."""
-        return self._decide(reader.get_raw(self._key))
-
-    def _decide(self, value: Any) -> bool:
-        order = self._order
-        if order is None:
-            equal = same(None if value is MISSING else value, self._value)
-            return equal if self._sign == "==" else not equal
-        if isinstance(self._value, str):
-            return isinstance(value, str) and order(value, self._value)
-        return is_number(value) and order(value, self._value)
-
-    def explain(self, reader: Reader, /) -> Explanation:
-        """The comparison with the value read."""
-        read = read_of(reader, self._key)
-        problem = ""
-        if self._order is not None:
-            if not read.present:
-                problem = f"{self._key} is missing"
-            elif is_number(self._value) is not is_number(read.value) or isinstance(read.value, bool | list | dict):
-                problem = f"{self._key} is {shown(read.value)}, which has no order with {shown(self._value)}"
-        return Explanation(self.text, self._decide(read.value if read.present else MISSING), (read,), problem=problem)
-
-
 class Test(Guard):
-    """A key that passes a named test."""
+    """A named test of one key's value."""
 
     __slots__ = ("_key", "_test", "_words")
 
@@ -184,81 +141,93 @@ class Test(Guard):
         return frozenset((self._key,))
 
     def holds(self, reader: Reader, /) -> bool:
-        """Whether the test passes."""
+        """Return True when the value passes."""
         return self._test(reader.get_raw(self._key))
 
     def explain(self, reader: Reader, /) -> Explanation:
-        """The test with the value read."""
-        read = read_of(reader, self._key)
+        """Return the decision with the value read."""
+        read = read_key(reader, self._key)
         return Explanation(self.text, self._test(read.value if read.present else MISSING), (read,))
 
 
-class All(Guard):
-    """Every part holds. Parts after the first that does not are still explained: a person wants to know them all."""
+class _Combination(Guard):
+    """Guards joined by "and" or "or"; a part that is `_decisive` decides the whole."""
 
     __slots__ = ("parts",)
+
+    _decisive: bool
 
     def __init__(self, parts: tuple[Guard, ...]) -> None:
         self.parts = parts
 
     @property
+    def keys(self) -> frozenset[str]:
+        """Keys of all parts."""
+        return frozenset().union(*(part.keys for part in self.parts))
+
+    @property
+    def has_function(self) -> bool:
+        """True when some part has one."""
+        return any(part.has_function for part in self.parts)
+
+    def explain(self, reader: Reader, /) -> Explanation:
+        """Explain every part, also those behind the decisive one."""
+        children = tuple(part.explain(reader) for part in self.parts)
+        for child in children:
+            # `holds` would have raised here and never asked the parts that follow.
+            if child.failed:
+                return Explanation(self.text, False, children=children, failed=True)
+            if child.value is self._decisive:
+                return Explanation(self.text, self._decisive, children=children)
+        return Explanation(self.text, not self._decisive, children=children)
+
+    def obstacles(self, reader: Reader, wanted: bool) -> list[str]:
+        """Describe the parts that are not `wanted` themselves."""
+        return [
+            text for part in self.parts if part.holds(reader) is not wanted for text in part.obstacles(reader, wanted)
+        ]
+
+
+class All(_Combination):
+    """Guard that holds while every part does."""
+
+    __slots__ = ()
+
+    _decisive = False
+
+    @property
     def text(self) -> str:
-        """The parts joined by "and"."""
+        """Texts of the parts, joined by "and"."""
         return " and ".join(f"({p.text})" if isinstance(p, AnyOf) else p.text for p in self.parts)
 
-    @property
-    def keys(self) -> frozenset[str]:
-        """The keys of all parts."""
-        return frozenset().union(*(part.keys for part in self.parts))
-
     def holds(self, reader: Reader, /) -> bool:
-        """Whether every part holds, up to the first that does not."""
+        """Ask the parts up to the first that does not hold."""
         return all(part.holds(reader) for part in self.parts)
 
-    def explain(self, reader: Reader, /) -> Explanation:
-        """Every part explained."""
-        return _joined(self.text, tuple(part.explain(reader) for part in self.parts), decisive=False)
 
+class AnyOf(_Combination):
+    """Guard that holds while at least one part does."""
 
-class AnyOf(Guard):
-    """At least one part holds."""
+    __slots__ = ()
 
-    __slots__ = ("parts",)
-
-    def __init__(self, parts: tuple[Guard, ...]) -> None:
-        self.parts = parts
+    _decisive = True
 
     @property
     def text(self) -> str:
-        """The parts joined by "or"."""
+        """Texts of the parts, joined by "or"."""
         return " or ".join(part.text for part in self.parts)
 
-    @property
-    def keys(self) -> frozenset[str]:
-        """The keys of all parts."""
-        return frozenset().union(*(part.keys for part in self.parts))
-
     def holds(self, reader: Reader, /) -> bool:
-        """Whether a part holds, up to the first that does."""
+        """Ask the parts up to the first that holds."""
         return any(part.holds(reader) for part in self.parts)
 
-    def explain(self, reader: Reader, /) -> Explanation:
-        """Every part explained."""
-        return _joined(self.text, tuple(part.explain(reader) for part in self.parts), decisive=True)
 
-
-def _joined(text: str, children: tuple[Explanation, ...], *, decisive: bool) -> Explanation:
-    """The decision as `holds` makes it: by the first child with the `decisive` value, or undone by one that failed."""
-    for child in children:
-        if child.failed:
-            return Explanation(text, False, children=children, failed=True)
-        if child.value is decisive:
-            return Explanation(text, decisive, children=children)
-    return Explanation(text, not decisive, children=children)
+def _parts(kind: type[All] | type[AnyOf], guard: Guard) -> tuple[Guard, ...]:
+    return guard.parts if isinstance(guard, kind) else (guard,)
 
 
 class Not(Guard):
-    """The opposite."""
+    """The opposite of a guard."""
 
     __slots__ = ("part",)
 
@@ -267,29 +236,38 @@ class Not(Guard):
 
     @property
     def text(self) -> str:
-        """The part after "not"."""
+        """Text of the part after "not"."""
         return f"not ({self.part.text})"
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys of the part."""
+        """Keys of the part."""
         return self.part.keys
 
+    @property
+    def has_function(self) -> bool:
+        """True when the part has one."""
+        return self.part.has_function
+
     def holds(self, reader: Reader, /) -> bool:
-        """Whether the part does not hold."""
+        """Return True when the part does not hold."""
         return not self.part.holds(reader)
 
     def explain(self, reader: Reader, /) -> Explanation:
-        """The part explained. Where it failed, the opposite is not taken to be true."""
+        """Explain the part; where it failed, its opposite is false as well."""
         child = self.part.explain(reader)
         return Explanation(self.text, not child.value and not child.failed, children=(child,), failed=child.failed)
+
+    def obstacles(self, reader: Reader, wanted: bool) -> list[str]:
+        """Describe what keeps the part from the opposite."""
+        return self.part.obstacles(reader, not wanted)
 
     def __invert__(self) -> Guard:
         return self.part
 
 
 class Constant(Guard):
-    """Always or never."""
+    """A guard that always or never holds."""
 
     __slots__ = ("value",)
 
@@ -303,15 +281,15 @@ class Constant(Guard):
 
     @property
     def keys(self) -> frozenset[str]:
-        """None."""
+        """No keys."""
         return frozenset()
 
     def holds(self, reader: Reader, /) -> bool:
-        """The constant."""
+        """Return the constant."""
         return self.value
 
     def explain(self, reader: Reader, /) -> Explanation:
-        """The constant."""
+        """Return the constant."""
         return Explanation(self.text, self.value)
 
 
@@ -326,59 +304,43 @@ class Function(Guard):
 
     @property
     def text(self) -> str:
-        """The function's name, or where it stands when it has none."""
+        """Name of the function, or its file and line when it has none."""
         return self._text
 
     @property
     def keys(self) -> frozenset[str]:
-        """Unknown until it runs."""
+        """No keys: they are unknown until it runs."""
         return frozenset()
 
+    @property
+    def has_function(self) -> bool:
+        """Always true."""
+        return True
+
     def holds(self, reader: Reader, /) -> bool:
-        """The truth of what it returns; raises `GuardError` naming it when it raises."""
+        """Return the truth of its result; raise `GuardError` naming it when it raises."""
         try:
             return bool(self.function(reader))
         except (Exception, SystemExit) as error:
             raise GuardError(f"The guard {self._text} failed: {type(error).__name__}: {error}") from error
 
     def explain(self, reader: Reader, /) -> Explanation:
-        """What it returned, and every key it read on the way."""
-        from gemini_live_runtime.state.recorder import ReadRecorder
-
-        recorder = ReadRecorder(reader)
+        """Return its truth with every key it read on the way."""
+        recorder = reader.record_reads()
         try:
             value, problem = bool(self.function(recorder)), ""
         except (Exception, SystemExit) as error:
             value, problem = False, f"it failed: {type(error).__name__}: {error}"
-        reads = tuple(read_of(reader, key) for key in recorder.keys_read)
+        reads = tuple(read_key(reader, key) for key in recorder.keys_read)
         return Explanation(self._text, value, reads, problem=problem, failed=bool(problem))
 
 
-def has_function(guard: Guard) -> bool:
-    """Whether some part of it is a function: then nobody knows what it reads."""
-    if isinstance(guard, All | AnyOf):
-        return any(map(has_function, guard.parts))
-    return has_function(guard.part) if isinstance(guard, Not) else isinstance(guard, Function)
-
-
-def function_name(function: Callable[..., Any]) -> str:
-    """A function's name; `lambda (file.py:12)` for one without."""
-    name = getattr(function, "__name__", type(function).__name__)
-    if name != "<lambda>":
-        return str(name)
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return "lambda"
-    file = code.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
-    return f"lambda ({file}:{code.co_firstlineno})"
-
-
-GuardLike: TypeAlias = "Guard | KeyExpression | bool | Callable[[State], Any]"
-"""What is taken as a guard: a term stands for "is true", a function for the truth of what it returns."""
+GuardLike: TypeAlias = Guard | KeyExpression | bool | Callable[[Any], Any]
+"""A guard, a key for "is true", a constant, or a function of the `State` for the truth of its result."""
 
 
 def as_guard(value: GuardLike) -> Guard:
-    """`value` as a guard; raises `TypeError` for what cannot be one."""
+    """Return `value` as a guard; raise `TypeError` for anything that cannot be one."""
     if isinstance(value, Guard):
         return value
     if isinstance(value, KeyExpression):
@@ -392,3 +354,113 @@ def as_guard(value: GuardLike) -> Guard:
     if callable(value):
         return Function(value)
     raise TypeError(f"{value!r} is not a guard: use key(...), a guard, or a function of the state")
+
+
+class WatchPredicate:
+    """A change to wait for, such as `key("app:anger").crossed_above(0.7)`.
+
+    Its class methods, keys and guards make them. `guard` is set for those that watch the truth of a guard: their `old`
+    and `new` are truths. All others watch one key and see missing values as null.
+    """
+
+    __slots__ = ("_missing", "always", "guard", "key", "keys", "matches", "plain", "text", "threshold", "wanted")
+
+    def __init__(self, kind: ChangeKind, keys: frozenset[str], guard: Guard | None = None, wanted: bool = True) -> None:
+        """Take a kind of change; `wanted` is the truth that `guard` has to turn to."""
+        self.text = kind.text
+        self.keys = keys
+        self.key = next(iter(keys)) if len(keys) == 1 else ""
+        self.guard = guard
+        self.wanted = wanted
+        self.threshold = guard.threshold if guard is not None and wanted else kind.threshold
+        """Number that the key's value has to get past; None for anything else."""
+        self.always = guard is not None and guard.has_function
+        """True when it is evaluated after every change: the keys that its functions read are unknown."""
+        self.plain = not self.always
+        """True when no author's function decides."""
+        self.matches = kind.matches
+        """Returns True when the change from `old` to `new` is the one; raises what an author's function raises."""
+        self._missing = kind.missing
+
+    def __repr__(self) -> str:
+        return f"<watch {self.text}>"
+
+    @classmethod
+    def _of_key(
+        cls, kind: Callable[..., ChangeKind], key: str | KeyExpression, *args: Any, **options: Any
+    ) -> WatchPredicate:
+        name = check_key(key.key if isinstance(key, KeyExpression) else key)
+        return cls(kind(name, *args, **options), frozenset((name,)))
+
+    @classmethod
+    def changed(cls, key: str | KeyExpression) -> WatchPredicate:
+        """Watch for any change."""
+        return cls._of_key(any_change, key)
+
+    @classmethod
+    def changed_to(cls, key: str | KeyExpression, value: Any) -> WatchPredicate:
+        """Watch for a change to `value`."""
+        return cls._of_key(change_to, key, value)
+
+    @classmethod
+    def changed_from(cls, key: str | KeyExpression, value: Any) -> WatchPredicate:
+        """Watch for a change away from `value`."""
+        return cls._of_key(change_from, key, value)
+
+    @classmethod
+    def crossed_above(cls, key: str | KeyExpression, threshold: float) -> WatchPredicate:
+        """Watch for a number that reaches `threshold` from below, or begins there."""
+        return cls._of_key(crossing, key, threshold, above=True)
+
+    @classmethod
+    def crossed_below(cls, key: str | KeyExpression, threshold: float) -> WatchPredicate:
+        """Watch for a number that falls below `threshold`, or begins there."""
+        return cls._of_key(crossing, key, threshold, above=False)
+
+    @classmethod
+    def custom(cls, key: str | KeyExpression, decide: Decide, text: str = "") -> WatchPredicate:
+        """Watch for a change of which `decide(old, new)` is true; a missing value is None."""
+        predicate = cls._of_key(custom_change, key, decide, text)
+        predicate.plain = False
+        return predicate
+
+    @classmethod
+    def became_true(cls, guard: GuardLike | str) -> WatchPredicate:
+        """Watch for a guard, or a key's value, turning true."""
+        return cls._of_guard(guard, True)
+
+    @classmethod
+    def became_false(cls, guard: GuardLike | str) -> WatchPredicate:
+        """Watch for a guard turning false, or a key's value turning from true."""
+        return cls._of_guard(guard, False)
+
+    @classmethod
+    def _of_guard(cls, value: GuardLike | str, wanted: bool) -> WatchPredicate:
+        guard = KeyExpression(check_key(value)).is_true() if isinstance(value, str) else as_guard(value)
+        return cls(truth_change(guard.text, wanted), guard.keys, guard, wanted)
+
+    def missing(self, old: Any, new: Any, reader: Reader) -> str:
+        """Describe what a change that does not match lacked: `0.65 is 0.05 below 0.7`."""
+        if self.guard is None or new is self.wanted:
+            return self._missing(old, new)
+        return "; ".join(dict.fromkeys(self.guard.obstacles(reader, self.wanted)))
+
+    def share(self, reader: Reader) -> float | None:
+        """Return how near the key's number is to the threshold, 0 to 1, or None.
+
+        1 is at the threshold; None means that there is no threshold or no number.
+        """
+        if self.threshold is None:
+            return None
+        value = reader.get_raw(self.key)
+        if not is_number(value):
+            return None
+        scale = max(abs(value), abs(self.threshold))
+        return 1.0 if scale == 0 else round(max(0.0, 1 - abs(value - self.threshold) / scale), 4)
+
+    def explain(self, key: str, old: Any, new: Any, reader: Reader) -> Explanation:
+        """Explain a change that matches: its values and writer, or its guard."""
+        if self.guard is not None:
+            return Explanation(self.text, True, children=(self.guard.explain(reader),))
+        read = Read(key, copy_value(new), reader.get_raw(key) is not MISSING, reader.written_by(key))
+        return Explanation(self.text, True, (read,), (Explanation("before", copy_value(old)),))

@@ -1,4 +1,4 @@
-"""State keys: their scopes, and keys with a declared type."""
+"""State keys with a declared type."""
 
 from __future__ import annotations
 
@@ -9,34 +9,17 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from gemini_live_runtime.errors import StateError, caller_place
+from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
 
 T = TypeVar("T")
 
-SCOPES = ("app", "user", "session", "turn", "bg", "temp", "derived")
-"""Scopes a key may begin with, as `scope:name`. `turn` is cleared when a turn begins; `derived` is computed."""
-
-
-def check_key(key: object) -> str:
-    """`key` if it can be one; raises `StateError` naming the remedy. Keys are `scope:name` or a bare name."""
-    if not isinstance(key, str) or not key:
-        raise StateError(f"A state key is a text that is not empty, not {key!r}", field="key", value=key)
-    scope, colon, name = key.partition(":")
-    if colon and (scope not in SCOPES or not name):
-        raise StateError(
-            f"The state key {key!r} has no known scope",
-            remedy=f"Begin it with one of {', '.join(f'{s}:' for s in SCOPES)} or leave out the colon",
-            field="key",
-            value=key,
-        )
-    return key
-
 
 class StateKey(Term, Generic[T]):
-    """A key whose values have a type, checked by pydantic whenever it is written or read through a state.
+    """A key whose values have a type.
 
-    Usable wherever `key(...)` is. `default` is what reading gives while the key is missing. Raises `StateError` for a
-    key without a known scope.
+    Pydantic checks it whenever the key is written or read through a state. Usable wherever `key(...)` is. `default` is
+    the result of reading while the key is missing. Raises `StateError` for a key without a known scope.
     """
 
     __slots__ = ("_adapter", "default", "defined_at", "description", "type")
@@ -54,27 +37,27 @@ class StateKey(Term, Generic[T]):
         self._adapter: TypeAdapter[Any] = TypeAdapter(type)
 
     def to_json(self, value: Any) -> Any:
-        """The JSON value of `value`; raises `StateError` naming the key, the value and what was expected."""
+        """Return `value` as JSON; raise `StateError` when it does not fit the type."""
         try:
             return self._adapter.dump_python(self._adapter.validate_python(value), mode="json")
         except ValidationError as error:
-            raise self._wrong(value, error) from None
+            raise self._error(value, error) from None
         except PydanticSerializationError as error:
             raise StateError(f"{self.key} cannot be {value!r:.80}: {error}", field=self.key, value=value) from None
 
     def from_json(self, value: Any) -> T:
-        """The typed value of a JSON value; raises `StateError`."""
+        """Return the typed value of a JSON value; raise `StateError` for a misfit."""
         try:
             typed: T = self._adapter.validate_python(deepcopy(value))
         except ValidationError as error:
-            raise self._wrong(value, error) from None
+            raise self._error(value, error) from None
         return typed
 
     def json_schema(self) -> dict[str, Any]:
-        """The JSON schema of its values."""
+        """Return the JSON schema of its values."""
         return self._adapter.json_schema()
 
-    def _wrong(self, value: Any, error: ValidationError) -> StateError:
+    def _error(self, value: Any, error: ValidationError) -> StateError:
         faults = "; ".join(
             ".".join(str(part) for part in fault["loc"]) + (": " if fault["loc"] else "") + fault["msg"]
             for fault in error.errors(include_url=False, include_input=False)[:3]

@@ -1,26 +1,21 @@
-"""How state is read: the same for the store, for overlays above it and for recorders around it."""
+"""Read state: the same way from the store, its overlays and recorders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from typing import Any, Final, TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 from gemini_live_runtime.errors import NotSetError, StateError
-from gemini_live_runtime.state.explaining import MISSING
-from gemini_live_runtime.state.keys import SCOPES, StateKey
+from gemini_live_runtime.state.keys import StateKey
+from gemini_live_runtime.state.scopes import SCOPES
 from gemini_live_runtime.state.terms import Term
+from gemini_live_runtime.state.values import MISSING, copy_value
 
 T = TypeVar("T")
-Names: TypeAlias = set[str]
 
-SHARED: Final = frozenset((str, int, bool, float, type(None)))
-"""Types of JSON values that need no copying: nobody can change them."""
-
-
-def copied(value: Any) -> Any:
-    """A copy of a JSON value that its receiver may change."""
-    return value if type(value) in SHARED else deepcopy(value)
+KeySet: TypeAlias = set[str]
+"""Inside the classes below `set` is a method."""
 
 
 class ScopeView:
@@ -33,7 +28,7 @@ class ScopeView:
         self._prefix = f"{scope}:"
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value, or `default`."""
+        """Return the value, or `default`."""
         return self._state.get(self._prefix + name, default)
 
     def set(self, name: str, value: Any) -> None:
@@ -41,11 +36,11 @@ class ScopeView:
         self._state.set(self._prefix + name, value)
 
     def remove(self, name: str) -> Any:
-        """Remove a key; the old value or `MISSING`."""
+        """Remove a key; return its old value or `MISSING`."""
         return self._state.remove(self._prefix + name)
 
     def keys(self) -> list[str]:
-        """The names in this scope."""
+        """Return the names in this scope, sorted."""
         return [key[len(self._prefix) :] for key in self._state.keys(self._prefix[:-1])]
 
     def __contains__(self, name: object) -> bool:
@@ -69,22 +64,38 @@ class ScopeView:
 
 
 class Readable:
-    """What can be read like a state. Subclasses say what a key holds and which keys there are."""
+    """Reading by key.
+
+    Subclasses return the value of a key, its writer, and the keys that exist.
+    """
 
     __slots__ = ()
 
     def get_raw(self, key: str, /) -> Any:
-        """The stored value itself, which must not be changed, or `MISSING`."""
+        """Return the stored value itself, which the caller must not change, or `MISSING`."""
         raise NotImplementedError
 
-    def _names(self) -> Names:
-        """Every key that has a value of its own."""
+    def written_by(self, key: str, /) -> str:
+        """Return the last writer in a few words, or "" when it is unknown."""
+        raise NotImplementedError
+
+    def own_keys(self) -> KeySet:
+        """Return every key that has a value of its own."""
         raise NotImplementedError
 
     @property
     def declared(self) -> Mapping[str, StateKey[Any]]:
         """Declared keys by name."""
         raise NotImplementedError
+
+    @property
+    def turn_number(self) -> int:
+        """Number of the current turn."""
+        raise NotImplementedError
+
+    def record_reads(self) -> ReadRecorder:
+        """Return a read-only view that records the keys read through it."""
+        return ReadRecorder(self)
 
     @overload
     def get(self, key: StateKey[T], default: T) -> T: ...
@@ -93,11 +104,14 @@ class Readable:
     @overload
     def get(self, key: str | Term, default: Any = None) -> Any: ...
     def get(self, key: Any, default: Any = None) -> Any:
-        """The value, or `default` when it is missing. A `StateKey` gives its type, or `default` for a wrong one."""
+        """Return the value, or `default` when it is missing.
+
+        For a `StateKey` the value has its type; `default` also replaces a value of another type.
+        """
         if isinstance(key, Term):
             return self._get_term(key, default)
         value = self.get_raw(key)
-        return default if value is MISSING else copied(value)
+        return default if value is MISSING else copy_value(value)
 
     def _get_term(self, term: Term, default: Any) -> Any:
         if default is None and isinstance(term, StateKey):
@@ -110,17 +124,17 @@ class Readable:
                 return term.from_json(value)
             except StateError:
                 return default
-        return copied(value)
+        return copy_value(value)
 
     def try_get(self, key: StateKey[T]) -> T:
-        """The typed value; raises `StateError` when it is missing or of another type."""
+        """Return the typed value; raise `StateError` when it is missing or misfits."""
         value = self.get_raw(key.key)
         if value is MISSING:
             raise StateError(f"{key.key} is not set", field=key.key)
         return key.from_json(value)
 
     def contains(self, key: str | Term) -> bool:
-        """Whether reading `key` gives a value."""
+        """Return True when `key` has a value."""
         return self.get_raw(key.key if isinstance(key, Term) else key) is not MISSING
 
     def __contains__(self, key: object) -> bool:
@@ -131,64 +145,111 @@ class Readable:
         value = self.get_raw(name)
         if value is MISSING:
             raise NotSetError(name)
-        return key.from_json(value) if isinstance(key, StateKey) else copied(value)
+        return key.from_json(value) if isinstance(key, StateKey) else copy_value(value)
 
     def keys(self, scope: str = "") -> list[str]:
-        """Every key that can be read, sorted; a bare name that only `derived:` holds is listed under both its names."""
-        names = self._names()
+        """Return every key that can be read, sorted.
+
+        A `derived:` key is listed under its bare name as well.
+        """
+        names = self.own_keys()
         if scope:
             return sorted(name for name in names if name.startswith(f"{scope}:"))
         bare = {name.removeprefix("derived:") for name in names if name.startswith("derived:")}
         return sorted(names | {name for name in bare if ":" not in name})
 
     def set(self, key: str | Term, value: Any) -> None:
-        """Refused here with `StateError`."""
+        """Raise `StateError`: only a `State` can be written."""
         raise _read_only(key)
 
     def remove(self, key: str | Term) -> Any:
-        """Refused here with `StateError`."""
+        """Raise `StateError`: only a `State` can be written."""
         raise _read_only(key)
 
     def scope(self, name: str) -> ScopeView:
-        """A scope's keys without their prefix; raises `StateError` for an unknown scope."""
+        """Return a view of a scope; raise `StateError` for an unknown one."""
         if name not in SCOPES:
             raise StateError(f"There is no scope {name!r}", remedy=f"Use one of {', '.join(SCOPES)}", field="scope")
         return ScopeView(self, name)
 
     @property
     def app(self) -> ScopeView:
-        """What the application knows."""
+        """Knowledge of the application."""
         return ScopeView(self, "app")
 
     @property
     def user(self) -> ScopeView:
-        """What is known of the user."""
+        """Knowledge of the user."""
         return ScopeView(self, "user")
 
     @property
     def session(self) -> ScopeView:
-        """What the session keeps track of by itself."""
+        """Signals that the session itself writes."""
         return ScopeView(self, "session")
 
     @property
     def turn(self) -> ScopeView:
-        """What holds for this turn only."""
+        """Values of this turn, removed when the next begins."""
         return ScopeView(self, "turn")
 
     @property
     def bg(self) -> ScopeView:
-        """What background work has left."""
+        """Results of background work."""
         return ScopeView(self, "bg")
 
     @property
     def temp(self) -> ScopeView:
-        """What is not kept."""
+        """Values that are not persisted."""
         return ScopeView(self, "temp")
 
     @property
     def derived(self) -> ScopeView:
-        """What is computed; writing there raises `StateError`."""
+        """Computed values; writing there raises `StateError`."""
         return ScopeView(self, "derived")
+
+
+class ReadRecorder(Readable):
+    """A read-only view of a state that records the keys read through it.
+
+    They are in the order of their first reading. Listing keys counts as reading each of them. Writing raises
+    `StateError`.
+    """
+
+    __slots__ = ("_keys", "_state")
+
+    def __init__(self, state: Readable) -> None:
+        self._state = state
+        self._keys: dict[str, None] = {}
+
+    @property
+    def keys_read(self) -> tuple[str, ...]:
+        """Keys in the order of their first reading."""
+        return tuple(self._keys)
+
+    @property
+    def turn_number(self) -> int:
+        """Turn number of the state."""
+        return self._state.turn_number
+
+    @property
+    def declared(self) -> Mapping[str, StateKey[Any]]:
+        """Declared keys of the state."""
+        return self._state.declared
+
+    def get_raw(self, key: str, /) -> Any:
+        """Return the value or `MISSING`, and record the key."""
+        self._keys[key] = None
+        return self._state.get_raw(key)
+
+    def written_by(self, key: str, /) -> str:
+        """Return the last writer in a few words."""
+        return self._state.written_by(key)
+
+    def own_keys(self) -> KeySet:
+        """Return every key that has a value of its own, and record them all."""
+        names = self._state.own_keys()
+        self._keys.update(dict.fromkeys(sorted(names)))
+        return names
 
 
 def _read_only(key: str | Term) -> StateError:

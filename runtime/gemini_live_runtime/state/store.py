@@ -1,190 +1,77 @@
-"""The state store: JSON values by key, every change a record of what, from what, by whom."""
+"""The state store: JSON values by key, every change recorded with its writer.
+
+Values are copied on the way in and on the way out, so every change passes through `set`, `remove` or a transaction.
+Threads that write hold the state's lock. Trackers and the mutation callback are served inside it, so each sees every
+change once and in order; they must not wait there. `get` takes no lock: one dictionary lookup is atomic.
+
+`Overlay` keeps writes above another state, `Transaction` is one that is written to it at the end. Until then the base
+may change: keys that were not written in the overlay are read from it. `State` makes overlays and overlays are states,
+so they share this module.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from copy import deepcopy
-from dataclasses import dataclass
-from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
+from types import TracebackType
+from typing import Any, TypeVar, overload
 
 from gemini_live_runtime.errors import NotSetError, StateError
-from gemini_live_runtime.json_values import same
-from gemini_live_runtime.state.explaining import MISSING
-from gemini_live_runtime.state.keys import StateKey, check_key
-from gemini_live_runtime.state.reading import SHARED, Names, Readable, copied
+from gemini_live_runtime.json_values import same_value
+from gemini_live_runtime.state.keys import StateKey
+from gemini_live_runtime.state.mutations import Changes, Mutation, MutationRecord, current_writer, writing_as
+from gemini_live_runtime.state.reading import KeySet, Readable
+from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.state.transaction import Overlay, Transaction
+from gemini_live_runtime.state.values import ALWAYS_JSON, IMMUTABLE, MISSING, copy_value, to_json
 
 T = TypeVar("T")
 
-OriginKind = Literal[
-    "tool",
-    "extractor",
-    "phase",
-    "watcher",
-    "operator",
-    "signal",
-    "callback",
-    "agent",
-    "computed",
-    "restored",
-    "initial",
-    "program",
-]
-
-MAX_DEPTH = 64
-"""Deepest nesting of a value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Who writes: a kind, the name of the one of that kind, and why."""
-
-    kind: OriginKind
-    name: str = ""
-    reason: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.name}".rstrip()
-
-
-PROGRAM = Origin("program")
-_writer: ContextVar[Origin] = ContextVar("state_writer", default=PROGRAM)
-
-
-@contextmanager
-def writing_as(origin: Origin) -> Iterator[None]:
-    """Writes to any state in this context, and in tasks started from it, are `origin`'s."""
-    token = _writer.set(origin)
-    try:
-        yield
-    finally:
-        _writer.reset(token)
-
-
-class Mutation(NamedTuple):
-    """One change. `old` or `new` is `MISSING` where the key was or is absent; `sequence` is dense from 1 in a state."""
-
-    sequence: int
-    key: str
-    old: Any
-    new: Any
-    origin: Origin
-    turn: int
-
-
-_Record: TypeAlias = tuple[int, str, Any, Any, Origin, int]
-"""The fields of a `Mutation`: a plain tuple is made three times as fast, and most are never looked at."""
-
-
-class Changes:
-    """What changed since the last `take`, collapsed to one old value a key."""
-
-    __slots__ = ("_old", "_state")
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._old: dict[str, Any] = {}
-
-    def __len__(self) -> int:
-        return len(self._old)
-
-    def copy(self, state: State) -> Changes:
-        """The same record for a copy of the state, which goes on from here."""
-        other = state.track()
-        other._old = dict(self._old)
-        return other
-
-    def take(self) -> dict[str, tuple[Any, Any]]:
-        """Keys that read otherwise now, with (old, new) (`MISSING` for absent), in the order of the first change.
-
-        A `derived:` value that shows through a bare name is listed under both names.
-        """
-        state = self._state
-        own = state._own_reader()
-        changed = {}
-        showing = False
-        with state._lock:
-            taken, self._old = self._old, {}
-            for key, old in taken.items():
-                new = own(key, MISSING)
-                kind = type(new)
-                if kind is type(old) and kind in SHARED:
-                    if new == old:
-                        continue
-                elif same_value(old, new):
-                    continue
-                changed[key] = (old, new)
-                if ":" not in key or key[0] == "d":
-                    showing = True
-            return self._showing(taken, changed) if showing else changed
-
-    def _showing(self, taken: dict[str, Any], changed: dict[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
-        """The changes as readers of bare names see them, which show what `derived:` holds when they hold nothing."""
-        own = self._state._own
-        seen: dict[str, tuple[Any, Any]] = {}
-        for key in changed:
-            bare = key.removeprefix("derived:")
-            if bare != key:
-                seen[key] = changed[key]
-            if ":" not in bare:
-                under = f"derived:{bare}"
-                new = own(bare)
-                old = taken.get(bare, new)
-                old = taken.get(under, own(under)) if old is MISSING else old
-                new = own(under) if new is MISSING else new
-                if not same_value(old, new):
-                    seen[bare] = (old, new)
-            elif bare == key:
-                seen[key] = changed[key]
-        return seen
-
-
-_NO_NAMES: Names = set()
-_PLAIN = frozenset((str, int, bool, type(None)))
+_NO_KEYS: KeySet = set()
 
 
 class State(Readable):
-    """Values by key. Keys are `scope:name` or a bare name; reading a bare name falls back to `derived:name`.
+    """Values by key.
 
-    Values are JSON; what goes in and what comes out is a copy, so no change passes unseen. Writing is safe from any
-    thread. `turn_number` is stamped into every mutation. Errors: `StateError` for keys and values that cannot be used.
+    Keys are `scope:name` or a bare name; reading a bare name falls back to `derived:name`. Values are JSON; readers and
+    writers get copies, so no change passes unseen. Writing is safe from any thread. `turn_number` is stamped into every
+    mutation. Raises `StateError` for keys and values that cannot be used.
     """
 
     __slots__ = (
-        "_checked_names",
         "_data",
         "_declared",
         "_last",
         "_live",
         "_lock",
-        "_report",
+        "_on_mutations",
         "_scopes",
         "_sequence",
+        "_slow_keys",
         "_trackers",
         "_unreported",
         "turn_number",
     )
 
+    turn_number: int
+
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
         self._data: dict[str, Any] = {}
         self._lock = threading.RLock()
         self._scopes: dict[str, set[str]] = {}
-        """The keys that exist by scope: clearing one must not look at all."""
+        """Stored keys by scope, so that clearing one does not search all."""
         self._sequence = 0
-        self._last: dict[str, _Record] = {}
+        self._last: dict[str, MutationRecord] = {}
+        """Latest mutation of each stored key."""
         self._trackers: tuple[Changes, ...] = ()
-        self._checked_names: set[str] = set()
         self._declared: dict[str, StateKey[Any]] = {}
+        self._slow_keys: set[str] = set()
+        """Keys that `set` must check even when they exist: declared ones for their type, `derived:` ones to refuse."""
         self._live: dict[str, Callable[[], Any]] = {}
-        self._report: Callable[[], None] | None = None
-        self._unreported: list[_Record] = []
+        self._on_mutations: Callable[[], None] | None = None
+        self._unreported: list[MutationRecord] = []
         self.turn_number = 0
         for key, value in (values or {}).items():
             self.set(key, value)
@@ -198,57 +85,67 @@ class State(Readable):
     @overload
     def get(self, key: str | Term, default: Any = None) -> Any: ...
     def get(self, key: Any, default: Any = None) -> Any:
-        """As `Readable.get`."""
+        """Return the value as `Readable.get` does."""
+        # Written out instead of calling `get_raw`: most reads are of a stored key, and a call would double their time.
         try:
             value = self._data[key]
         except (KeyError, TypeError):
             if isinstance(key, Term):
                 return self._get_term(key, default)
-            value = self._elsewhere(key)
+            value = self._fallback(key)
             if value is MISSING:
                 return default
-        return value if type(value) in SHARED else deepcopy(value)
+        return value if type(value) in IMMUTABLE else deepcopy(value)
 
     def get_raw(self, key: str, /) -> Any:
-        """The stored value itself, which must not be changed, or `MISSING`."""
+        """Return the value itself, not to be changed by the caller, or `MISSING`."""
         value = self._data.get(key, MISSING)
-        return self._elsewhere(key) if value is MISSING else value
+        return self._fallback(key) if value is MISSING else value
 
-    def _elsewhere(self, key: str) -> Any:
-        live = self._live_value(key)
+    def _fallback(self, key: str) -> Any:
+        """Read a key that is not stored: live, else a bare name from `derived:`."""
+        live = self._live_function(key)
         if live is not None:
             return live()
-        return MISSING if ":" in key else self._data.get(f"derived:{key}", MISSING)
+        return MISSING if ":" in key else self.own(f"derived:{key}")
 
-    def _names(self) -> Names:
+    def own(self, key: str) -> Any:
+        """Return the value stored under `key` itself, not to be changed, or `MISSING`."""
+        return self._data.get(key, MISSING)
+
+    def own_keys(self) -> KeySet:
+        """Return every key that is stored or read live."""
         with self._lock:
-            return {*self._data, *self._live_names()}
+            return {*self._data, *self._live_keys()}
 
     def snapshot(self, keys: Iterable[str] | None = None) -> dict[str, Any]:
-        """Copies of the values of `keys` that exist, or of everything that is stored."""
-        wanted = sorted(self._stored()) if keys is None else keys
+        """Return copies of the values of `keys` that exist, or of all stored ones."""
+        wanted = sorted(self._stored_keys()) if keys is None else keys
         values = ((key, self.get_raw(key)) for key in wanted)
-        return {key: copied(value) for key, value in values if value is not MISSING}
+        return {key: copy_value(value) for key, value in values if value is not MISSING}
 
-    def _stored(self) -> Names:
+    def _stored_keys(self) -> KeySet:
         with self._lock:
             return set(self._data)
 
     def diff(self, before: Mapping[str, Any], keys: Iterable[str] | None = None) -> list[tuple[str, Any, Any]]:
-        """(key, old, new) of what differs from the snapshot `before`; `MISSING` for absent."""
-        names = sorted({*before, *self._stored()}) if keys is None else keys
+        """Return (key, old, new) of every difference from the snapshot `before`.
+
+        `old` or `new` is `MISSING` for an absent key.
+        """
+        names = sorted({*before, *self._stored_keys()}) if keys is None else keys
         pairs = ((key, before.get(key, MISSING), self.get_raw(key)) for key in names)
-        return [(key, old, copied(new)) for key, old, new in pairs if not same_value(old, new)]
+        return [(key, old, copy_value(new)) for key, old, new in pairs if not same_value(old, new)]
 
     def evidence(self, key: str) -> Mutation | None:
-        """The mutation that gave `key` the value it has; None when it was never written, or was removed."""
-        last = self._last_of(key)
+        """Return the mutation that gave `key` its value, or None when it has none."""
+        last = self._last_record(key)
         if last is None and ":" not in key:
-            last = self._last_of(f"derived:{key}")
+            last = self._last_record(f"derived:{key}")
         return None if last is None else Mutation._make(last)
 
     def written_by(self, key: str, /) -> str:
-        """Who wrote the value last, in a few words; "" when nobody is known to have."""
+        """Return the last writer in a few words, or "" when it is unknown."""
         last = self.evidence(key)
         return "" if last is None else str(last.origin)
 
@@ -257,32 +154,36 @@ class State(Readable):
     writing_as = staticmethod(writing_as)
 
     def set(self, key: str | Term, value: Any) -> None:
-        """Write a value; an equal one changes nothing. Raises `StateError` for what JSON cannot hold."""
+        """Write a value; an equal one changes nothing.
+
+        Raises `StateError` for a key without a known scope, a `derived:` key, and values that JSON or the declared type
+        cannot hold.
+        """
         kind = type(value)
-        if type(key) is not str or kind not in _PLAIN or key in self._checked_names:
-            key, value = self._prepared(key, value)
+        if type(key) is not str or kind not in ALWAYS_JSON or key in self._slow_keys:
+            key, value = self._prepare(key, value)
             kind = type(value)
         lock = self._lock
         lock.acquire()
         try:
-            # `_write` and `_record` once more: two calls would be a third of this method's time.
+            # `_write` and `_record` written out: the two calls would be a third of this method's time.
             old = self._data.get(key, MISSING)
             if type(old) is kind:
-                if old == value if kind in _PLAIN else same(old, value):
+                if old == value if kind in ALWAYS_JSON else same_value(old, value):
                     return
             elif old is MISSING:
                 _check_writable(key)
-                self._enter(key)
+                self._add_to_scope(key)
             self._data[key] = value
             self._sequence = sequence = self._sequence + 1
-            self._last[key] = record = (sequence, key, old, value, _writer.get(), self.turn_number)
+            self._last[key] = record = (sequence, key, old, value, current_writer.get(), self.turn_number)
             for tracker in self._trackers:
-                if key not in tracker._old:
-                    tracker._old[key] = old
-            if self._report is not None:
+                if key not in tracker.old_values:
+                    tracker.old_values[key] = old
+            if self._on_mutations is not None:
                 self._unreported.append(record)
                 if len(self._unreported) == 1:
-                    self._report()
+                    self._on_mutations()
         finally:
             lock.release()
 
@@ -290,7 +191,7 @@ class State(Readable):
         self.set(key, value)
 
     def remove(self, key: str | Term) -> Any:
-        """Remove a key; its old value, or `MISSING` when it had none of its own."""
+        """Remove a key; return its old value, or `MISSING` when it had none of its own."""
         name = key.key if isinstance(key, Term) else key
         _check_writable(name)
         with self._lock:
@@ -301,61 +202,63 @@ class State(Readable):
             raise NotSetError(key.key if isinstance(key, Term) else key)
 
     def modify(self, key: str | Term, default: Any, change: Callable[[Any], Any]) -> Any:
-        """Replace the key's own value by `change(value)` (`default` when it has none), and give the new one.
+        """Replace the key's own value, or `default`, by `change(value)`; return it.
 
-        Nobody writes in between. `change` must not wait for anything.
+        The store is locked meanwhile, so `change` must not wait for anything.
         """
         name = key.key if isinstance(key, Term) else key
         with self._lock:
-            old = self._own(name)
-            new = change(default if old is MISSING else copied(old))
+            old = self.own(name)
+            new = change(default if old is MISSING else copy_value(old))
             self.set(key, new)
             return new
 
     def clear_scope(self, scope: str) -> list[str]:
-        """Remove every key of a scope but `derived`; the keys. Raises `StateError` for an unknown scope."""
+        """Remove every key of a scope and return the keys.
+
+        Raises `StateError` for an unknown scope and for `derived`.
+        """
         self.scope(scope)
         with self._lock:
-            gone = sorted(self._in_scope(scope))
-            for name in gone:
-                self.remove(name)
-        return gone
+            keys = sorted(self._keys_in_scope(scope))
+            for key in keys:
+                self.remove(key)
+        return keys
 
     def set_derived(self, name: str, value: Any) -> bool:
-        """For the computed registry: write `derived:name`; whether it changed."""
+        """Write `derived:name` for the computed registry; return True when it changed."""
         key = f"derived:{name}"
-        value = value if type(value) in _PLAIN else to_json(key, value)
+        value = value if type(value) in ALWAYS_JSON else to_json(key, value)
         with self._lock:
             return self._write(key, value)
 
     def remove_derived(self, name: str) -> bool:
-        """For the computed registry: remove `derived:name`; whether it was there."""
+        """Remove `derived:name` for the computed registry; return True when it existed."""
         with self._lock:
             return self._erase(f"derived:{name}") is not MISSING
 
     def transaction(self) -> Transaction:
-        """`with state.transaction() as tx:` writes to `tx` become visible together at the end, or not at all."""
-        from gemini_live_runtime.state.transaction import Transaction
+        """Return a transaction: `with state.transaction() as tx:`.
 
+        Writes to `tx` become visible together at the end, or not at all.
+        """
         return Transaction(self)
 
     def fork(self) -> Overlay:
-        """A copy to try things out on; nothing comes back."""
-        from gemini_live_runtime.state.transaction import Overlay
-
+        """Return an overlay to try writes out on; they never reach this state."""
         return Overlay(self)
 
     # -- for the session -------------------------------------------------------------------------------------------
 
     def declare(self, key: StateKey[Any]) -> None:
-        """From now on writes to this key must fit its type, also those that spell the key as text."""
+        """Check writes to this key by its type, also those that spell it as text."""
         self._declared[key.key] = key
-        self._checked_names.add(key.key)
+        self._slow_keys.add(key.key)
 
     def redeclare(self, keys: Iterable[StateKey[Any]]) -> None:
-        """From now on these keys are declared and no others; values that are there stay."""
+        """Replace the declared keys; stored values stay as they are."""
         self._declared = {key.key: key for key in keys}
-        self._checked_names.update(self._declared)
+        self._slow_keys.update(self._declared)
 
     @property
     def declared(self) -> Mapping[str, StateKey[Any]]:
@@ -363,54 +266,52 @@ class State(Readable):
         return self._declared
 
     def provide(self, key: str, value: Callable[[], Any]) -> None:
-        """Let `key` be read live from a function: for figures that move all the time and make no mutations."""
+        """Read `key` live from a function, for measurements that change all the time.
+
+        Their changes make no mutations.
+        """
         self._live[check_key(key)] = value
 
     def is_live(self, key: str) -> bool:
-        """Whether `key` is read live from a function."""
-        return self._live_value(key) is not None
-
-    def own(self, key: str) -> Any:
-        """The value that is stored under `key` itself, which must not be changed, or `MISSING`."""
-        return self._own(key)
+        """Return True when `key` is read live from a function."""
+        return self._live_function(key) is not None
 
     def locked(self) -> AbstractContextManager[Any]:
-        """While this lasts nobody else writes."""
+        """Return a context in which no other thread writes."""
         return self._lock
 
     def copy(self) -> State:
-        """A state of its own with the same values, writers and declared keys; nothing comes back."""
+        """Return an independent state with the same values, writers and keys."""
         other = State()
         with self._lock:
             other._data = dict(self._data)
             other._scopes = {scope: set(names) for scope, names in self._scopes.items()}
             other._sequence = self._sequence
             other._last = dict(self._last)
-            other._checked_names = set(self._checked_names)
+            other._slow_keys = set(self._slow_keys)
             other._declared = dict(self._declared)
             other._live = dict(self._live)
             other.turn_number = self.turn_number
         return other
 
-    def track(self) -> Changes:
-        """A new record of changes, beginning now."""
-        changes = Changes(self)
+    def track(self, earlier: Changes | None = None) -> Changes:
+        """Return a new record of changes, beginning with those of `earlier`.
+
+        `earlier` belongs to the state that this one was copied from.
+        """
+        changes = Changes(self._own_reader(), self._lock, {} if earlier is None else dict(earlier.old_values))
         self._trackers = (*self._trackers, changes)
         return changes
 
-    def untrack(self, changes: Changes) -> None:
-        """Forget a record of changes."""
-        self._trackers = tuple(item for item in self._trackers if item is not changes)
+    def on_mutations(self, callback: Callable[[], None]) -> None:
+        """Keep mutations, and call `callback` when `take_mutations` has some to take.
 
-    def report_to(self, announce: Callable[[], None]) -> None:
-        """Keep mutations until `take_mutations`; `announce` is called once when the first of them is waiting.
-
-        It is called in the thread that wrote, with the state locked: it may only schedule.
+        The writing thread calls it with the state locked: it may only schedule.
         """
-        self._report = announce
+        self._on_mutations = callback
 
     def take_mutations(self) -> list[Mutation]:
-        """The mutations since the last call, in order."""
+        """Return the mutations since the last call, in order."""
         if not self._unreported:
             return []
         with self._lock:
@@ -419,8 +320,8 @@ class State(Readable):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _prepared(self, key: Any, value: Any) -> tuple[str, Any]:
-        """The name and the JSON value; raises `StateError` where one cannot be used."""
+    def _prepare(self, key: Any, value: Any) -> tuple[str, Any]:
+        """Return the key as text and the value as JSON; raise `StateError`."""
         name = key.key if isinstance(key, Term) else key
         _check_writable(name)
         name = str.__str__(name)
@@ -429,107 +330,192 @@ class State(Readable):
             declared = key
         return name, to_json(name, value if declared is None else declared.to_json(value))
 
-    def _own(self, name: str) -> Any:
-        return self._data.get(name, MISSING)
-
     def _own_reader(self) -> Callable[[str, Any], Any]:
-        """`_own` for many keys at once: called with the key and `MISSING`."""
+        """Return the fastest form of `own`, called with the key and `MISSING`."""
         return self._data.get
 
-    def _enter(self, name: str) -> None:
-        scope, colon, _ = name.partition(":")
+    def _add_to_scope(self, key: str) -> None:
+        scope, colon, _ = key.partition(":")
         if colon:
-            self._scopes.setdefault(scope, set()).add(name)
+            self._scopes.setdefault(scope, set()).add(key)
 
-    def _in_scope(self, scope: str) -> Names:
-        return self._scopes.get(scope, _NO_NAMES)
+    def _keys_in_scope(self, scope: str) -> KeySet:
+        return self._scopes.get(scope, _NO_KEYS)
 
-    def _live_value(self, name: str) -> Callable[[], Any] | None:
-        return self._live.get(name)
+    def _live_function(self, key: str) -> Callable[[], Any] | None:
+        return self._live.get(key)
 
-    def _live_names(self) -> Names:
+    def _live_keys(self) -> KeySet:
         return set(self._live)
 
-    def _last_of(self, name: str) -> _Record | None:
-        return self._last.get(name)
+    def _last_record(self, key: str) -> MutationRecord | None:
+        return self._last.get(key)
 
-    def _write(self, name: str, value: Any) -> bool:
-        old = self._data.get(name, MISSING)
-        if type(old) is type(value) and same(old, value):
+    def _write(self, key: str, value: Any) -> bool:
+        old = self._data.get(key, MISSING)
+        if type(old) is type(value) and same_value(old, value):
             return False
         if old is MISSING:
-            self._enter(name)
-            if name.startswith("derived:"):
-                self._checked_names.add(name)
-        self._data[name] = value
-        self._last[name] = self._record(name, old, value)
+            self._add_to_scope(key)
+            if key.startswith("derived:"):
+                self._slow_keys.add(key)
+        self._data[key] = value
+        self._last[key] = self._record(key, old, value)
         return True
 
-    def _erase(self, name: str) -> Any:
-        old = self._data.pop(name, MISSING)
+    def _erase(self, key: str) -> Any:
+        old = self._data.pop(key, MISSING)
         if old is not MISSING:
-            self._record(name, old, MISSING)
-            self._last.pop(name, None)
-            self._in_scope(name.partition(":")[0]).discard(name)
+            self._record(key, old, MISSING)
+            self._last.pop(key, None)
+            self._keys_in_scope(key.partition(":")[0]).discard(key)
         return old
 
-    def _record(self, name: str, old: Any, new: Any) -> _Record:
+    def _record(self, key: str, old: Any, new: Any) -> MutationRecord:
         self._sequence += 1
-        record = (self._sequence, name, old, new, _writer.get(), self.turn_number)
+        record = (self._sequence, key, old, new, current_writer.get(), self.turn_number)
         for tracker in self._trackers:
-            tracker._old.setdefault(name, old)
-        if self._report is not None:
+            tracker.old_values.setdefault(key, old)
+        if self._on_mutations is not None:
             self._unreported.append(record)
             if len(self._unreported) == 1:
-                self._report()
+                self._on_mutations()
         return record
 
 
-def same_value(left: Any, right: Any) -> bool:
-    """`same`, where absent equals only absent."""
-    return left is right or same(left, right)
+_REMOVED = object()
+"""Value of a key in an overlay that hides the base's value."""
 
 
-def _check_writable(name: Any) -> None:
-    check_key(name)
-    if name.startswith("derived:"):
+class Overlay(State):
+    """A state whose writes stay above `base`.
+
+    Keys that are not written here follow the base as it changes.
+    """
+
+    __slots__ = ("_base", "_log")
+
+    def __init__(self, base: State) -> None:
+        super().__init__()
+        self._base = base
+        self._log: list[MutationRecord] = []
+        self.turn_number = base.turn_number
+        self._declared = dict(base.declared)
+
+    # `State.get` reads `_data` alone.
+    get = Readable.get
+
+    def get_raw(self, key: str, /) -> Any:
+        """Return the value itself, which the caller must not change, or `MISSING`."""
+        own = self.own(key)
+        return self._fallback(key) if own is MISSING else own
+
+    def own(self, key: str) -> Any:
+        """Return the value stored under `key` here or in the base, or `MISSING`."""
+        value = self._data.get(key, MISSING)
+        if value is MISSING:
+            return self._base.own(key)
+        return MISSING if value is _REMOVED else value
+
+    def own_keys(self) -> KeySet:
+        """Return every key that is stored or read live, here or in the base."""
+        return self._stored_keys() | self._live_keys()
+
+    def set(self, key: str | Term, value: Any) -> None:
+        """Write a value above the base. Raise `StateError` when JSON cannot hold it."""
+        name, value = self._prepare(key, value)
+        with self._lock:
+            self._write(name, value)
+
+    @property
+    def written(self) -> tuple[Mutation, ...]:
+        """Mutations made here, in order."""
+        return tuple(map(Mutation._make, self._log))
+
+    def _stored_keys(self) -> KeySet:
+        with self._lock:
+            own = dict(self._data)
+        return (self._base._stored_keys() | set(own)) - {key for key, value in own.items() if value is _REMOVED}
+
+    def _keys_in_scope(self, scope: str) -> KeySet:
+        return {key for key in self._stored_keys() if key.startswith(f"{scope}:")}
+
+    def _own_reader(self) -> Callable[[str, Any], Any]:
+        return lambda key, _: self.own(key)
+
+    def _live_function(self, key: str) -> Callable[[], Any] | None:
+        return super()._live_function(key) or self._base._live_function(key)
+
+    def _live_keys(self) -> KeySet:
+        return super()._live_keys() | self._base._live_keys()
+
+    def _last_record(self, key: str) -> MutationRecord | None:
+        return self._last.get(key) if key in self._data else self._base._last_record(key)
+
+    def _write(self, key: str, value: Any) -> bool:
+        old = self.own(key)
+        if type(old) is type(value) and same_value(old, value):
+            return False
+        self._data[key] = value
+        self._last[key] = self._record(key, old, value)
+        self._log.append(self._last[key])
+        return True
+
+    def _erase(self, key: str) -> Any:
+        old = self.own(key)
+        if old is not MISSING:
+            self._data[key] = _REMOVED
+            self._last.pop(key, None)
+            self._log.append(self._record(key, old, MISSING))
+        return old
+
+
+class Transaction(Overlay):
+    """An overlay that is written to its base when the `with` block ends.
+
+    It is discarded when the block raises, and by `rollback`. Writes keep their origin. Values that others wrote to the
+    same keys meanwhile are overwritten.
+    """
+
+    __slots__ = ()
+
+    def commit(self) -> None:
+        """Make the writes part of the base, all at once."""
+        base = self._base
+        # The log is replayed rather than its result: the base records every write, with the origin it had here.
+        with base._lock:
+            for _, key, _, new, origin, _ in self._log:
+                with base.writing_as(origin):
+                    if new is MISSING:
+                        base._erase(key)
+                    else:
+                        base._write(key, new)
+        self.rollback()
+
+    def rollback(self) -> None:
+        """Discard the writes so far."""
+        self._data.clear()
+        self._log.clear()
+        self._last.clear()
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.commit()
+        else:
+            self.rollback()
+
+
+def _check_writable(key: Any) -> None:
+    check_key(key)
+    if key.startswith("derived:"):
         raise StateError(
-            f"{name} is computed and cannot be written",
+            f"{key} is computed and cannot be written",
             remedy="Write one of the keys it is computed from",
             field="key",
-            value=name,
+            value=key,
         )
-
-
-def to_json(key: str, value: Any, depth: int = 0) -> Any:
-    """A copy of `value` if JSON can hold it; raises `StateError` naming the key and the part that does not fit."""
-    kind = type(value)
-    if kind in _PLAIN:
-        return value
-    if kind is float:
-        if isfinite(value):
-            return value
-        raise StateError(f"{key} cannot be {value}: JSON has no such number", field=key, value=value)
-    if depth < MAX_DEPTH:
-        if isinstance(value, dict):
-            if all(isinstance(name, str) for name in value):
-                return {str.__str__(n): to_json(f"{key}.{n}", item, depth + 1) for n, item in value.items()}
-            raise StateError(f"{key} has a name that is not a text: {list(value)!r:.80}", field=key, value=value)
-        if isinstance(value, list | tuple):
-            return [to_json(f"{key}[{index}]", item, depth + 1) for index, item in enumerate(value)]
-        if isinstance(value, str):  # a member of an enumeration: str(value) would be its name
-            return str.__str__(value)
-        for plain in (int, float):
-            if isinstance(value, plain):
-                return to_json(key, plain(value), depth)
-        dump = getattr(value, "model_dump", None)
-        if dump is not None:
-            return to_json(key, dump(mode="json"), depth + 1)
-    else:
-        raise StateError(f"{key:.80} is nested deeper than {MAX_DEPTH} levels", field=key)
-    raise StateError(
-        f"{key} cannot be a {kind.__name__}: {value!r:.80}",
-        remedy="State holds JSON: texts, numbers, true and false, null, lists and objects",
-        field=key,
-        value=value,
-    )

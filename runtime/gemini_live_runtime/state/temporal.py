@@ -19,7 +19,7 @@ from gemini_live_runtime.state.detectors import (
     TemporalEvent,
     TurnCountDetector,
 )
-from gemini_live_runtime.state.watchers import check_action
+from gemini_live_runtime.state.functions import check_action
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State

@@ -1,27 +1,93 @@
-"""Keys in expressions: what guards and watch predicates are built from."""
+"""Keys in expressions, which authors build guards and watch predicates from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import operator
+from collections.abc import Callable
+from typing import Any
 
-from gemini_live_runtime.json_values import is_number, same
-from gemini_live_runtime.state.explaining import MISSING, shown
-from gemini_live_runtime.state.guards import Compare, Guard, GuardLike, KeyExpression, Test, as_guard
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.state.watchers import WatchPredicate
+from gemini_live_runtime.json_values import is_number, same_value
+from gemini_live_runtime.state.explanation import Explanation, read_key
+from gemini_live_runtime.state.guards import Guard, GuardLike, KeyExpression, Test, WatchPredicate, as_guard
+from gemini_live_runtime.state.protocols import Reader
+from gemini_live_runtime.state.scopes import check_key
+from gemini_live_runtime.state.values import MISSING, format_value
 
 CALLED_OK = "session:called_ok:"
 """Prefix of the counts of a tool's successful calls."""
 
+_ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class Compare(Guard):
+    """A key against a constant: `==`, `!=` or an ordering.
+
+    Raises `TypeError` for a constant that is a key or a guard, and for an ordering with one that has no order.
+    """
+
+    __slots__ = ("_key", "_order", "_sign", "_value")
+
+    def __init__(self, key: str, sign: str, value: Any) -> None:
+        if isinstance(value, KeyExpression | Guard):
+            raise TypeError(f"{key} {sign} {value!r}: a key is compared with a value; compare two keys in a function")
+        self._key, self._sign, self._value = key, sign, value
+        self._order = _ORDERINGS.get(sign)
+        if self._order is not None and not (is_number(value) or isinstance(value, str)):
+            raise TypeError(f"{key} {sign} {value!r}: only numbers and texts have an order")
+
+    @property
+    def threshold(self) -> float | None:
+        """Number that the key is ordered with; None for any other comparison."""
+        return self._value if self._order is not None and is_number(self._value) else None
+
+    @property
+    def text(self) -> str:
+        """For example `app:anger > 0.7`."""
+        return f"{self._key} {self._sign} {format_value(self._value)}"
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The key."""
+        return frozenset((self._key,))
+
+    def holds(self, reader: Reader, /) -> bool:
+        """Return True when the comparison is true."""
+        return self._compare(reader.get_raw(self._key))
+
+    def _compare(self, value: Any) -> bool:
+        order = self._order
+        if order is None:
+            equal = same_value(None if value is MISSING else value, self._value)
+            return equal if self._sign == "==" else not equal
+        if isinstance(self._value, str):
+            return isinstance(value, str) and order(value, self._value)
+        return is_number(value) and order(value, self._value)
+
+    def explain(self, reader: Reader, /) -> Explanation:
+        """Return the decision with the value read, and why it has no order if so."""
+        read = read_key(reader, self._key)
+        problem = ""
+        if self._order is not None:
+            if not read.present:
+                problem = f"{self._key} is missing"
+            elif is_number(self._value) is not is_number(read.value) or isinstance(read.value, bool | list | dict):
+                values = format_value(read.value), format_value(self._value)
+                problem = f"{self._key} is {values[0]}, which has no order with {values[1]}"
+        return Explanation(self.text, self._compare(read.value if read.present else MISSING), (read,), problem=problem)
+
 
 class Term(KeyExpression):
-    """A key in an expression: its comparisons and tests are guards, and so is itself, for "is true"."""
+    """A key in an expression: its comparisons and tests are guards.
+
+    The key itself is accepted as a guard, for "is true".
+    """
 
     __slots__ = ()
-
-    def __init__(self, key: str) -> None:
-        self.key = key
 
     # Comparisons build guards, as in other expression libraries, so a term is compared by identity elsewhere.
     __hash__ = object.__hash__
@@ -66,68 +132,54 @@ class Term(KeyExpression):
         return f"key({self.key!r})"
 
     def is_set(self) -> Guard:
-        """The key is there and not null."""
+        """Return the guard that the key is present and not null."""
         return Test(self.key, "is set", lambda value: value is not MISSING and value is not None)
 
     def is_missing(self) -> Guard:
-        """The key is not there, or null."""
+        """Return the guard that the key is absent, or null."""
         return Test(self.key, "is missing", lambda value: value is MISSING or value is None)
 
-    def is_true(self) -> Guard:
-        """The value is true itself, not merely something."""
-        return Test(self.key, "is true", lambda value: value is True)
-
     def is_false(self) -> Guard:
-        """The value is false itself, not merely missing."""
+        """Return the guard that the value is `false`, not merely missing."""
         return Test(self.key, "is false", lambda value: value is False)
 
     def one_of(self, *values: Any) -> Guard:
-        """The value is one of `values`."""
-        words = f"is one of {', '.join(map(shown, values))}"
+        """Return the guard that the value, null if missing, is one of `values`."""
+        words = f"is one of {', '.join(map(format_value, values))}"
         null = None in values
         return Test(
-            self.key, words, lambda value: null if value is MISSING else any(same(value, item) for item in values)
+            self.key, words, lambda value: null if value is MISSING else any(same_value(value, item) for item in values)
         )
 
     def contains(self, item: Any) -> Guard:
-        """A list holds `item`, an object has that key, or a text has it as a part."""
+        """Return the guard that a list, an object's keys or a text contains `item`."""
 
         def test(value: Any) -> bool:
             if isinstance(value, list):
-                return any(same(member, item) for member in value)
+                return any(same_value(member, item) for member in value)
             return isinstance(item, str) and isinstance(value, str | dict) and item in value
 
-        return Test(self.key, f"contains {shown(item)}", test)
+        return Test(self.key, f"contains {format_value(item)}", test)
 
     def changed(self) -> WatchPredicate:
         """Watch for any change."""
-        from gemini_live_runtime.state.watchers import WatchPredicate
-
-        return WatchPredicate.changed(self.key)
+        return WatchPredicate.changed(self)
 
     def changed_to(self, value: Any) -> WatchPredicate:
         """Watch for a change to `value`."""
-        from gemini_live_runtime.state.watchers import WatchPredicate
-
-        return WatchPredicate.changed_to(self.key, value)
+        return WatchPredicate.changed_to(self, value)
 
     def changed_from(self, value: Any) -> WatchPredicate:
         """Watch for a change away from `value`."""
-        from gemini_live_runtime.state.watchers import WatchPredicate
-
-        return WatchPredicate.changed_from(self.key, value)
+        return WatchPredicate.changed_from(self, value)
 
     def crossed_above(self, threshold: float) -> WatchPredicate:
         """Watch for a number that was below `threshold` and now is at least that."""
-        from gemini_live_runtime.state.watchers import WatchPredicate
-
-        return WatchPredicate.crossed_above(self.key, threshold)
+        return WatchPredicate.crossed_above(self, threshold)
 
     def crossed_below(self, threshold: float) -> WatchPredicate:
         """Watch for a number that was at least `threshold` and now is below it."""
-        from gemini_live_runtime.state.watchers import WatchPredicate
-
-        return WatchPredicate.crossed_below(self.key, threshold)
+        return WatchPredicate.crossed_below(self, threshold)
 
     def became_true(self) -> WatchPredicate:
         """Watch for the value turning true."""
@@ -139,12 +191,13 @@ class Term(KeyExpression):
 
 
 def key(name: str) -> Term:
-    """The state key `name`, to build guards and watch predicates from. Raises `StateError` for an unknown scope."""
-    from gemini_live_runtime.state.keys import check_key
+    """Return the state key `name`, to build guards and watch predicates from.
 
+    Raises `StateError` for an unknown scope.
+    """
     return Term(check_key(name))
 
 
 def called_ok(tool: str) -> Guard:
-    """The tool has succeeded at least once in this session."""
+    """Return the guard that the tool has succeeded at least once in this session."""
     return Test(f"{CALLED_OK}{tool}", "counts a success", lambda value: is_number(value) and value > 0)

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
-from gemini_live_runtime.state.explaining import MISSING, Explanation
-from gemini_live_runtime.state.guards import Guard, function_name
-from gemini_live_runtime.state.reading import Names, Readable, copied
-from gemini_live_runtime.state.watch_predicates import WatchPredicate
+from gemini_live_runtime.state.explanation import Explanation
+from gemini_live_runtime.state.functions import check_action
+from gemini_live_runtime.state.guards import Guard, WatchPredicate
+from gemini_live_runtime.state.reading import KeySet, Readable
+from gemini_live_runtime.state.values import MISSING, copy_value
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.keys import StateKey
@@ -216,7 +216,7 @@ class WatcherRegistry:
         key = watcher.predicate.key or next(iter(sorted(watcher.predicate.keys)), "")
         value = state.get(key) if key else None
         self._fired[name] += 1
-        return Firing(watcher, name, key, value, copied(value), Explanation(reason, True))
+        return Firing(watcher, name, key, value, copy_value(value), Explanation(reason, True))
 
     def prime(self, state: State) -> list[WatchFault]:
         """Take the guards' truths from how things are now, so that nothing that holds already becomes true."""
@@ -264,10 +264,12 @@ class WatcherRegistry:
             if not predicate.always and name not in self._muted:
                 missing = predicate.missing(before, after, state)
                 share = predicate.share(state)
-                result.near_misses.append(NearMiss(watcher, name, key, copied(old), copied(new), missing, share))
+                result.near_misses.append(
+                    NearMiss(watcher, name, key, copy_value(old), copy_value(new), missing, share)
+                )
             return
-        explanation = predicate.explain(key, before, after, state, value=True)
-        firing = Firing(watcher, name, key, copied(old), copied(new), explanation)
+        explanation = predicate.explain(key, before, after, state)
+        firing = Firing(watcher, name, key, copy_value(old), copy_value(new), explanation)
         if name in self._muted:
             self._suppressed[name] += 1
             result.muted.append(firing)
@@ -313,35 +315,15 @@ class _Before(Readable):
     def declared(self) -> Mapping[str, StateKey[Any]]:
         return self._state.declared
 
-    def _names(self) -> Names:
+    @property
+    def turn_number(self) -> int:
+        return self._state.turn_number
+
+    def own_keys(self) -> KeySet:
         names = set(self._state.keys())
         for key, (old, _) in self._changed.items():
             (names.discard if old is MISSING else names.add)(key)
         return names
-
-
-def check_action(owner: str, then: Any, most: str) -> None:
-    """Refuse what cannot be called with the arguments `most` or fewer; raises `AgentError`."""
-    if not callable(then):
-        raise AgentError(
-            f"{owner} has nothing to do: {then!r} is not a function",
-            remedy=f"Give a plain or async function taking (), (state) or {most}",
-            field="then",
-            value=then,
-        )
-    try:
-        parameters = signature(then).parameters.values()
-    except (TypeError, ValueError):
-        return
-    required = [p for p in parameters if p.default is p.empty]
-    positional = sum(p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) for p in required)
-    if positional > 2 or any(p.kind is Parameter.KEYWORD_ONLY for p in required):
-        raise AgentError(
-            f"{owner}: {function_name(then)}{signature(then)} asks for more than it will be given",
-            remedy=f"Let it take (), (state) or {most}",
-            field="then",
-            value=then,
-        )
 
 
 def _first(changed: Mapping[str, tuple[Any, Any]], keys: frozenset[str]) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 from gemini_live_runtime.clock import Clock, hold_time
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
 from gemini_live_runtime.tools.context import Agents

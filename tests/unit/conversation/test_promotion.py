@@ -9,8 +9,10 @@ import pytest
 from gemini_live_runtime.conversation.promotion import Decision, FieldPromotion, apply, promote
 from gemini_live_runtime.errors import AgentError, StateError
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.store import MISSING, Origin, State
+from gemini_live_runtime.state.mutations import Origin
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import key
+from gemini_live_runtime.state.values import MISSING
 
 keep_known, overwrite = FieldPromotion.keep_known, FieldPromotion.overwrite
 

@@ -9,7 +9,7 @@ from tests.unit.vocabulary_strategies import sessions
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.plain import PlainWriter
 from gemini_live_runtime.journal.plain_mind import MindLines, mind_lines
-from gemini_live_runtime.state.explaining import decisive_leaves
+from gemini_live_runtime.state.explanation import decisive_leaves
 from gemini_live_runtime.text import sanitise
 
 

@@ -11,7 +11,8 @@ import pytest
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.session.agent.user_code import DEADLINE_S, MAX_CONCURRENT, UserCode, takes
-from gemini_live_runtime.state.store import Origin, State
+from gemini_live_runtime.state.mutations import Origin
+from gemini_live_runtime.state.store import State
 
 HERE = Origin("watcher", "w")
 

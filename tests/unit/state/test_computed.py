@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.computed import ComputedRegistry, ComputedVar
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import key
 
 

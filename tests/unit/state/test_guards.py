@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from state_support import KEYS, VALUES, equal, guards
 
 from gemini_live_runtime.errors import GuardError, StateError
-from gemini_live_runtime.state.explaining import MISSING, Explanation
+from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.guards import Function, Guard, Not, as_guard
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import called_ok, key
+from gemini_live_runtime.state.values import MISSING
 
 STATES = st.dictionaries(st.sampled_from(KEYS[:5]), VALUES, max_size=5)
 

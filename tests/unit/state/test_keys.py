@@ -9,7 +9,8 @@ import pytest
 from pydantic import BaseModel
 
 from gemini_live_runtime.errors import StateError
-from gemini_live_runtime.state.keys import StateKey, check_key
+from gemini_live_runtime.state.keys import StateKey
+from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.store import State
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from state_support import KEYS, VALUES, equal
 
-from gemini_live_runtime.state.explaining import MISSING
-from gemini_live_runtime.state.store import Changes, Mutation, State
+from gemini_live_runtime.state.mutations import Changes, Mutation
+from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.values import MISSING
 
 
 def readable(model: dict[str, Any]) -> dict[str, Any]:
@@ -25,7 +26,7 @@ class StateMachine(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         state = State({"app:a": 1})
-        state.report_to(lambda: None)
+        state.on_mutations(lambda: None)
         self.layers: list[State] = [state]
         self.models: list[dict[str, Any]] = [{"app:a": 1}]
         self.mutations: list[Mutation] = []

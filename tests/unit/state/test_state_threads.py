@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from gemini_live_runtime.state.store import Mutation, State
+from gemini_live_runtime.state.mutations import Mutation
+from gemini_live_runtime.state.store import State
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +50,7 @@ def test_a_hundred_concurrent_increments_count_a_hundred() -> None:
 def test_mutations_of_many_threads_are_dense_and_lose_nothing() -> None:
     state = State()
     announced = threading.Semaphore(0)
-    state.report_to(announced.release)
+    state.on_mutations(announced.release)
     taken: list[Mutation] = []
     done = threading.Event()
 

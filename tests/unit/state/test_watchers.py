@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from state_support import VALUES, equal, guards
 
 from gemini_live_runtime.errors import AgentError, StateError
-from gemini_live_runtime.state.explaining import MISSING
 from gemini_live_runtime.state.guards import Guard
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import key
+from gemini_live_runtime.state.values import MISSING
 from gemini_live_runtime.state.watchers import Change, Watcher, WatcherRegistry, WatchPredicate, WatchResult
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.store import Origin, State
+from gemini_live_runtime.state.mutations import Origin
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.declaration import Tool, ToolContext, tool
 from gemini_live_runtime.tools.dispatch import MAX_BACKGROUND, MAX_CONCURRENT, Outcome, ToolDispatcher
 

@@ -10,7 +10,8 @@ from typing import Protocol
 
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.results import Outcome, ToolCall, fault, outcome
 from gemini_live_runtime.tools.running import RunningCall, RunningCalls
 

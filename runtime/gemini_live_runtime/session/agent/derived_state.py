@@ -9,8 +9,9 @@ from typing import Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.agent.user_code import UserCode
 from gemini_live_runtime.state.computed import ComputedRegistry, ComputeFault
-from gemini_live_runtime.state.explaining import Explanation
-from gemini_live_runtime.state.store import Changes, Origin, State
+from gemini_live_runtime.state.explanation import Explanation
+from gemini_live_runtime.state.mutations import Changes, Origin
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import TemporalEvent, TemporalFault, TemporalFiring, TemporalRegistry
 from gemini_live_runtime.state.watchers import Firing, NearMiss, WatcherRegistry, WatchFault
 
@@ -79,7 +80,7 @@ class SettleEngine:
 
     def pending(self, state: State) -> Changes:
         """A record of changes of `state`, a copy of this one's, that begins with those that have not settled yet."""
-        return self._changes.copy(state)
+        return state.track(self._changes)
 
     def replace(self, computed: ComputedRegistry, watchers: WatcherRegistry, temporal: TemporalRegistry) -> None:
         """Use these from now on. Nothing fires for what holds already; what nothing computes any more is removed."""

@@ -8,14 +8,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.json_values import same
+from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.session.agent.session_keys import LIVE_KEYS
 from gemini_live_runtime.state.computed import spellings
-from gemini_live_runtime.state.guards import Guard, has_function
+from gemini_live_runtime.state.guards import Guard
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.phase_machine import PhaseMachine
-    from gemini_live_runtime.state.store import Mutation, State
+    from gemini_live_runtime.state.mutations import Mutation
+    from gemini_live_runtime.state.store import State
 
 SOON_S = 0.005
 """Seconds from a change to the reading: what follows at once from the change is read along with it."""
@@ -86,7 +87,7 @@ class GuardMonitor:
         ways, needs = [way.to_json() for way in machine.ways(state)], machine.needs(state)
         # What only the runtime decides takes no time to speak of, and must not depend on the machine.
         self._took = perf_counter() - began if self._any else 0.0
-        if not same([machine.current, ways, needs], self._told):
+        if not same_value([machine.current, ways, needs], self._told):
             self._told = [machine.current, ways, needs]
             self._emit(ev.GuardsRead(phase=machine.current, ways=tuple(ways), needs=tuple(needs)))
 
@@ -98,7 +99,7 @@ class GuardMonitor:
         needs = [*phase.needs, *(need for way in phase.transitions for need in self._machine.phases[way.to].requires)]
         keys = {key for guard in guards for key in guard.keys} | {need.key for need in needs}
         self._keys = frozenset(spelling for key in keys for spelling in spellings(key))
-        self._any = any(map(has_function, guards))
+        self._any = any(guard.has_function for guard in guards)
         self._live = self._any or not keys.isdisjoint(LIVE_KEYS)
 
     def _guards(self) -> Iterator[Guard]:

@@ -22,8 +22,9 @@ from gemini_live_runtime.conversation.transitions import (
 )
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.user_code import UserCode
-from gemini_live_runtime.state.explaining import Explanation
-from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.state.explanation import Explanation
+from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.store import State
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.phases import Phase

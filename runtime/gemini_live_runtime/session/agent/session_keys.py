@@ -11,7 +11,8 @@ from enum import Enum
 from math import isfinite
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import CALLED_OK
 
 SIGNAL = Origin("signal")

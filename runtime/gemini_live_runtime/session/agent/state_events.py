@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable, Sequence
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.state.explaining import MISSING
-from gemini_live_runtime.state.store import Mutation, State
+from gemini_live_runtime.state.mutations import Mutation
+from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.values import MISSING
 
 MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
 """Writers after whom the phases are asked again at once."""
@@ -44,7 +45,7 @@ class StateEvents:
         self._thread = threading.get_ident()
         self.settling = False
         """Whether a decision was called for and has not begun."""
-        state.report_to(self._waits)
+        state.on_mutations(self._waits)
 
     def _waits(self) -> None:
         # Called by whoever wrote, perhaps in a thread, with the state locked.

@@ -11,7 +11,7 @@ from gemini_live_runtime.conversation.transcript import ToolCallSummary, Transcr
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.session_keys import SIGNAL
-from gemini_live_runtime.state.store import Origin, writing_as
+from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalEvent
 from gemini_live_runtime.tools.dispatch import Outcome
 

@@ -12,8 +12,8 @@ from typing import Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.agent.code_faults import CodeFaults
-from gemini_live_runtime.state.guards import function_name
-from gemini_live_runtime.state.store import Origin, writing_as
+from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.mutations import Origin, writing_as
 
 SLOW_S = 0.1
 """Seconds that code may hold the control lane before it is named."""

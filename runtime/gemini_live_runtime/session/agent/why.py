@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
-from gemini_live_runtime.state.explaining import decisive_leaves
+from gemini_live_runtime.state.explanation import decisive_leaves
 from gemini_live_runtime.state.store import State
 
 

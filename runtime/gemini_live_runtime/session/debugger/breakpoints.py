@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gemini_live_runtime.errors import AgentError, StateError
-from gemini_live_runtime.state.explaining import Reader
 from gemini_live_runtime.state.expressions import parse_expression
 from gemini_live_runtime.state.guards import Guard
-from gemini_live_runtime.state.keys import check_key
+from gemini_live_runtime.state.protocols import Reader
+from gemini_live_runtime.state.scopes import check_key
 
 Kind = Literal["watcher", "phase", "transition", "tool", "key", "expression"]
 

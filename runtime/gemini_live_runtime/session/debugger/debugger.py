@@ -11,8 +11,8 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.debugger.breakpoints import Breakpoint, Breakpoints, Kind
 from gemini_live_runtime.session.debugger.pause_gate import MINOR, PauseGate
-from gemini_live_runtime.state.explaining import Explanation
-from gemini_live_runtime.state.store import Mutation
+from gemini_live_runtime.state.explanation import Explanation
+from gemini_live_runtime.state.mutations import Mutation
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.debugger.command_router import CommandRouter

@@ -17,7 +17,7 @@ from gemini_live_runtime.session.debugger.preview_runner import PreviewRunner
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.rules.effects import SendContext
 from gemini_live_runtime.state.edits import Edit, EditHistory, Made, read_edits
-from gemini_live_runtime.state.store import Origin
+from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.text import redactor
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.state.explaining import Explanation
+from gemini_live_runtime.state.explanation import Explanation
 
 How = Literal["continue", "event", "turn"]
 """How a held agent is released: for good, for one decision, or until the turn has ended."""

@@ -24,6 +24,7 @@ from gemini_live_runtime.conversation.transitions import (
     TransitionPlan,
 )
 from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.session.agent.derived_state import (
     MAX_PER_S,
     MAX_ROUNDS,
@@ -41,10 +42,11 @@ from gemini_live_runtime.session.agent.phase_runner import (
 from gemini_live_runtime.session.agent.turn_pipeline import ESCALATION
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.edits import Edit, Made, make_edits
-from gemini_live_runtime.state.explaining import MISSING
-from gemini_live_runtime.state.guards import Guard, has_function
-from gemini_live_runtime.state.store import Changes, Origin, State, same_value, writing_as
+from gemini_live_runtime.state.guards import Guard
+from gemini_live_runtime.state.mutations import Changes, Origin, writing_as
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import PatternOutlook, TemporalEvent, TemporalFault, TemporalRegistry
+from gemini_live_runtime.state.values import MISSING
 from gemini_live_runtime.state.watchers import Firing, WatcherRegistry
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ class PreviewScene:
             mind.stops.gate.agent_time(),
             tuple(mind.tools.tools),
             tuple(rule.name for rule in mind.plan.definition.rules),
-            not plain or any(map(has_function, _guards(machine))),
+            not plain or any(guard.has_function for guard in _guards(machine)),
         )
         for fault in lost:
             scene._pattern_fault(fault)

@@ -14,7 +14,7 @@ from gemini_live_runtime.session.definition.diff import NEXT_SESSION, fingerprin
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.rules.reactor import LiveReactor
 from gemini_live_runtime.state.computed import ComputedRegistry
-from gemini_live_runtime.state.store import Origin, writing_as
+from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 

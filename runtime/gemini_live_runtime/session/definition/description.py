@@ -11,7 +11,7 @@ from gemini_live_runtime.conversation.extraction import TurnExtractor, as_extrac
 from gemini_live_runtime.conversation.phase_machine import first_line
 from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.session.definition.plan import SessionPlan
-from gemini_live_runtime.state.guards import function_name
+from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry

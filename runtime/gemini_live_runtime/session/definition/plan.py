@@ -22,7 +22,8 @@ from gemini_live_runtime.session.definition.key_writers import Mentions
 from gemini_live_runtime.session.outbound.capabilities import capabilities_of
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.guards import Guard
-from gemini_live_runtime.state.store import Origin, State, writing_as
+from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.tools.declaration import Tool, tool
@@ -55,7 +56,7 @@ class SessionPlan:
         for key in self.definition.state_keys:
             state.declare(key)
         # Kept until the session tells of them: whoever looks at its events wants to know these values, too.
-        state.report_to(lambda: None)
+        state.on_mutations(lambda: None)
         with writing_as(Origin("initial", self.name)):
             for name, value in self.definition.initial_state.items():
                 state.set(name, value)

@@ -21,7 +21,8 @@ from gemini_live_runtime.session.rules.effects import (
 )
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.state.store import Mutation, State
+    from gemini_live_runtime.state.mutations import Mutation
+    from gemini_live_runtime.state.store import State
 
 
 @dataclass(frozen=True, slots=True)

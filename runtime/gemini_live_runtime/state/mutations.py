@@ -1,0 +1,145 @@
+"""Record changes of state: each write with its writer, and net changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from gemini_live_runtime.json_values import same_value
+from gemini_live_runtime.state.values import IMMUTABLE, MISSING
+
+OriginKind = Literal[
+    "tool",
+    "extractor",
+    "phase",
+    "watcher",
+    "operator",
+    "signal",
+    "callback",
+    "agent",
+    "computed",
+    "restored",
+    "initial",
+    "program",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The writer of a value: its kind, its name among that kind, and its reason."""
+
+    kind: OriginKind
+    name: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}".rstrip()
+
+
+PROGRAM = Origin("program")
+current_writer: ContextVar[Origin] = ContextVar("state_writer", default=PROGRAM)
+
+
+@contextmanager
+def writing_as(origin: Origin) -> Iterator[None]:
+    """Attribute writes to any state in this context to `origin`.
+
+    Tasks started in the context inherit it.
+    """
+    token = current_writer.set(origin)
+    try:
+        yield
+    finally:
+        current_writer.reset(token)
+
+
+class Mutation(NamedTuple):
+    """A change of one key.
+
+    `old` or `new` is `MISSING` where the key was or is absent; `sequence` is dense from 1 in a state.
+    """
+
+    sequence: int
+    key: str
+    old: Any
+    new: Any
+    origin: Origin
+    turn: int
+
+
+MutationRecord: TypeAlias = tuple[int, str, Any, Any, Origin, int]
+"""Fields of a `Mutation`. A plain tuple is made three times as fast, and most are never read."""
+
+
+class Changes:
+    """Net changes since the last `take`, one old value a key. Made by `State.track`.
+
+    The state writes `old_values` itself, at the first change of each key, while it holds its lock.
+    """
+
+    __slots__ = ("_lock", "_own", "old_values")
+
+    def __init__(
+        self,
+        own: Callable[[str, Any], Any],
+        lock: AbstractContextManager[Any],
+        old_values: dict[str, Any],
+    ) -> None:
+        """`own(key, MISSING)` reads the value stored under `key` itself."""
+        self._own = own
+        self._lock = lock
+        self.old_values = old_values
+
+    def __len__(self) -> int:
+        return len(self.old_values)
+
+    def take(self) -> dict[str, tuple[Any, Any]]:
+        """Return (old, new) of the keys whose value differs now, and begin anew.
+
+        They are in the order of their first change, with `MISSING` for absent. A `derived:` value that readers of its
+        bare name see is listed under both names.
+        """
+        own = self._own
+        changed = {}
+        aliased = False
+        with self._lock:
+            taken, self.old_values = self.old_values, {}
+            for key, old in taken.items():
+                new = own(key, MISSING)
+                kind = type(new)
+                if kind is type(old) and kind in IMMUTABLE:
+                    if new == old:
+                        continue
+                elif same_value(old, new):
+                    continue
+                changed[key] = (old, new)
+                if ":" not in key or key[0] == "d":
+                    aliased = True
+            return self._with_bare_names(taken, changed) if aliased else changed
+
+    def _with_bare_names(
+        self, taken: dict[str, Any], changed: dict[str, tuple[Any, Any]]
+    ) -> dict[str, tuple[Any, Any]]:
+        """Add changes of bare names, which show `derived:` unless stored themselves."""
+        own = self._own
+        seen: dict[str, tuple[Any, Any]] = {}
+        for key in changed:
+            bare = key.removeprefix("derived:")
+            if bare != key:
+                seen[key] = changed[key]
+            if ":" not in bare:
+                derived = f"derived:{bare}"
+                new = own(bare, MISSING)
+                old = taken.get(bare, new)
+                if old is MISSING:
+                    old = taken.get(derived, own(derived, MISSING))
+                if new is MISSING:
+                    new = own(derived, MISSING)
+                if not same_value(old, new):
+                    seen[bare] = (old, new)
+            elif bare == key:
+                seen[key] = changed[key]
+        return seen

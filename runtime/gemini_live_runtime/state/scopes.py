@@ -1,0 +1,23 @@
+"""Check the names of state keys."""
+
+from __future__ import annotations
+
+from gemini_live_runtime.errors import StateError
+
+SCOPES = ("app", "user", "session", "turn", "bg", "temp", "derived")
+"""Prefixes of keys, as in `scope:name`. `turn` is cleared when a turn begins; `derived` holds computed values."""
+
+
+def check_key(key: object) -> str:
+    """Return `key` if it is a bare name or `scope:name`; else raise `StateError`."""
+    if not isinstance(key, str) or not key:
+        raise StateError(f"A state key is a text that is not empty, not {key!r}", field="key", value=key)
+    scope, colon, name = key.partition(":")
+    if colon and (scope not in SCOPES or not name):
+        raise StateError(
+            f"The state key {key!r} has no known scope",
+            remedy=f"Begin it with one of {', '.join(f'{s}:' for s in SCOPES)} or leave out the colon",
+            field="key",
+            value=key,
+        )
+    return key

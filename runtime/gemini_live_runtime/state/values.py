@@ -1,0 +1,93 @@
+"""Copy, format and validate the JSON values that state holds."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from math import isfinite
+from typing import Any, Final
+
+from gemini_live_runtime.errors import StateError
+
+MAX_DEPTH = 64
+"""Deepest nesting of a value, in lists and objects."""
+
+
+class _Missing:
+    """Value of an absent key; false, and itself when copied."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __copy__(self) -> _Missing:
+        return self
+
+    def __deepcopy__(self, memo: object) -> _Missing:
+        return self
+
+
+MISSING: Final = _Missing()
+
+IMMUTABLE: Final = frozenset((str, int, bool, float, type(None)))
+"""Types of JSON values that need no copying."""
+
+ALWAYS_JSON: Final = frozenset((str, int, bool, type(None)))
+"""Types whose every value is JSON; a float may be infinite or not a number."""
+
+
+def copy_value(value: Any) -> Any:
+    """Return a copy of a JSON value that the caller may change."""
+    return value if type(value) in IMMUTABLE else deepcopy(value)
+
+
+def format_value(value: Any) -> str:
+    """Format a JSON value for a guard's text: `"gold"`, `null`, `true`, `0.7`."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def to_json(key: str, value: Any, depth: int = 0) -> Any:
+    """Copy `value` as JSON; raise `StateError` when JSON cannot hold it.
+
+    The error names `key` and the part. Tuples become lists, subclasses of plain types plain values, pydantic models
+    objects.
+    """
+    kind = type(value)
+    if kind in ALWAYS_JSON:
+        return value
+    if kind is float:
+        if isfinite(value):
+            return value
+        raise StateError(f"{key} cannot be {value}: JSON has no such number", field=key, value=value)
+    if depth < MAX_DEPTH:
+        if isinstance(value, dict):
+            if all(isinstance(name, str) for name in value):
+                return {str.__str__(n): to_json(f"{key}.{n}", item, depth + 1) for n, item in value.items()}
+            raise StateError(f"{key} has a name that is not a text: {list(value)!r:.80}", field=key, value=value)
+        if isinstance(value, list | tuple):
+            return [to_json(f"{key}[{index}]", item, depth + 1) for index, item in enumerate(value)]
+        if isinstance(value, str):  # a member of an enumeration: str(value) would be its name
+            return str.__str__(value)
+        for plain in (int, float):
+            if isinstance(value, plain):
+                return to_json(key, plain(value), depth)
+        dump = getattr(value, "model_dump", None)
+        if dump is not None:
+            return to_json(key, dump(mode="json"), depth + 1)
+    else:
+        raise StateError(f"{key:.80} is nested deeper than {MAX_DEPTH} levels", field=key)
+    raise StateError(
+        f"{key} cannot be a {kind.__name__}: {value!r:.80}",
+        remedy="State holds JSON: texts, numbers, true and false, null, lists and objects",
+        field=key,
+        value=value,
+    )
