@@ -102,7 +102,7 @@ def reading_and_writing() -> dict[str, Callable[[], object]]:
         write(journaled.set)
         # As cheap as the floor's clearing; what taking them costs is a line of its own.
         journaled._unreported.clear()
-        journal_changes._old.clear()
+        journal_changes.old_values.clear()
 
     def write_taken() -> None:
         write(emptied.set)
@@ -196,10 +196,10 @@ def watcher_pass(count: int) -> Callable[[], object]:
     registry.prime(state)
     for name, value in changed_values().items():
         state.set(name, value)
-    notes = changes._old
+    notes = changes.old_values
 
     def run() -> object:
-        changes._old = notes.copy()  # as writing left it, which is measured above
+        changes.old_values = notes.copy()  # as writing left it, which is measured above
         return registry.evaluate(changes.take(), state)
 
     return run
