@@ -40,7 +40,10 @@ T = TypeVar("T")
 
 
 def import_portaudio() -> Any:
-    """The `sounddevice` module. Raises DeviceError when it or the PortAudio library is missing."""
+    """Return the `sounddevice` module.
+
+    Raises DeviceError when it or the PortAudio library is missing, or when this version cannot be ended safely.
+    """
     try:
         import sounddevice
     except (ImportError, OSError):
@@ -53,8 +56,19 @@ def import_portaudio() -> Any:
 
 @functools.cache
 def _end_without_hanging(portaudio: Any) -> None:
-    """At the program's end `sounddevice` terminates PortAudio, which waits for ever on a sound server that froze."""
-    terminate = portaudio._exit_handler
+    """Replace the exit handler of `sounddevice`, which waits for ever on a frozen sound server.
+
+    Raises DeviceError for a version that names its handler otherwise: with it the program could hang at its end.
+    """
+    terminate = getattr(portaudio, "_exit_handler", None)
+    if terminate is None:
+        version = getattr(portaudio, "__version__", "of an unknown version")
+        raise DeviceError(
+            f"sounddevice {version} cannot be used: it has no exit handler that could be replaced",
+            remedy="Install a tested version: pip install 'sounddevice==0.5.*'",
+            field="sound",
+            value=version,
+        )
 
     def end() -> None:
         if not closing_hangs():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -195,6 +197,14 @@ async def test_portaudio_missing_only_here_is_a_sentence() -> None:
     async with Session(FakePortAudio(), load=load) as session:
         assert session.opened is not None
         assert "PortAudio is not installed" in session.opened.problems[0]
+
+
+def test_a_sounddevice_without_its_exit_handler_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    newer = ModuleType("sounddevice")
+    newer.__version__ = "9.0"
+    monkeypatch.setitem(sys.modules, "sounddevice", newer)
+    with pytest.raises(DeviceError, match=r"sounddevice 9\.0 cannot be used.*Install a tested version"):
+        device_audio.import_portaudio()
 
 
 async def test_a_stream_whose_opening_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
