@@ -1,25 +1,47 @@
 # Every target does its own set-up: it needs Python 3.11 or newer with venv, nothing else.
 PYTHON ?= python3
+OLDEST_PYTHON ?= python3.11
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs clean mutants
+.PHONY: demo test test-fast test-rest test-lowest lint prose bench docs clean mutants
 
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
 
-# What lives by the clock on the wall has the machine to itself: sound, terminals, processes. The rest shares it.
+# Tests without processes, terminals or devices of their own: minutes matter here.
+FAST := tests/unit tests/session
+# Tests that measure real time (sound, terminals, processes) run one after the other; the others run beside each other.
 ALONE := tests/audio tests/docs tests/e2e tests/mutants tests/packaging tests/sdk tests/snapshots
+# One or two folders for each dependency whose lowest version is to be shown to work.
+LOWEST := tests/unit/audio tests/unit/cli tests/unit/wire tests/unit/tools tests/unit/local/test_recogniser.py tests/pilot/test_console.py
+PARALLEL := -q -n auto --maxprocesses 4 --dist loadfile
 
-test: $(VENV)/.test .venv-sdk/.ready lint
-	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(ALONE:%=--ignore=%) $(PYTEST_ARGS)
+test: lint test-fast test-rest
+
+test-fast: $(VENV)/.test
+	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(PYTEST_ARGS)
+
+test-rest: $(VENV)/.test .venv-sdk/.ready
+	$(BIN)/python -m pytest $(PARALLEL) tests $(FAST:%=--ignore=%) $(ALONE:%=--ignore=%) $(PYTEST_ARGS)
 	$(BIN)/python -m pytest -q $(ALONE) $(PYTEST_ARGS)
 
-lint: $(VENV)/.test
+# The lower bounds of pyproject.toml, all at once, with the oldest Python.
+test-lowest: .venv-lowest/.ready
+	.venv-lowest/bin/python -c 'import google.auth.transport.requests, keyring'
+	.venv-lowest/bin/python -m pytest $(PARALLEL) $(LOWEST) $(PYTEST_ARGS)
+
+lint: $(VENV)/.test prose
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Files and folders whose docstrings are checked; empty means all of them.
+PROSE := tests/style tests/packaging
+
+prose: $(VENV)/.test
+	@$(BIN)/python -m tests.style.prose $(PROSE)
 
 bench: $(VENV)/.test .venv-sdk/.ready
 	$(BIN)/python -m tests.bench $(BENCH)
@@ -34,7 +56,7 @@ docs: $(VENV)/.test
 	$(BIN)/python -m tests.docs.tables
 
 clean:
-	rm -rf $(VENV) .venv-sdk dist build
+	rm -rf $(VENV) .venv-sdk .venv-lowest dist build
 
 $(VENV)/bin/python:
 	@echo "Setting up $(VENV), this takes about a minute once"
@@ -48,6 +70,13 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+.venv-lowest/.ready: pyproject.toml | $(VENV)/.test
+	$(OLDEST_PYTHON) -m venv --clear .venv-lowest
+	$(BIN)/python -m tests.packaging.lowest > .venv-lowest/requirements.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -r .venv-lowest/requirements.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
 # Google's own client lives apart: its dependencies must not shape ours, nor ours its.

@@ -1,4 +1,4 @@
-"""The distributions, built once, and environments to run them in. Nothing here needs a network."""
+"""Build the distributions once and install them, without a network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.packaging.tree import ROOT
 
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
-    """What `python -m build` makes of this tree, with the build backend that is installed."""
+    """The result of `python -m build`, made with the installed build backend."""
     out = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)]
     built = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -38,7 +38,7 @@ def from_wheel_alone(tmp_path_factory: pytest.TempPathFactory, distributions: Di
 
 @pytest.fixture(scope="session")
 def from_checkout(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment in which this project is not installed, with the checkout on its path."""
+    """An environment without this project, but with the checkout on its path."""
     path = os.pathsep.join(str(ROOT / name) for name in ("tui", "runtime"))
     return make_environment(tmp_path_factory.mktemp("checkout"), PYTHONPATH=path)
 

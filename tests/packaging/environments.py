@@ -1,4 +1,4 @@
-"""Virtual environments far from the checkout, with this project's dependencies and without the project."""
+"""Make virtual environments with the dependencies, far from the checkout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Distributions:
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment with this project's dependencies, in a folder far from the checkout."""
+    """A virtual environment with this project's dependencies, in a folder of its own."""
 
     python: Path
     folder: Path
@@ -49,9 +49,9 @@ class Environment:
 
 
 def make_environment(folder: Path, *, without: tuple[str, ...] = (), **variables: str) -> Environment:
-    """An environment in `folder`, whose programs also get `variables`.
+    """Make an environment in `folder`, whose programs also get `variables`.
 
-    What is installed where the tests run is linked into it, but for this project and for the import names `without`.
+    It links to the packages of the tests' own environment, except this project and the import names `without`.
     """
     venv.create(folder / "env", with_pip=False, symlinks=os.name != "nt")
     python = folder / "env" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")

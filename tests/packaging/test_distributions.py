@@ -1,4 +1,4 @@
-"""What is shipped: both packages with their data, everything to test and build again, for Python 3.11 and newer."""
+"""The distributions are complete and can be installed from Python 3.11 on."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from packaging.specifiers import SpecifierSet
 from tests.packaging.environments import Distributions
 from tests.packaging.tree import ROOT, committed_files
 
+from gemini_live_runtime import __version__
+
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 NOT_YET_FOR_3_14 = {"pocketsphinx"}
-"""No wheel for Python 3.14: without it the embedded model is typed to."""
+"""Packages without a wheel for Python 3.14: there the embedded model reads typed text only."""
 
 
 def names_in_wheel(distributions: Distributions) -> set[str]:
@@ -42,7 +44,7 @@ def needed(distributions: Distributions, python: str, extra: str = "") -> set[st
 
 
 def shipped_paths(files: Iterable[Path]) -> set[str]:
-    """Where the files of the tree belong in a wheel."""
+    """Return the paths in a wheel of those files that belong there."""
     places = {"tui": "", "runtime": "", "themes": "gemini_live_tui/themes/"}
     inside = ((places[file.parts[0]], Path(*file.parts[1:])) for file in files if file.parts[0] in places)
     return {f"{place}{path.as_posix()}" for place, path in inside}
@@ -81,6 +83,10 @@ def test_the_source_distribution_holds_every_committed_file(distributions: Distr
     with tarfile.open(distributions.sdist) as archive:
         inside = {Path(*Path(name).parts[1:]) for name in archive.getnames()}
     assert not set(committed_files()) - inside
+
+
+def test_the_version_is_that_of_the_code(distributions: Distributions) -> None:
+    assert metadata(distributions)["Version"] == __version__
 
 
 @pytest.mark.parametrize("python", PYTHONS)

@@ -1,4 +1,4 @@
-"""The installed program's first start where nobody has seen it: a home with nothing in it, and a terminal."""
+"""The installed program's first start, in an empty home and a terminal."""
 
 from __future__ import annotations
 

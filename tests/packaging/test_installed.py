@@ -1,4 +1,4 @@
-"""The product from a wheel and from a checkout that is not installed, each run as a person would."""
+"""Run the product as a user would, from a wheel and from a plain checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In CI nothing is skipped that the list of allowed skips does not name with a reason."""
+"""CI fails on a skipped test that `allowed_skips.toml` does not name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing committed knows the machine it was written on."""
+"""No committed file names the machine it was written on, or a package index."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.packaging.tree import ROOT, committed_files
 FOLDERS = rb"root|home|work|workspace|Users|opt|mnt|srv"
 MACHINE_PATH = re.compile(rb"(?<![\w.])/(?:" + FOLDERS + rb")/\w")
 TEMPORARY_PATH = re.compile(rb"(?<![\w.:-])/tmp\b")
-"""The temporary directory is the environment's to say; `${TMPDIR:-/tmp}` asks it first."""
+"""A fixed temporary directory; `${TMPDIR:-/tmp}` asks the environment first and is allowed."""
 
 INDEX = re.compile(
     rb"\b(?:pypi|testpypi|test\.pypi|pythonhosted)\.org|--(?:extra-)?index-url|--find-links", re.IGNORECASE
@@ -19,7 +19,7 @@ INDEX = re.compile(
 
 
 def lines_with(pattern: re.Pattern[bytes]) -> list[str]:
-    """Every line of a text file of this project that `pattern` is found in; this file has the patterns."""
+    """Return the lines of this project's text files (but this) that match `pattern`."""
     files = [file for file in committed_files() if ROOT / file != Path(__file__).resolve()]
     contents = ((file, (ROOT / file).read_bytes()) for file in files)
     lines = (

@@ -1,4 +1,4 @@
-"""The files of this project: what git has, or everything in an unpacked source distribution."""
+"""List the files of this project, in a git checkout or a source distribution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def committed_files() -> list[Path]:
-    """Paths below the root. Outside a git checkout: all files there that no line of .gitignore names."""
+    """Return the committed paths below the root.
+
+    Outside a git checkout these are all files that no line of .gitignore names.
+    """
     if (ROOT / ".git").exists():
         listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=True).stdout
         names = (Path(name.decode()) for name in listed.split(b"\0") if name)

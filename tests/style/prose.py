@@ -1,4 +1,6 @@
-"""Check the wording of docstrings: `python -m tests.style.prose [FILE ...]`.
+"""Check the wording of docstrings.
+
+Usage: `python -m tests.style.prose [FILE or FOLDER ...]`, by default all of the project.
 
 Ruff's D401 finds verbs in the wrong mood ("Returns"); this finds what it lets through: openings that are no verb at
 all ("What ...", "Whether ..."), first lines that are too long, and phrases that hide who acts.
@@ -139,10 +141,9 @@ def _first_word(text: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the problems of the named files, or of all; return 1 when there are any."""
-    files = [Path(name).resolve() for name in arguments] or sorted(
-        file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")
-    )
+    """Print the problems of files and folders (default: all); return 1 if any."""
+    named = [Path(name).resolve() for name in arguments] or [ROOT / folder for folder in FOLDERS]
+    files = [file for path in named for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
     found = [(file, line, text) for file in files for line, text in sorted(problems(file.read_text("utf-8")))]
     for file, line, text in found:
         print(f"{file.relative_to(ROOT)}:{line}: {text}")
