@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 import pytest
 from tests.conformance.client_cases import CASES, REASONS, Refusal, plain
 
-from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.errors import ProtocolError, UsageError
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.credentials import Credential
@@ -73,7 +72,7 @@ class Recorder:
 
 
 async def open_case(case: dict[str, Any], recorder: Recorder, setup: Any) -> Connection:
-    return await connect(endpoint_of(case), setup, clock=LoopClock(), transport_factory=recorder.open)
+    return await connect(endpoint_of(case), setup, transport_factory=recorder.open)
 
 
 def test_every_captured_case_is_in_the_table() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, SetupRejectedError
 from gemini_live_runtime.wire.audio_frame import decode_server
 from gemini_live_runtime.wire.base import Message
@@ -111,9 +110,7 @@ async def connect_to(first: str | bytes | None, close: tuple[int, str] | None = 
             await theirs.close(*close)
         return ours
 
-    return await connect(
-        local_endpoint("ws://127.0.0.1:1"), Setup(model="m"), clock=LoopClock(), transport_factory=open_pair
-    )
+    return await connect(local_endpoint("ws://127.0.0.1:1"), Setup(model="m"), transport_factory=open_pair)
 
 
 @pytest.mark.parametrize("name", FIRST)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from tests.support.console_driver import console, screen_text
+from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink
 
-from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.commands import HangUp
 from gemini_live_runtime.engine.link import Link
 from gemini_live_runtime.errors import EngineError

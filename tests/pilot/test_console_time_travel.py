@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tests.pilot.actions.time import at, heard, row, talked, written
 from tests.support.console_driver import Driver, console, make_app, screen_text
+from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink
 from textual import events
 from textual.widget import Widget
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.commands import SendText, SetMark, SetMicrophone
 from gemini_live_runtime.engine.link import Hello, Snapshot
 from gemini_live_runtime.errors import JournalError

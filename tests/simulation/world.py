@@ -131,7 +131,7 @@ class World:
         async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
             setup = setup_of(plan, definition.model, capabilities=capabilities, instruction=instruction, handle=handle)
             endpoint = local_endpoint("ws://localhost")
-            return await connect(endpoint, setup, clock=clock, observer=recorder, transport_factory=transport)
+            return await connect(endpoint, setup, observer=recorder, transport_factory=transport)
 
         async def opening() -> Opening:
             return Opening(url="ws://localhost", connect=connected)

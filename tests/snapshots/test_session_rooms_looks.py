@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 from tests.support.console_driver import Driver, make_app, settle
+from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink
 from tests.support.session_rooms import done, record_live, record_three
 from textual.pilot import Pilot
-
-from gemini_live_runtime.clock import ManualClock
 
 Act = Callable[[Driver], Awaitable[None]]
 

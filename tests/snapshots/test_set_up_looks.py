@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from tests.support.canaries import KEY
 from tests.support.console_driver import make_app, settle
+from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink
 from tests.support.set_up_doubles import FakeStarter, Helpers, Newcomer, use_doubles
 from textual import events
 from textual.pilot import Pilot
 
-from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.wire.key_check import KeyCheck
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.set_up import keys, vertex

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink, source_of
 from textual import events
 from textual.keys import _character_to_key
@@ -15,7 +16,6 @@ from textual.pilot import Pilot
 
 # What a console imports in a thread while it starts is here before: a driver that spins would starve that thread.
 from gemini_live_runtime import vocabulary  # noqa: F401
-from gemini_live_runtime.clock import ManualClock
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 

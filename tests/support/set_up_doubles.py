@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from tests.support.console_driver import Driver
+from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink, source_of
 
 from gemini_live_runtime.audio.devices import SoundDevice
-from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.config import load

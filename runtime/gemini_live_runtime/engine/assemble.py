@@ -115,7 +115,7 @@ def session_of(
                 instruction=instruction,
                 handle=handle,
             )
-            return await connect(endpoint, setup, clock=clock, observer=recorder, transport_factory=factory)
+            return await connect(endpoint, setup, observer=recorder, transport_factory=factory)
 
         # Who speaks through a file hears from the model that nobody listens; there is no one to type instead.
         deaf = backend.deaf if spec.audio == "devices" else ""

@@ -75,11 +75,6 @@ class ToolDispatcher:
         """Ids of the calls that have not ended."""
         return [*self._answering.active_ids, *self.background.active_ids]
 
-    @property
-    def blocking_calls(self) -> int:
-        """Calls that have not ended, without the background ones."""
-        return self._answering.active_count
-
     def mode_of(self, name: str) -> ToolExecutionMode:
         """How calls of tool `name` are answered; an unknown one is refused in the standard way."""
         declared = self.tools.get(name)

@@ -92,11 +92,6 @@ def pcm_rate(mime_type: str, *, default: int = MODEL_PCM_RATE, kinds: tuple[str,
     return default
 
 
-def encode_client(message: ClientMessage) -> str:
-    """One frame; raises `ProtocolError` naming a field that cannot be written, `FrameTooLargeError`."""
-    return dump_object(client_to_json(message))
-
-
 def encode_server(message: ServerMessage) -> str:
     """One frame; raises `ProtocolError` naming a field that cannot be written, `FrameTooLargeError`."""
     return dump_object(to_json(message))

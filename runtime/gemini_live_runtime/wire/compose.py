@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gemini_live_runtime.wire.audio_frame import CHUNK_RATE
 from gemini_live_runtime.wire.messages import (
     ActivityEnd,
     ActivityStart,
@@ -56,11 +55,6 @@ def text_turn(text: str, *, role: Role | str = Role.USER, turn_complete: bool = 
 def realtime_text(text: str) -> ClientMessage:
     """Typed text as streamed input."""
     return ClientMessage(realtime_input=RealtimeInput(text=text))
-
-
-def realtime_audio(pcm: bytes, rate: int = CHUNK_RATE) -> ClientMessage:
-    """s16le mono PCM as streamed input; the hot path is `audio_frame.encode_audio_chunk`."""
-    return ClientMessage(realtime_input=RealtimeInput(audio=Blob(mime_type=f"audio/pcm;rate={rate}", data=pcm)))
 
 
 def realtime_video(data: bytes, mime_type: str = "image/jpeg") -> ClientMessage:
@@ -167,8 +161,3 @@ def build_setup(
         if manual_activity
         else None,
     )
-
-
-def setup_message(setup: Setup) -> ClientMessage:
-    """The first message of a connection."""
-    return ClientMessage(setup=setup)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
-from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.errors import (
     ConnectionClosedError,
     ProtocolError,
@@ -33,7 +32,7 @@ OUTBOX_AUDIO = 50
 """Microphone chunks that may wait to be sent: one second of 20 ms chunks. Beyond it the oldest is dropped, counted."""
 
 MAX_UNREADABLE = 10
-"""Unreadable frames in a row after which `messages()` gives up on the server."""
+"""Unreadable frames in a row after which a session gives up on the server."""
 
 TransportFactory: TypeAlias = Callable[[Endpoint], Awaitable[Transport]]
 
@@ -80,14 +79,11 @@ class _Outgoing:
 class Connection:
     """An open session with a server. Made by `connect`; use one task to receive, any to send."""
 
-    def __init__(
-        self, transport: Transport, *, clock: Clock, observer: WireObserver | None = None, backend: Backend = "url"
-    ) -> None:
+    def __init__(self, transport: Transport, *, observer: WireObserver | None = None, backend: Backend = "url") -> None:
         self._transport = transport
         # The writer's turn of the loop would be a tenth of a chunk's whole way to the server.
         self._send_now = transport.send_now if isinstance(transport, PromptTransport) else None
         self._ping = transport.ping if isinstance(transport, PingingTransport) else None
-        self._clock = clock
         self._observer = observer
         self._backend: Backend = backend
         self._outbox: deque[_Outgoing] = deque()
@@ -100,16 +96,7 @@ class Connection:
         """The message that accepted the setup."""
         self.audio_dropped = 0
         """Microphone chunks dropped because the outbox was full or the connection gone."""
-        self.unreadable = 0
-        """Frames received that could not be read."""
-        self.last_received = self.last_sent = clock.now()
-        """Clock time (s) of the last frame in each direction."""
         self._writer = asyncio.create_task(self._write(), name="wire-writer")
-
-    @property
-    def last_traffic(self) -> float:
-        """Clock time (s) of the last frame in either direction."""
-        return max(self.last_received, self.last_sent)
 
     @property
     def closed(self) -> bool:
@@ -184,30 +171,6 @@ class Connection:
             raise closed_error(end.code, end.reason) from None
         return self._read(frame)
 
-    async def messages(self) -> AsyncIterator[ServerMessage | AudioFrame]:
-        """Everything the server sends, until the end.
-
-        Ends quietly after `close`; raises `ConnectionClosedError` when the other side or the network ended it.
-        Unreadable frames are reported to the observer, counted and passed over; after `MAX_UNREADABLE` in a row the
-        connection is closed and the last `ProtocolError` raised.
-        """
-        bad = 0
-        while True:
-            try:
-                message = await self.receive()
-            except ConnectionClosedError:
-                if self._closing:
-                    return
-                raise
-            except ProtocolError:
-                bad += 1
-                if bad >= MAX_UNREADABLE:
-                    await self.close(1007, "unreadable frames")
-                    raise
-                continue
-            bad = 0
-            yield message
-
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close; what waits in the outbox is not sent and its senders are told. Idempotent."""
         self._closing = True
@@ -255,12 +218,10 @@ class Connection:
             self._first = answer
 
     def _read(self, frame: str | bytes) -> ServerMessage | AudioFrame:
-        self.last_received = self._clock.now()
         observer = self._observer
         try:
             message = decode_server(frame)
         except ProtocolError as error:
-            self.unreadable += 1
             if observer is not None:
                 observer.unreadable(error, frame_size(frame))
             raise
@@ -296,7 +257,6 @@ class Connection:
             self._sent(item)
 
     def _sent(self, item: _Outgoing) -> None:
-        self.last_sent = self._clock.now()
         if self._observer is not None:
             size = frame_size(item.frame)
             if item.message is not None and item.raw is not None:
@@ -338,7 +298,6 @@ async def connect(
     endpoint: Endpoint,
     setup: Setup,
     *,
-    clock: Clock,
     observer: WireObserver | None = None,
     transport_factory: TransportFactory = open_websocket,
     setup_timeout: float = SETUP_TIMEOUT,
@@ -353,7 +312,7 @@ async def connect(
     if refused:
         raise UsageError("; ".join(refused), remedy="Leave it out", field="setup")
     transport = await transport_factory(endpoint)
-    connection = Connection(transport, clock=clock, observer=observer, backend=endpoint.backend)
+    connection = Connection(transport, observer=observer, backend=endpoint.backend)
     try:
         await connection.handshake(setup, setup_timeout)
     except BaseException:

@@ -154,7 +154,6 @@ class Stage:
                 return await connect(
                     local_endpoint("ws://localhost"),
                     setup,
-                    clock=clock,
                     observer=recorder,
                     transport_factory=transport,
                 )

@@ -10,8 +10,9 @@ from contextvars import ContextVar
 from typing import Any
 
 import pytest
+from tests.support.manual_clock import ManualClock
 
-from gemini_live_runtime.clock import LoopClock, ManualClock, VirtualTimeLoop, run_virtual
+from gemini_live_runtime.clock import LoopClock, VirtualTimeLoop, run_virtual
 from gemini_live_runtime.session.agent.callback_runner import MAX_RUNNING, CallbackFault, CallbackRunner, SlowCallback
 from gemini_live_runtime.session.definition.callbacks import CallbackMode, EventCallbacks
 from gemini_live_runtime.wire.messages import FunctionCall

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
+from tests.support.manual_clock import ManualClock
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.session.agent.session_keys import SessionSignals, SessionType
 from gemini_live_runtime.state.store import State
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
+from tests.support.manual_clock import ManualClock
 
-from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.session.agent.callback_runner import CallbackFault, CallbackRunner, SlowCallback
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks
 from gemini_live_runtime.session.io.sound_tap import GAPS, sound_tap

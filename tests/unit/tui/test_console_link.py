@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
+from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink, source_of
 
-from gemini_live_runtime.clock import ManualClock, run_virtual
+from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophone
 from gemini_live_runtime.engine.link import Link, LinkClosed, LinkMessage
 from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolError

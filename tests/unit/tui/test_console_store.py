@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.support.manual_clock import ManualClock
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import ManualClock, run_virtual
+from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.samples import MeterSample

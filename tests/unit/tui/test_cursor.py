@@ -8,9 +8,9 @@ import contextlib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.manual_clock import ManualClock
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import ManualClock
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.history import History

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.wire.frames import encode_client, realtime_audio
 
 from gemini_live_runtime.errors import ProtocolError
-from gemini_live_runtime.wire import b64, codec, compose
+from gemini_live_runtime.wire import b64, codec
 from gemini_live_runtime.wire.audio_frame import (
     MAX_FORMS,
     MAX_LESSONS,
@@ -203,7 +204,7 @@ class TestReading:
 class TestWriting:
     @given(st.binary(max_size=50).map(lambda data: data * 2))
     def test_a_microphone_chunk_is_what_the_codec_writes(self, pcm: bytes) -> None:
-        expected = codec.encode_client(compose.realtime_audio(pcm))
+        expected = encode_client(realtime_audio(pcm))
         assert encode_audio_chunk(pcm) == expected
         assert make_chunk_encoder(b64.stdlib_encode)(pcm) == expected
 

@@ -7,10 +7,11 @@ import json
 from typing import Any
 
 import pytest
+from tests.unit.wire.frames import encode_client
 
 from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
 from gemini_live_runtime.wire import codec, compose
-from gemini_live_runtime.wire.codec import decode_client, decode_server, encode_client, encode_server, unknown_fields
+from gemini_live_runtime.wire.codec import decode_client, decode_server, encode_server, unknown_fields
 from gemini_live_runtime.wire.messages import (
     AudioFrame,
     Blob,

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, SetupRejectedError, UsageError
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.audio_frame import encode_audio_chunk, encode_model_audio
-from gemini_live_runtime.wire.connection import MAX_UNREADABLE, OUTBOX_AUDIO, Connection, connect
+from gemini_live_runtime.wire.connection import OUTBOX_AUDIO, Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, RealtimeInput, ServerMessage, Setup
 from gemini_live_runtime.wire.transport import MemoryTransport, Transport, TransportClosed
@@ -94,7 +94,7 @@ async def open_pair(
     async def factory(endpoint: Endpoint) -> Transport:
         return wrapped
 
-    connection = await connect(ENDPOINT, SETUP, clock=LoopClock(), observer=watcher, transport_factory=factory)
+    connection = await connect(ENDPOINT, SETUP, observer=watcher, transport_factory=factory)
     assert "setup" in json.loads(await theirs.recv())
     return connection, theirs, wrapped
 
@@ -111,15 +111,16 @@ async def drain(transport: MemoryTransport) -> list[Any]:
             return frames
 
 
-async def collect(connection: Connection) -> tuple[list[Any], Exception | None]:
-    """What `messages()` yields, and the error it ends with."""
-    got = []
-    try:
-        async for message in connection.messages():
-            got.append(message)  # noqa: PERF401 - the error must not take the list with it
-    except (ConnectionClosedError, ProtocolError) as error:
-        return got, error
-    return got, None
+async def collect(connection: Connection) -> tuple[list[Any], ConnectionClosedError]:
+    """Everything readable until the end, and the error that ends it."""
+    got: list[Any] = []
+    while True:
+        try:
+            got.append(await connection.receive())
+        except ConnectionClosedError as error:
+            return got, error
+        except ProtocolError:
+            continue
 
 
 class TestHandshake:
@@ -130,7 +131,7 @@ class TestHandshake:
             await theirs.send(COMPLETE)
             return ours
 
-        connection = await connect(ENDPOINT, SETUP, clock=LoopClock(), transport_factory=factory)
+        connection = await connect(ENDPOINT, SETUP, transport_factory=factory)
         assert json.loads(await theirs.recv())["setup"]["model"] == "models/test-model"
         assert connection.setup_complete is not None
         await connection.close()
@@ -153,7 +154,7 @@ class TestHandshake:
             return ours
 
         with pytest.raises(SetupRejectedError, match=says):
-            await connect(ENDPOINT, SETUP, clock=LoopClock(), transport_factory=factory)
+            await connect(ENDPOINT, SETUP, transport_factory=factory)
         with pytest.raises(TransportClosed):
             await ours.recv()
 
@@ -165,7 +166,7 @@ class TestHandshake:
             return ours
 
         with pytest.raises(SetupRejectedError, match=r"1007: API key not valid\).*does not accept") as caught:
-            await connect(ENDPOINT, SETUP, clock=LoopClock(), transport_factory=factory)
+            await connect(ENDPOINT, SETUP, transport_factory=factory)
         assert caught.value.value == 1007
         assert "Check the key" in str(caught.value)
         cause = caught.value.__cause__
@@ -180,7 +181,7 @@ class TestHandshake:
                 return ours
 
             with pytest.raises(SetupRejectedError, match="did not answer the setup within 7 s"):
-                await connect(ENDPOINT, SETUP, clock=LoopClock(), transport_factory=factory, setup_timeout=7)
+                await connect(ENDPOINT, SETUP, transport_factory=factory, setup_timeout=7)
             return asyncio.get_running_loop().time()
 
         assert run_virtual(silent()) == pytest.approx(7)
@@ -195,7 +196,7 @@ class TestHandshake:
 
     async def test_a_setup_without_a_model_is_refused(self) -> None:
         with pytest.raises(UsageError, match="names no model"):
-            await connect(ENDPOINT, Setup(), clock=LoopClock())
+            await connect(ENDPOINT, Setup())
 
 
 class TestSending:
@@ -308,17 +309,6 @@ class TestReceiving:
         assert connection.closed
         await connection.close()
 
-    async def test_the_stream_ends_quietly_when_we_close(self) -> None:
-        connection, theirs, _ = await open_pair()
-        await theirs.send('{"goAway":{}}')
-        got = []
-        async for message in connection.messages():
-            got.append(message)
-            await connection.close(1000, "bye")
-        assert len(got) == 1
-        with pytest.raises(TransportClosed, match="1000 bye"):
-            await theirs.recv()
-
     async def test_unreadable_frames_are_reported_counted_and_passed_over(self) -> None:
         watcher = Watcher()
         connection, theirs, _ = await open_pair(watcher=watcher)
@@ -328,20 +318,8 @@ class TestReceiving:
         got, end = await collect(connection)
         assert len(got) == 1
         assert isinstance(end, ConnectionClosedError)
-        assert connection.unreadable == 2
         assert [entry for entry in watcher.seen if entry[0] == "unreadable"] == [("unreadable", 4), ("unreadable", 1)]
         await connection.close()
-
-    async def test_a_server_that_sends_nothing_but_garbage_is_given_up(self) -> None:
-        connection, theirs, _ = await open_pair()
-        for _ in range(MAX_UNREADABLE):
-            await theirs.send("garbage")
-        got, end = await collect(connection)
-        assert got == []
-        assert isinstance(end, ProtocolError)
-        with pytest.raises(TransportClosed, match="1007"):
-            await theirs.recv()
-        assert connection.closed
 
     async def test_the_observer_sees_every_frame_in_order_with_its_size(self) -> None:
         watcher = Watcher()
@@ -361,27 +339,12 @@ class TestReceiving:
         ]
         await connection.close()
 
-    def test_traffic_in_either_direction_shows_life(self) -> None:
-        async def session() -> None:
-            connection, theirs, _ = await open_pair()
-            await asyncio.sleep(5)
-            connection.send_audio(CHUNK)
-            await asyncio.sleep(3)
-            assert (connection.last_received, connection.last_sent) == (0, 5)
-            assert connection.last_traffic == 5
-            await theirs.send('{"goAway":{}}')
-            await connection.receive()
-            assert connection.last_traffic == connection.last_received == 8
-            await connection.close()
-
-        run_virtual(session())
-
 
 def test_a_chunk_goes_out_without_a_turn_of_the_loop_and_is_observed() -> None:
     async def go() -> None:
         watcher = Watcher()
         transport = PromptTransport(MemoryTransport.pair()[0], free=1)
-        connection = Connection(transport, clock=LoopClock(), observer=watcher)
+        connection = Connection(transport, observer=watcher)
         connection.send_audio(CHUNK)
         frame = encode_audio_chunk(CHUNK)
         assert transport.at_once == [frame]
@@ -396,7 +359,7 @@ def test_a_chunk_does_not_overtake_a_message_that_waits() -> None:
     async def go() -> None:
         client, peer = MemoryTransport.pair()
         transport = PromptTransport(client, free=1)
-        connection = Connection(transport, clock=LoopClock())
+        connection = Connection(transport)
         message = connection.post(compose.audio_stream_end())
         connection.send_audio(CHUNK)
         assert transport.at_once == []

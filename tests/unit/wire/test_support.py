@@ -26,7 +26,7 @@ TWO = GenerationConfig(response_modalities=(Modality.AUDIO, Modality.TEXT))
 
 @pytest.mark.parametrize("backend", ["gemini", "vertex", "url", "local"])
 def test_a_usual_voice_session_is_fine_everywhere(backend) -> None:
-    assert refusals(compose.setup_message(PLAIN), backend) == ()
+    assert refusals(ClientMessage(setup=PLAIN), backend) == ()
     assert refusals(compose.text_turn("hi"), backend) == ()
     assert refusals(compose.audio_stream_end(), backend) == ()
 
@@ -45,7 +45,7 @@ def test_a_setting_is_refused_where_it_does_not_exist(setup: Setup, backends: se
     import re
 
     for backend in ("gemini", "vertex", "url", "local"):
-        found = refusals(compose.setup_message(setup), backend)  # type: ignore[arg-type]
+        found = refusals(ClientMessage(setup=setup), backend)  # type: ignore[arg-type]
         assert len(found) == (backend in backends)
         assert not found or re.search(words, found[0])
 

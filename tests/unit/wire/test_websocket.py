@@ -10,9 +10,9 @@ from http import HTTPStatus
 from typing import Any
 
 import pytest
+from tests.unit.wire.frames import realtime_audio
 from websockets.asyncio.server import ServerConnection, serve
 
-from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.errors import ConnectionClosedError, UnreachableError, UpgradeRefusedError
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
@@ -58,7 +58,7 @@ async def test_a_conversation_over_a_real_socket() -> None:
         await transport.close(1011, "Internal error encountered.")
 
     async with server(handler) as url:
-        connection = await connect(local_endpoint(url), SETUP, clock=LoopClock())
+        connection = await connect(local_endpoint(url), SETUP)
         connection.send_audio(bytes(640))
         assert await connection.receive() == AudioFrame(bytes(1920), 24_000, "audio/pcm;rate=24000")
         with pytest.raises(ConnectionClosedError, match="1011: Internal error encountered"):
@@ -67,7 +67,7 @@ async def test_a_conversation_over_a_real_socket() -> None:
     headers, chunk = seen
     assert "sec-websocket-extensions" not in headers
     assert not {"x-goog-api-key", "authorization"} & {name.lower() for name in headers}
-    assert chunk == compose.realtime_audio(bytes(640))
+    assert chunk == realtime_audio(bytes(640))
 
 
 async def test_a_credential_travels_in_its_header() -> None:
@@ -130,7 +130,7 @@ async def test_a_frame_above_the_limit_ends_with_1009() -> None:
             await transport.recv()
 
     async with server(handler) as url:
-        connection = await connect(local_endpoint(url), SETUP, clock=LoopClock())
+        connection = await connect(local_endpoint(url), SETUP)
         with pytest.raises(ConnectionClosedError, match="above the size limit") as caught:
             await connection.receive()
         assert caught.value.close_code == 1009
@@ -143,7 +143,7 @@ async def test_a_socket_cut_off_without_a_close_is_1006() -> None:
         socket.transport.abort()
 
     async with server(handler) as url:
-        connection = await connect(local_endpoint(url), SETUP, clock=LoopClock())
+        connection = await connect(local_endpoint(url), SETUP)
         with pytest.raises(ConnectionClosedError, match=r"The connection broke \(1006, no reason given\)"):
             await connection.receive()
         await connection.close()
@@ -221,7 +221,7 @@ async def test_debug_logging_shows_no_credential(caplog: pytest.LogCaptureFixtur
     caplog.set_level(logging.DEBUG)
     async with server(handler, logger=servers_own) as url:
         endpoint = url_endpoint(url, KEY, trusted_hosts=["127.0.0.1"])
-        connection = await connect(endpoint, SETUP, clock=LoopClock())
+        connection = await connect(endpoint, SETUP)
         await connection.close()
     assert KEY.secret not in caplog.text
 
@@ -288,7 +288,7 @@ async def test_the_way_to_the_server_and_back_is_measured_until_the_connection_e
         await transport.recv()
 
     async with server(handler) as url:
-        connection = await connect(local_endpoint(url), SETUP, clock=LoopClock(), transport_factory=open_websocket)
+        connection = await connect(local_endpoint(url), SETUP, transport_factory=open_websocket)
         seconds = await connection.round_trip()
         assert seconds is not None
         assert 0 < seconds < 5
