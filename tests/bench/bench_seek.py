@@ -31,7 +31,7 @@ from tests.bench.recording import BLOCKS, KEYS, recording  # noqa: E402
 
 from gemini_live_runtime import events as ev  # noqa: E402
 from gemini_live_runtime import vocabulary  # noqa: E402
-from gemini_live_runtime.journal import keeping  # noqa: E402
+from gemini_live_runtime.journal import page_store  # noqa: E402
 from gemini_live_runtime.journal.fold import apply, fold  # noqa: E402
 from gemini_live_runtime.journal.history import History  # noqa: E402
 from gemini_live_runtime.journal.live_history import LiveHistory  # noqa: E402
@@ -121,7 +121,7 @@ def seeking(path: Path) -> bool:
     met = True
     for name, subject in (("its file", history), ("live", live)):
         view = subject.live
-        assert (len(view.mind.keys), len(view.blocks) >= BLOCKS) == (KEYS, True)
+        assert (len(view.agent_view.keys), len(view.blocks) >= BLOCKS) == (KEYS, True)
         found = seeks(subject, LONG // 10, SEEKS)
         middle, late = statistics.median(found), percentile(found, 0.95)
         met &= told(f"a seek in {LONG:,} events, {name}, p50", "<= 50 ms", f"{middle:.1f} ms", middle <= 50)
@@ -199,14 +199,14 @@ def told(name: str, target: str, measured: str, met: bool) -> bool:
 def main() -> int:
     """Measure, print, judge."""
     print(f"CPython {sys.version.split()[0]}, pages of {PAGE} events\n")
-    cached, keeping.CACHED_PAGES = keeping.CACHED_PAGES, 1
+    cached, page_store.CACHED_PAGES = page_store.CACHED_PAGES, 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = write(folder, LONG)
         met = opening(path)
         met &= seeking(path)
         met &= flatness(folder)
-    keeping.CACHED_PAGES = cached
+    page_store.CACHED_PAGES = cached
     met &= memory()
     return 0 if met else 1
 

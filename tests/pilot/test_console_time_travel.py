@@ -58,7 +58,7 @@ async def test_a_mark_set_in_the_past_stands_there_and_is_gone_to_from_the_prese
         await driver.press(*"early", "enter")
         assert driver.link.orders[-1] == SetMark(text="early", of=there, t=t)
         await driver.press("L")
-        marks = driver.app.store.view.mind.marks
+        marks = driver.app.store.view.agent_view.marks
         assert (marks[-1].of, marks[-1].t) == (there, t)
         await driver.press("g")
         await driver.press(*"mark 2", "enter")

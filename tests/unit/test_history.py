@@ -20,7 +20,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime import vocabulary
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import JournalError, NewerFormatError
-from gemini_live_runtime.journal import blocks, keyframes, page_store, shelf
+from gemini_live_runtime.journal import blob_store, blocks, keyframes, page_store
 from gemini_live_runtime.journal.earlier_events import load_earlier
 from gemini_live_runtime.journal.fold import apply_sample, fold
 from gemini_live_runtime.journal.history import TRANSITIONS, TURNS, History
@@ -244,7 +244,7 @@ def test_a_session_that_is_not_recorded_touches_no_disk_and_keeps_what_fits(monk
     def refuse(**options: object) -> None:
         raise AssertionError("a file was made")
 
-    monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(blob_store.tempfile, "TemporaryFile", refuse)
     monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
     events = long_session(300, "off")
     found = LiveHistory()
@@ -274,7 +274,7 @@ def test_where_the_disk_is_full_memory_is_used_and_stays_bounded(monkeypatch):
     def refuse(**options: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(blob_store.tempfile, "TemporaryFile", refuse)
     monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
     events = long_session(300, "text")
     found = live(events)
@@ -287,7 +287,7 @@ def test_a_file_stays_wholly_in_reach_where_no_temporary_file_can_be_made(tmp_pa
     def refuse(**options: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shelf.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(blob_store.tempfile, "TemporaryFile", refuse)
     monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
     events = long_session(300, "text")
     found = opened(write(tmp_path / "events.jsonl", events))

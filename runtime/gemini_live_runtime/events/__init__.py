@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+from gemini_live_runtime.events.agent import *
 from gemini_live_runtime.events.base import *
 from gemini_live_runtime.events.inspection import *
-from gemini_live_runtime.events.mind import *
 from gemini_live_runtime.events.session import *
 from gemini_live_runtime.records import record
 

@@ -1,6 +1,6 @@
 """Events of an agent under inspection: what it is made of, what an operator does to it, and where it is held.
 
-Explanations are the trees described in `events.mind`.
+Explanations are the trees described in `events.agent`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from typing import Any
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError, UsageError
 from gemini_live_runtime.journal.retention import is_running, regular_size, session_folders, track_files
-from gemini_live_runtime.journal.session_facts import EVENTS, Facts, facts_of, number
+from gemini_live_runtime.journal.session_summary import EVENTS, SessionSummary, number, summarise
 from gemini_live_runtime.text import sanitise_line
 
 CACHE_FILE = ".catalog.json"
@@ -37,7 +37,7 @@ _NOT_TALK = ("state: ", "log: ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry(Facts):
+class Entry(SessionSummary):
     """One recorded session. Sizes are bytes; `ended` is also `running`, or `broken off` when the engine died."""
 
     id: str
@@ -82,7 +82,7 @@ def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[E
     `wall` is the time by which files were written, in Unix seconds.
     """
     cache = _read_cache(root)
-    found: dict[str, tuple[tuple[int, ...], Facts]] = {}
+    found: dict[str, tuple[tuple[int, ...], SessionSummary]] = {}
     entries = []
     fresh = False
     for folder in session_folders(root):
@@ -93,13 +93,13 @@ def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[E
         stamp = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
         known = cache.get(folder.name)
         if known is not None and known[0] == stamp:
-            facts = known[1]
+            summary = known[1]
         else:
-            facts = facts_of(folder)
+            summary = summarise(folder)
             fresh = True
         if info.st_mtime < wall() - _FRESH_S:
-            found[folder.name] = (stamp, facts)
-        entries.append(_entry(folder, facts, info.st_mtime))
+            found[folder.name] = (stamp, summary)
+        entries.append(_entry(folder, summary, info.st_mtime))
     if fresh or found.keys() != cache.keys():
         _write_cache(root, found)
     return sorted(entries, key=lambda entry: (entry.when, entry.id), reverse=True)
@@ -107,7 +107,7 @@ def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[E
 
 def entry_of(folder: Path) -> Entry:
     """One session's entry, read anew."""
-    return _entry(folder, facts_of(folder), _modified(folder / EVENTS))
+    return _entry(folder, summarise(folder), _modified(folder / EVENTS))
 
 
 def matches(entry: Entry, text: str) -> bool:
@@ -163,18 +163,18 @@ def small_object(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _entry(folder: Path, facts: Facts, modified: float) -> Entry:
+def _entry(folder: Path, summary: SessionSummary, modified: float) -> Entry:
     try:
         with os.scandir(folder) as items:
             total = sum(item.stat(follow_symlinks=False).st_size for item in items if not item.is_symlink())
     except OSError:
         total = 0
-    when = facts.when or modified
-    ended = facts.ended
-    if not facts.problem:
+    when = summary.when or modified
+    ended = summary.ended
+    if not summary.problem:
         ended = "running" if is_running(folder) else ended or "broken off"
     deleted = small_object(folder / DELETED_FILE).get("when")
-    values = {**asdict(facts), "when": when, "ended": ended}
+    values = {**asdict(summary), "when": when, "ended": ended}
     return Entry(
         **values,
         id=folder.name,
@@ -194,7 +194,7 @@ def _modified(path: Path) -> float:
 
 # -- what was found before -------------------------------------------------------------------------------------------
 
-_Known = dict[str, tuple[tuple[int, ...], Facts]]
+_Known = dict[str, tuple[tuple[int, ...], SessionSummary]]
 
 
 def _read_cache(root: Path) -> _Known:
@@ -209,13 +209,13 @@ def _read_cache(root: Path) -> _Known:
     return dict(_known(sessions)) if isinstance(sessions, dict) else {}
 
 
-def _known(sessions: Mapping[str, Any]) -> Iterator[tuple[str, tuple[tuple[int, ...], Facts]]]:
+def _known(sessions: Mapping[str, Any]) -> Iterator[tuple[str, tuple[tuple[int, ...], SessionSummary]]]:
     for name, item in sessions.items():
         if not (isinstance(item, list) and len(item) == 2 and isinstance(item[0], list) and isinstance(item[1], dict)):
             continue
         stamp, values = item
         if all(type(part) is int for part in stamp) and _fits(values):
-            yield name, (tuple(stamp), Facts(**values))
+            yield name, (tuple(stamp), SessionSummary(**values))
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -226,7 +226,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
         "float | None": (float, int, type(None)),
         "int | None": (int, type(None)),
     }[str(field.type)]
-    for field in fields(Facts)
+    for field in fields(SessionSummary)
 }
 
 
@@ -235,7 +235,7 @@ def _fits(values: Mapping[str, Any]) -> bool:
 
 
 def _write_cache(root: Path, found: _Known) -> None:
-    sessions = {name: [list(stamp), asdict(facts)] for name, (stamp, facts) in found.items()}
+    sessions = {name: [list(stamp), asdict(summary)] for name, (stamp, summary) in found.items()}
     # It only saves time: a disk that does not take it is no reason to fail.
     with contextlib.suppress(OSError, ValueError):
         if sessions or (root / CACHE_FILE).exists():

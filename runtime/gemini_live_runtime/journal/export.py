@@ -16,13 +16,13 @@ from typing import BinaryIO
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import FileExistsAlreadyError, JournalError, UsageError
-from gemini_live_runtime.journal.formats.base import ENDINGS, FORMATS, SOUND, Format, Material, Range
+from gemini_live_runtime.journal.formats.base import ENDINGS, FORMATS, SOUND, ExportSource, Format, Range
 
 NO_SOUND_REDACTED = "Voices cannot be redacted, so sound is not exported"
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportResult:
     """What was written. `redacted` counts the places that were blanked, None without redaction.
 
     `problems` counts lines of the journal that could not be read and are missing.
@@ -41,7 +41,7 @@ def export(
     wanted: Range | None = None,
     redact: bool = True,
     force: bool = False,
-) -> Exported:
+) -> ExportResult:
     """Export the session at `path` (its folder or events file) into `folder`, a file for each of `formats`.
 
     Raises `UsageError` with a sentence for a range that is not there, sound under redaction, or a file that exists;
@@ -50,7 +50,7 @@ def export(
     if not formats:
         raise UsageError("There is nothing to export", remedy=f"Choose among {', '.join(FORMATS)}", field="format")
     check_formats(formats, redact=redact)
-    material = Material(path, redact=redact, wanted=wanted or Range())
+    material = ExportSource(path, redact=redact, wanted=wanted or Range())
     targets = [(fmt, folder / target_name(material, fmt)) for fmt in dict.fromkeys(formats)]
     for _, target in targets:
         if not force and os.path.lexists(target):
@@ -77,7 +77,7 @@ def export(
             field="to",
         ) from None
     count = None if material.redaction is None else material.places
-    return Exported(tuple(target for _, target in targets), count, material.problems)
+    return ExportResult(tuple(target for _, target in targets), count, material.problems)
 
 
 def folder_of(text: str) -> Path:
@@ -99,12 +99,12 @@ def check_formats(formats: Sequence[Format], *, redact: bool) -> None:
         )
 
 
-def target_name(material: Material, fmt: Format) -> str:
+def target_name(material: ExportSource, fmt: Format) -> str:
     """The name of the file of a format."""
     return f"{material.name}{material.window.suffix}{ENDINGS[fmt]}"
 
 
-def pieces(material: Material, fmt: Format) -> Iterator[bytes]:
+def pieces(material: ExportSource, fmt: Format) -> Iterator[bytes]:
     """The file's content, piece by piece; raises `JournalError` for sound that is not there."""
     if fmt == "markdown":
         from gemini_live_runtime.journal.formats.markdown import markdown

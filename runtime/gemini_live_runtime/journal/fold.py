@@ -13,6 +13,8 @@ from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Interrupt
+from gemini_live_runtime.journal.agent_fold import HANDLERS as AGENT_HANDLERS
+from gemini_live_runtime.journal.agent_notices import HANDLERS as AGENT_NOTICES
 from gemini_live_runtime.journal.blocks import (
     change,
     finish,
@@ -22,10 +24,8 @@ from gemini_live_runtime.journal.blocks import (
     recent,
     streaming,
 )
+from gemini_live_runtime.journal.debugger_fold import HANDLERS as DEBUGGER_HANDLERS
 from gemini_live_runtime.journal.fold_parts import Handler
-from gemini_live_runtime.journal.mind_fold import HANDLERS as MIND_HANDLERS
-from gemini_live_runtime.journal.mind_lines import HANDLERS as MIND_LINES
-from gemini_live_runtime.journal.operator_fold import HANDLERS as OPERATOR_HANDLERS
 from gemini_live_runtime.journal.turn_fold import HANDLERS as TURN_HANDLERS
 from gemini_live_runtime.journal.view import (
     MAX_BLOCK_CHARS,
@@ -46,7 +46,7 @@ _NOTICE = 2000
 _RECORD_AFTER: dict[str, ev.Record] = {"audio-recording-stopped": "text", "journal-stopped": "off"}
 """What is still recorded after a notice of the journal, by its code."""
 
-_handlers: dict[type[ev.Payload], Handler] = dict(MIND_LINES)  # type: ignore[arg-type]
+_handlers: dict[type[ev.Payload], Handler] = dict(AGENT_NOTICES)  # type: ignore[arg-type]
 
 
 def _on(cls: type[ev.Payload]) -> Callable[[Handler], Handler]:
@@ -419,5 +419,5 @@ def _both(first: Handler, second: Handler) -> Handler:
     return both
 
 
-for _cls, _handler in {**MIND_HANDLERS, **TURN_HANDLERS, **OPERATOR_HANDLERS}.items():
+for _cls, _handler in {**AGENT_HANDLERS, **TURN_HANDLERS, **DEBUGGER_HANDLERS}.items():
     _handlers[_cls] = _both(_handlers[_cls], _handler) if _cls in _handlers else _handler

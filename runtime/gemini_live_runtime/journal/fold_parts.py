@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.mind_view import MAX_TICKS, MindView, Tick, pack
+from gemini_live_runtime.journal.agent_view import MAX_TICKS, AgentView, Tick, pack
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 
@@ -52,11 +52,11 @@ def bound(items: dict[Any, T], limit: int) -> None:
         del items[next(iter(items))]
 
 
-def tick(mind: MindView, event: ev.Event, lane: str, text: str) -> None:
+def tick(agent: AgentView, event: ev.Event, lane: str, text: str) -> None:
     """Put a moment on a lane of the timeline."""
-    mind.ticks.append(Tick(lane, event.t, event.seq, sanitise_line(text, MAX_TEXT)))
-    if len(mind.ticks) > MAX_TICKS:
-        del mind.ticks[: MAX_TICKS // 10]
+    agent.ticks.append(Tick(lane, event.t, event.seq, sanitise_line(text, MAX_TEXT)))
+    if len(agent.ticks) > MAX_TICKS:
+        del agent.ticks[: MAX_TICKS // 10]
 
 
 def packed_tree(tree: object) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.events import Event
-from gemini_live_runtime.journal.page_store import PageStore, uncollected
+from gemini_live_runtime.journal.page_store import PageStore, without_gc
 from gemini_live_runtime.journal.pages import Page
 from gemini_live_runtime.journal.view import SessionView
 
@@ -44,7 +44,7 @@ class History(PageStore):
         """Close the files, those of `earlier` too; no events can be read afterwards."""
         if self.earlier is not None:
             self.earlier.close()
-        self._shelf.close()
+        self._store.close()
 
     # -- reach --------------------------------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ class History(PageStore):
             if self.earlier is not None:
                 return self.earlier.view_at(seq)
             raise self._out_of_reach(seq)
-        with uncollected():
+        with without_gc():
             return self._view_in(self._page_of(max(seq, self._own_first)), seq).snapshot()
 
     def event(self, seq: int) -> Event:

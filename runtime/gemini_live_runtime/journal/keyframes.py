@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from typing import Any
 
-from gemini_live_runtime.journal.shelf import Shelf, Ticket
+from gemini_live_runtime.journal.blob_store import BlobRef, BlobStore
 from gemini_live_runtime.journal.view import Block, SessionView
 
 CHUNK = 256
@@ -105,12 +105,12 @@ class BlockArchive:
     Those that the live view still has are shared with it; older ones are on the shelf.
     """
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, shelf: BlobStore) -> None:
+        self._store = shelf
         self._first: int | None = None
         self._blocks: list[Block] = []
         self._since: list[int] = []
-        self._chunks: dict[int, Ticket] = {}
+        self._chunks: dict[int, BlobRef] = {}
         self._cache: OrderedDict[int, list[Block]] = OrderedDict()
 
     def sync(self, view: SessionView, at: int, *, disk: bool) -> list[tuple[Block, int]]:
@@ -157,7 +157,7 @@ class BlockArchive:
     def forget(self, before: int) -> None:
         """Nobody will ask for paragraphs with ids below `before`."""
         for ident in [ident for ident in self._chunks if (ident + 1) * CHUNK <= before]:
-            self._shelf.drop(self._chunks.pop(ident))
+            self._store.drop(self._chunks.pop(ident))
             self._cache.pop(ident, None)
 
     def _put_away(self, *, disk: bool) -> None:
@@ -165,14 +165,14 @@ class BlockArchive:
         ident, offset = divmod(self._first, CHUNK)
         count = CHUNK - offset
         data = _dump(self._blocks[:count])
-        self._chunks[ident] = self._shelf.put(data, disk=disk)
+        self._chunks[ident] = self._store.put(data, disk=disk)
         del self._blocks[:count], self._since[:count]
         self._first += count
 
     def _chunk(self, ident: int) -> list[Block]:
         chunk = self._cache.get(ident)
         if chunk is None:
-            chunk = self._cache[ident] = _load(self._shelf.get(self._chunks[ident]))
+            chunk = self._cache[ident] = _load(self._store.get(self._chunks[ident]))
             while len(self._cache) > CACHED_CHUNKS:
                 self._cache.popitem(last=False)
         self._cache.move_to_end(ident)

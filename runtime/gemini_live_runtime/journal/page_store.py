@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from gemini_live_runtime import vocabulary
 from gemini_live_runtime.errors import JournalError, ProtocolError
 from gemini_live_runtime.events import Event, Meters
+from gemini_live_runtime.journal.blob_store import BlobStore
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.keyframes import BlockArchive, decode_view, encode_view
 from gemini_live_runtime.journal.pages import Page, TypeMarks
-from gemini_live_runtime.journal.shelf import Shelf
 from gemini_live_runtime.journal.view import Dirty, SessionView
 
 PAGE = 500
@@ -39,7 +39,7 @@ CACHED_PAGES = 4
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """The collector of cycles waits: what is made in here has none, and looking for some costs more than making it."""
     running = gc.isenabled()
     gc.disable()
@@ -55,8 +55,8 @@ class PageStore:
 
     def __init__(self, base: SessionView) -> None:
         self.live = base
-        self._shelf = Shelf()
-        self._archive = BlockArchive(self._shelf)
+        self._store = BlobStore()
+        self._archive = BlockArchive(self._store)
         self._marks = TypeMarks()
         self._pages: list[Page] = []
         self._meters = base.meters
@@ -70,7 +70,7 @@ class PageStore:
     @property
     def held_bytes(self) -> int:
         """Bytes of compressed pages in memory, at most about `MAX_HELD`."""
-        return self._shelf.held
+        return self._store.held
 
     # -- taking -------------------------------------------------------------------------------------------------------
 
@@ -107,14 +107,14 @@ class PageStore:
         for block, since in self._archive.sync(self.live, page.number + 1, disk=disk):
             for earlier in self._pages[max(0, since - oldest) :]:
                 earlier.late[block.id] = block
-        page.keyframe = self._shelf.put(encode_view(self._open_view, page.late.values()), disk=disk)
+        page.keyframe = self._store.put(encode_view(self._open_view, page.late.values()), disk=disk)
         page.late = {}
         self._keep_lines(page)
         self._open_page(page.number + 1)
         self._make_room()
 
     def _keep_lines(self, page: Page) -> None:
-        page.lines = self._shelf.put("\n".join(self._open_lines).encode("utf-8", "surrogatepass"), disk=self._may_write)
+        page.lines = self._store.put("\n".join(self._open_lines).encode("utf-8", "surrogatepass"), disk=self._may_write)
         self._open_lines = []
 
     @property
@@ -123,19 +123,19 @@ class PageStore:
 
     def _make_room(self) -> None:
         """Keep within `MAX_HELD`: first three of four keyframes go, then the oldest pages."""
-        if self._shelf.held <= MAX_HELD:
+        if self._store.held <= MAX_HELD:
             return
         for page in self._pages[1:-1]:
             if page.number % KEYFRAME_EVERY and isinstance(page.keyframe, bytes):
                 self._drop_keyframe(page)
-                if self._shelf.held <= MAX_HELD:
+                if self._store.held <= MAX_HELD:
                     return
-        while self._shelf.held > MAX_HELD and len(self._pages) > 1:
+        while self._store.held > MAX_HELD and len(self._pages) > 1:
             self._drop_oldest()
 
     def _drop_keyframe(self, page: Page) -> None:
         if page.keyframe is not None:
-            self._shelf.drop(page.keyframe)
+            self._store.drop(page.keyframe)
         page.keyframe = None
 
     def _drop_oldest(self) -> None:
@@ -144,7 +144,7 @@ class PageStore:
             page = self._pages.pop(0)
             self._drop_keyframe(page)
             if page.lines is not None:
-                self._shelf.drop(page.lines)
+                self._store.drop(page.lines)
             self._cache.pop(page.number, None)
             if len(self._pages) == 1 or self._pages[0].keyframe is not None:
                 break
@@ -197,7 +197,7 @@ class PageStore:
 
     def _read(self, page: Page) -> list[Event]:
         assert page.lines is not None
-        return known_events(self._shelf.get(page.lines))
+        return decode_lines(self._store.get(page.lines))
 
     def _view_in(self, page: Page, seq: int) -> SessionView:
         """The view after `seq`, which is in `page`; it belongs to the history."""
@@ -231,7 +231,7 @@ class PageStore:
         assert kept.keyframe is not None
         first, end = kept.blocks
         with self._reading(kept.first):
-            view = decode_view(self._shelf.get(kept.keyframe))
+            view = decode_view(self._store.get(kept.keyframe))
             blocks, view.blocks = view.blocks, self._archive.blocks(first, end)
         for block in (*blocks, *kept.late.values()):
             view.blocks[block.id - first] = block
@@ -258,7 +258,7 @@ class PageStore:
             ) from None
 
 
-def known_events(lines: bytes) -> list[Event]:
+def decode_lines(lines: bytes) -> list[Event]:
     """The events of whole lines that have been read before; raises `ValueError` when one is not what it was."""
     # One list is decoded in a quarter of the time that its lines take, one by one.
     values = json.loads(b"[%b]" % lines.strip().replace(b"\n", b","))

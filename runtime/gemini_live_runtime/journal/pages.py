@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from gemini_live_runtime.journal.shelf import Ticket
+from gemini_live_runtime.journal.blob_store import BlobRef
 from gemini_live_runtime.journal.view import Block
 
 MAX_TYPES = 500
@@ -30,9 +30,9 @@ class Page:
     count: int = 0
     size: int = 0
     types: int = 0
-    lines: Ticket | None = None
+    lines: BlobRef | None = None
     span: tuple[int, int] = (0, 0)
-    keyframe: Ticket | None = None
+    keyframe: BlobRef | None = None
     """The view before the first event. None: an earlier page's is folded on."""
     blocks: tuple[int, int] = (1, 1)
     """Ids of the keyframe's paragraphs: the first, and the one after the last."""

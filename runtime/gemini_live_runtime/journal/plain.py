@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.agent_lines import AgentLines
 from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.plain_mind import MindLines
 from gemini_live_runtime.journal.view import Block, Dirty, LogLine, SessionView
 
 _CONTINUED = "\n    "
@@ -20,7 +20,7 @@ class PlainWriter:
     begin with `user:`, `model:`, `thought:`, `tool:`, `phase:`, `watch:`, `refused:`, `held:`, `mark:`, `edit:`,
     `notice:`, `state:`, `session:` or `log:`; further lines of the same paragraph are indented, so no text can pass for
     a line of its own. With `times` each starts with its session time, `mm:ss.t`. `within` says of a time and a turn
-    whether what belongs there is printed. `mind` adds what the agent knows and decides, see `MindLines`.
+    whether what belongs there is printed. `mind` adds what the agent knows and decides, see `AgentLines`.
     """
 
     def __init__(
@@ -28,10 +28,10 @@ class PlainWriter:
         *,
         times: bool = False,
         within: Callable[[float, int], bool] | None = None,
-        mind: MindLines | None = None,
+        agent: AgentLines | None = None,
     ) -> None:
         self.view = SessionView()
-        self._mind = mind
+        self._agent = agent
         self._within = within or (lambda t, turn: True)
         self._times = times
         self._unprinted: dict[int, Block] = {}
@@ -60,8 +60,8 @@ class PlainWriter:
             lines.append(f"state: {view.word}" + (f" ({view.word_reason})" if view.word_reason else ""))
         elif isinstance(payload, ev.Log) and payload.level != "debug":
             lines.append(f"log: {_log_text(view.log[-1])}")
-        if self._mind is not None and within:
-            lines += self._mind.lines(event, view)
+        if self._agent is not None and within:
+            lines += self._agent.lines(event, view)
         return [self._stamped(event.t, line) for line in lines]
 
     def rest(self) -> list[str]:

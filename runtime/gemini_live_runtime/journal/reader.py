@@ -58,7 +58,7 @@ class Journal:
     def __iter__(self) -> Iterator[Event]:
         self.problems, self.problem_count, self.torn = [], 0, False
         with open_regular(self.path) as file:
-            entries = Entries(file, self)
+            entries = EventLines(file, self)
             for event, _, _ in entries:
                 if event is not None:
                     yield event
@@ -71,7 +71,7 @@ class Journal:
             self.problems.append(Problem(line, f"Line {line} {text.rstrip('.')}."))
 
 
-class Entries:
+class EventLines:
     """The lines of an open file from its beginning: (event, offset, end in bytes); None in place of what is no event.
 
     Iterating again goes on after the last whole line, so that a file that is being written can be followed. Problems

@@ -10,9 +10,9 @@ from pathlib import Path
 from gemini_live_runtime.events import Event
 from gemini_live_runtime.journal import page_store
 from gemini_live_runtime.journal.history import History
-from gemini_live_runtime.journal.page_store import known_events, uncollected
+from gemini_live_runtime.journal.page_store import decode_lines, without_gc
 from gemini_live_runtime.journal.pages import Page
-from gemini_live_runtime.journal.reader import Entries, Problem, events_between, open_regular, read_journal
+from gemini_live_runtime.journal.reader import EventLines, Problem, events_between, open_regular, read_journal
 
 SLICE_S = 0.01
 """Seconds that reading goes on before other tasks get a turn."""
@@ -37,7 +37,7 @@ class RecordedHistory(History):
         super().__init__()
         self._until = until
         self._file = open_regular(self.journal.path)
-        self._entries = Entries(self._file, self.journal)
+        self._entries = EventLines(self._file, self.journal)
         self._ended = False
 
     @property
@@ -72,7 +72,7 @@ class RecordedHistory(History):
             return False
         deadline = time.perf_counter() + budget_s
         self._ended = False
-        with uncollected(), self._reading(self.live.seq + 1):
+        with without_gc(), self._reading(self.live.seq + 1):
             for number, (event, offset, end) in enumerate(self._entries, 1):
                 if event is not None:
                     if self._until is not None and event.seq > self._until:
@@ -120,13 +120,13 @@ class RecordedHistory(History):
         self._file.seek(offset)
         lines = self._file.read(end - offset)
         try:
-            return known_events(lines)
+            return decode_lines(lines)
         except (ValueError, RecursionError):
             return []  # the file is not what it was
 
     def _make_room(self) -> None:
         """Without a disk for keyframes every second one goes: seeks fold further, everything stays in reach."""
-        while self._shelf.held > page_store.MAX_HELD:
+        while self._store.held > page_store.MAX_HELD:
             kept = [page for page in self._pages if page.keyframe is not None]
             if len(kept) < 2:
                 return

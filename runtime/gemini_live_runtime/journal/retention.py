@@ -15,12 +15,12 @@ from pathlib import Path
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.disk import Disk, is_locked
-from gemini_live_runtime.journal.session_facts import EVENTS, started_at
+from gemini_live_runtime.journal.session_summary import EVENTS, started_at
 from gemini_live_runtime.journal.tracks import FILES
 
 
 @dataclass(frozen=True, slots=True)
-class Trimmed:
+class TrimResult:
     """What `trim_audio` deleted, and how many bytes of sound remain."""
 
     session_ids: tuple[str, ...]
@@ -29,7 +29,7 @@ class Trimmed:
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
+class PurgeResult:
     """What `purge` deleted; `kept` are (id, why) of those that were asked for but stay."""
 
     session_ids: tuple[str, ...]
@@ -60,7 +60,7 @@ def is_running(folder: Path) -> bool:
     return is_locked(folder / EVENTS)
 
 
-def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: Disk | None = None) -> Trimmed:
+def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: Disk | None = None) -> TrimResult:
     """Delete the sound of the oldest sessions until all sound under `root` fits `cap_bytes`; events stay.
 
     Running sessions and those in `keep` are left alone. Raises `OSError` when a file cannot be deleted.
@@ -83,7 +83,7 @@ def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: 
             disk.unlink(path)
             freed += size
         ids.append(folder.name)
-    return Trimmed(tuple(ids), freed, total - freed)
+    return TrimResult(tuple(ids), freed, total - freed)
 
 
 def purge(
@@ -93,7 +93,7 @@ def purge(
     before: float | None = None,
     everything: bool = False,
     disk: Disk | None = None,
-) -> Purged:
+) -> PurgeResult:
     """Delete whole sessions: those in `ids`, those that started before `before` (Unix seconds), or all.
 
     Running sessions stay. An id that is no safe name raises `UsageError`; one that does not exist is in `kept`.
@@ -117,7 +117,7 @@ def purge(
             kept.append((name, f"it cannot be deleted: {error.strerror or error}"))
         else:
             done.append(name)
-    return Purged(tuple(done), freed, tuple(kept))
+    return PurgeResult(tuple(done), freed, tuple(kept))
 
 
 def delete_folder(folder: Path, disk: Disk) -> int:

@@ -1,12 +1,11 @@
-"""The fold of what happens in turns into a `MindView`: tools, latencies, and the timeline of who sounds when."""
+"""The fold of what happens in turns into a `AgentView`: tools, latencies, and the timeline of who sounds when."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold_parts import Handler, bound, clean_name, clean_names, tick
-from gemini_live_runtime.journal.mind_view import (
+from gemini_live_runtime.journal.agent_view import (
     MAX_SPANS,
     MAX_TOOLS,
     MAX_TURNS,
@@ -16,6 +15,7 @@ from gemini_live_runtime.journal.mind_view import (
     pack,
     plain_key,
 )
+from gemini_live_runtime.journal.fold_parts import Handler, bound, clean_name, clean_names, tick
 from gemini_live_runtime.journal.view import Dirty, SessionView
 
 _TURN = Dirty.LATENCY | Dirty.TIMELINE
@@ -25,7 +25,7 @@ _TURN = Dirty.LATENCY | Dirty.TIMELINE
 
 def tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
     """A call begins."""
-    tools = view.mind.tools
+    tools = view.agent_view.tools
     tools[plain_key(p.call_id)] = ToolRun(clean_name(p.name), pack(p.args), event.t, event.turn, event.seq)
     bound(tools, MAX_TOOLS)
     return Dirty.TOOLS | Dirty.TIMELINE
@@ -33,7 +33,7 @@ def tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
 
 def tool_acknowledged(view: SessionView, event: ev.Event, p: ev.ToolAcknowledged) -> Dirty:
     """A call goes on in the background."""
-    tools, ident = view.mind.tools, plain_key(p.call_id)
+    tools, ident = view.agent_view.tools, plain_key(p.call_id)
     if ident in tools:
         tools[ident] = replace(tools[ident], acknowledged=True)
     return Dirty.TOOLS
@@ -41,10 +41,10 @@ def tool_acknowledged(view: SessionView, event: ev.Event, p: ev.ToolAcknowledged
 
 def tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dirty:
     """A call has its answer."""
-    mind, ident = view.mind, plain_key(p.call_id)
-    run = mind.tools.get(ident)
+    agent, ident = view.agent_view, plain_key(p.call_id)
+    run = agent.tools.get(ident)
     if run is not None:
-        mind.tools[ident] = replace(
+        agent.tools[ident] = replace(
             run,
             status=p.status,
             result=pack(p.result),
@@ -54,7 +54,7 @@ def tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dir
             delivered=p.delivered,
         )
     if p.status == "refused":
-        tick(mind, event, "refused", p.name)
+        tick(agent, event, "refused", p.name)
     return Dirty.TOOLS | Dirty.TIMELINE
 
 
@@ -63,7 +63,7 @@ def tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dir
 
 def turn_started(view: SessionView, event: ev.Event, p: ev.TurnStarted) -> Dirty:
     """A turn begins."""
-    turns = view.mind.turns
+    turns = view.agent_view.turns
     turns[event.turn] = TurnCard(event.turn, event.t, event.seq, p.by)
     bound(turns, MAX_TURNS)
     return _TURN
@@ -71,7 +71,7 @@ def turn_started(view: SessionView, event: ev.Event, p: ev.TurnStarted) -> Dirty
 
 def turn_completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty:
     """A turn is over."""
-    turns = view.mind.turns
+    turns = view.agent_view.turns
     card = turns.get(event.turn)
     if card is not None:
         latency = card.latency_ms if p.latency_ms is None else p.latency_ms
@@ -81,7 +81,7 @@ def turn_completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> D
 
 def turn_measured(view: SessionView, event: ev.Event, p: ev.TurnMeasured) -> Dirty:
     """Where the turn's time went."""
-    turns = view.mind.turns
+    turns = view.agent_view.turns
     card = turns.get(p.of_turn)
     if card is not None:
         turns[p.of_turn] = replace(
@@ -122,13 +122,13 @@ def turn_interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) 
 
 def text_sent(view: SessionView, event: ev.Event, p: ev.TextSent) -> Dirty:
     """The user typed."""
-    tick(view.mind, event, "typed", p.text)
+    tick(view.agent_view, event, "typed", p.text)
     return Dirty.TIMELINE
 
 
 def _begin(view: SessionView, event: ev.Event, lane: str) -> Dirty:
     _end(view, event, lane)
-    spans = view.mind.spans
+    spans = view.agent_view.spans
     spans.append(Span(lane, event.t, event.turn))
     if len(spans) > MAX_SPANS:
         del spans[: MAX_SPANS // 10]
@@ -136,7 +136,7 @@ def _begin(view: SessionView, event: ev.Event, lane: str) -> Dirty:
 
 
 def _end(view: SessionView, event: ev.Event, lane: str, *, cut: bool = False) -> Dirty:
-    spans = view.mind.spans
+    spans = view.agent_view.spans
     for at in range(len(spans) - 1, max(-1, len(spans) - 8), -1):
         if spans[at].lane == lane:
             if spans[at].end is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from enum import IntFlag, auto
 from typing import TYPE_CHECKING, Any, Literal
 
-from gemini_live_runtime.journal.mind_view import MindView
+from gemini_live_runtime.journal.agent_view import AgentView
 from gemini_live_runtime.records import record
 from gemini_live_runtime.samples import MeterSample
 
@@ -158,7 +158,7 @@ class SessionView:
     log: list[LogLine] = field(default_factory=list)
     prices_as_of: str = ""
     """The month (`YYYY-MM`) of the prices behind `cost_usd`."""
-    mind: MindView = field(default_factory=MindView)
+    agent_view: AgentView = field(default_factory=AgentView)
 
     def snapshot(self) -> SessionView:
         """An equal view that later events do not change: lists and dicts are copied, the frozen items shared."""
@@ -176,7 +176,7 @@ class SessionView:
         for name in ("phrases", "tools", "latencies"):
             value[name] = list(value[name])
         value["log"] = [{name: getattr(line, name) for name in _LOG_FIELDS} for line in self.log]
-        value["mind"] = self.mind.to_json()
+        value["mind"] = self.agent_view.to_json()
         value["events_by_type"] = dict(self.events_by_type)
         return value
 
@@ -193,13 +193,15 @@ class SessionView:
             elif name == "log":
                 view.log = [LogLine(**_only(_LOG_FIELDS, line)) for line in item]
             elif name == "mind":
-                view.mind = MindView.from_json(item)
+                view.agent_view = AgentView.from_json(item)
             elif name in known:
                 setattr(view, name, item)
         return view
 
 
-_VIEW_FIELDS = tuple(f.name for f in fields(SessionView))
+_VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name != "agent_view")
+"""Fields by their JSON names; `agent_view` is `mind` in JSON."""
+
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))
 """Fields that hold a list, a dict, or a part of the view with a `copy` of its own."""
 

@@ -123,7 +123,7 @@ async def _marks(driver: Driver, key: str) -> None:
     assert "00:00  and that" in driver.screen()
     await driver.press("home", "enter")
     assert driver.app.screen is driver.app.console_screen
-    assert driver.app.store.cursor.seq == driver.app.store.view.mind.marks[0].of
+    assert driver.app.store.cursor.seq == driver.app.store.view.agent_view.marks[0].of
 
 
 @check("break")

@@ -110,7 +110,7 @@ async def _transition_on(driver: Driver, way: str) -> None:
 async def _mark_back(driver: Driver, way: str) -> None:
     await talked(driver)
     await driver.press(way)
-    assert at(driver) == driver.app.store.view.mind.marks[0].of
+    assert at(driver) == driver.app.store.view.agent_view.marks[0].of
 
 
 @check("mark-on")
@@ -118,7 +118,7 @@ async def _mark_on(driver: Driver, way: str) -> None:
     await talked(driver)
     await driver.press("[", "[", "[")
     await driver.press(way)
-    assert at(driver) == driver.app.store.view.mind.marks[0].of
+    assert at(driver) == driver.app.store.view.agent_view.marks[0].of
     await driver.press(way)
     assert driver.app.store.cursor.seq is None
 

@@ -19,7 +19,7 @@ from tests.support.recordings import WALL, Recorder, debt_call
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, UsageError
-from gemini_live_runtime.journal import catalog, session_facts
+from gemini_live_runtime.journal import catalog, session_summary
 from gemini_live_runtime.journal.catalog import CACHE_FILE, entry_of, list_entries, matches, preview, rename
 from gemini_live_runtime.journal.export import export
 from gemini_live_runtime.vocabulary import header
@@ -130,7 +130,7 @@ def test_of_a_file_beyond_the_limit_beginning_and_end_count(root: Path, monkeypa
         made.emit(ev.Log(source="stdout", level="info", text="x" * 100))
     made.end("all done")
     folder = made.write(root)
-    monkeypatch.setattr(session_facts, "MAX_SCAN", 100_000)
+    monkeypatch.setattr(session_summary, "MAX_SCAN", 100_000)
     entry = entry_of(folder)
     assert (entry.agent, entry.phase, entry.ended) == ("debt_collection", "negotiate", "all done")
 
@@ -144,13 +144,13 @@ def test_the_second_listing_looks_into_no_file_that_did_not_change(root: Path, m
     first = list_entries(root)
     assert stat.S_IMODE((root / CACHE_FILE).stat().st_mode) == 0o600
     looked: list[str] = []
-    original = catalog.facts_of
+    original = catalog.summarise
 
-    def facts_of(folder: Path) -> catalog.Facts:
+    def summarise(folder: Path) -> catalog.SessionSummary:
         looked.append(folder.name)
         return original(folder)
 
-    monkeypatch.setattr(catalog, "facts_of", facts_of)
+    monkeypatch.setattr(catalog, "summarise", summarise)
     assert list_entries(root) == first
     assert looked == []
     with (root / "s1" / "events.jsonl").open("ab") as file:

@@ -18,12 +18,12 @@ from tests.support.recordings import Recorder, debt_call
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import JournalError, NewerFormatError, UsageError
+from gemini_live_runtime.journal.agent_lines import agent_lines
 from gemini_live_runtime.journal.catalog import rename
 from gemini_live_runtime.journal.export import export, pieces
-from gemini_live_runtime.journal.formats.base import FORMATS, SOUND, Material, Range
+from gemini_live_runtime.journal.formats.base import FORMATS, SOUND, ExportSource, Range
 from gemini_live_runtime.journal.formats.markdown import escaped, quoted
 from gemini_live_runtime.journal.plain import PlainWriter
-from gemini_live_runtime.journal.plain_mind import mind_lines
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.vocabulary import event_from_json, header
@@ -32,7 +32,7 @@ TEXTS = ("markdown", "text", "json")
 
 
 def made(folder: Path, fmt: Any, wanted: Range | None = None, *, redact: bool = False) -> str:
-    return b"".join(pieces(Material(folder, redact=redact, wanted=wanted or Range()), fmt)).decode()
+    return b"".join(pieces(ExportSource(folder, redact=redact, wanted=wanted or Range()), fmt)).decode()
 
 
 # -- files -----------------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def test_what_is_written_between_the_two_looks_is_not_let_out(tmp_path: Path) ->
     """What came after the first look was never learned from: it might hold what it would have been learned by."""
     recorder = debt_call()
     writer = recorder.writer(tmp_path)
-    material = Material(writer.folder, redact=True, wanted=Range())
+    material = ExportSource(writer.folder, redact=True, wanted=Range())
     writer.append(ev.Event(len(recorder.events) + 1, 99.0, 9, 9, ev.TextSent(text="I am Zquirrel")).to_line())
     writer.close()
     assert "Zquirrel" not in b"".join(pieces(material, "text")).decode()
@@ -225,7 +225,7 @@ def test_a_range_that_is_not_there_is_a_sentence(tmp_path: Path, wanted: Range, 
 
 def test_the_text_is_what_plain_prints(tmp_path: Path) -> None:
     folder = debt_call().write(tmp_path)
-    writer = PlainWriter(times=True, mind=mind_lines("mind"))
+    writer = PlainWriter(times=True, agent=agent_lines("mind"))
     lines = [line for event in read_journal(folder) for line in writer.feed(event)]
     assert made(folder, "text").splitlines() == "\n".join([*lines, *writer.rest()]).splitlines()
 

@@ -15,7 +15,7 @@ from tests.unit.vocabulary_strategies import sessions
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.export import pieces
 from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.journal.formats.base import Material, Range
+from gemini_live_runtime.journal.formats.base import ExportSource, Range
 from gemini_live_runtime.journal.redaction import Redaction
 from gemini_live_runtime.text import sanitise
 from gemini_live_runtime.vocabulary import event_from_line
@@ -338,5 +338,5 @@ def test_no_secret_of_a_generated_set_is_left_in_any_format(
 
 def _exports(folder: Path) -> Iterator[str]:
     for fmt in ("markdown", "text", "json"):
-        material = Material(folder, redact=True, wanted=Range())
+        material = ExportSource(folder, redact=True, wanted=Range())
         yield b"".join(pieces(material, fmt)).decode().replace("\\", "")

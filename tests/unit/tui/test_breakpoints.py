@@ -8,8 +8,8 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import RemoveBreakpoint, SetBreakpoint
+from gemini_live_runtime.journal.agent_view import AgentView, plain_key
 from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.mind_view import MindView, plain_key
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.session_data.breakpoints import (
     KINDS,
@@ -24,34 +24,34 @@ from gemini_live_tui.session_data.breakpoints import (
 )
 
 
-def mind_with(kind: str, target: str, *, enabled: bool = True) -> MindView:
+def mind_with(kind: str, target: str, *, enabled: bool = True) -> AgentView:
     """What the engine tells after a breakpoint was set, folded."""
     view = SessionView()
     told = {"id": "b1", "kind": kind, "target": target, "enabled": enabled, "hits": 0}
     apply(view, ev.Event(1, 0.0, 0, 0, ev.BreakpointsChanged(breakpoints=(told,))))
-    return view.mind
+    return view.agent_view
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_set_where_there_is_none_and_taken_away_where_there_is_one(kind: Kind) -> None:
-    assert toggle_breakpoint(MindView(), kind, "a>b") == SetBreakpoint(kind=kind, target="a>b")
+    assert toggle_breakpoint(AgentView(), kind, "a>b") == SetBreakpoint(kind=kind, target="a>b")
     assert toggle_breakpoint(mind_with(kind, "a>b"), kind, "a>b") == RemoveBreakpoint(id="b1")
     assert toggle_breakpoint(mind_with(kind, "other"), kind, "a>b") == SetBreakpoint(kind=kind, target="a>b")
 
 
 def test_one_that_is_off_is_switched_on() -> None:
-    mind = mind_with("tool", "lookup", enabled=False)
-    assert toggle_breakpoint(mind, "tool", "lookup") == SetBreakpoint(kind="tool", target="lookup")
-    assert breaks_on(mind, "tool") == frozenset()
+    agent_view = mind_with("tool", "lookup", enabled=False)
+    assert toggle_breakpoint(agent_view, "tool", "lookup") == SetBreakpoint(kind="tool", target="lookup")
+    assert breaks_on(agent_view, "tool") == frozenset()
 
 
 @pytest.mark.parametrize("key", ["app:n", "app:größe", 'app:a "quoted" key', "app:back\\slash"])
 def test_a_key_is_found_by_the_name_a_view_has_for_it(key: str) -> None:
-    mind = mind_with("key", key)
+    agent_view = mind_with("key", key)
     named = plain_key(key)
-    assert breakpoint_on(mind, "key", named) is not None
-    assert shown_key(named) in breaks_on(mind, "key")
-    assert toggle_breakpoint(MindView(), "key", named) == SetBreakpoint(kind="key", target=key)
+    assert breakpoint_on(agent_view, "key", named) is not None
+    assert shown_key(named) in breaks_on(agent_view, "key")
+    assert toggle_breakpoint(AgentView(), "key", named) == SetBreakpoint(kind="key", target=key)
 
 
 def test_what_changed_is_said_and_hits_are_not() -> None:
@@ -76,9 +76,9 @@ def test_names_are_those_of_the_agent_made_fit_to_show() -> None:
         keys=({"key": "app:n"},),
     )
     apply(view, ev.Event(1, 0.0, 0, 0, described))
-    assert names_for(view.mind, "phase") == ["a", "c"]
-    assert names_for(view.mind, "transition") == ["a>b", "a>c"]
-    assert names_for(view.mind, "tool") == ["lookup"]
-    assert names_for(view.mind, "expression") == ["app:n"]
+    assert names_for(view.agent_view, "phase") == ["a", "c"]
+    assert names_for(view.agent_view, "transition") == ["a>b", "a>c"]
+    assert names_for(view.agent_view, "tool") == ["lookup"]
+    assert names_for(view.agent_view, "expression") == ["app:n"]
     assert completed(["app:n", "app:name"], "expression", "app:x > 1 and app:na") == "app:x > 1 and app:name"
     assert completed(["lookup"], "tool", "") == ""

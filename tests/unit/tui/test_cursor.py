@@ -190,7 +190,7 @@ def test_moments_are_understood_as_people_write_them(text: str, seq: int | None)
     _, history = _cursor(_events())
     found = find(text, history)
     if text == "mark 1":
-        assert found == history.live.mind.marks[0].of
+        assert found == history.live.agent_view.marks[0].of
     elif text == "phase p3":
         assert isinstance(history.event(found or 0).payload, ev.PhaseEntered)
     elif text in ("turn 2", "t2"):

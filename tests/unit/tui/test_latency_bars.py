@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.mind_view import TurnCard
+from gemini_live_runtime.journal.agent_view import TurnCard
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.panes import latency_bars as waterfall
@@ -31,7 +31,7 @@ def _card(turn: int = 1, ms: float | None = 612.0, stages=STAGES) -> TurnCard:
 
 def _view(*latencies: float | None) -> SessionView:
     view = SessionView(seq=1)
-    view.mind.turns = {number: _card(number, ms) for number, ms in enumerate(latencies, 1)}
+    view.agent_view.turns = {number: _card(number, ms) for number, ms in enumerate(latencies, 1)}
     return view
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from tests.support.collection import DISPUTED, PAID, PLAN, tree
 
-from gemini_live_runtime.journal.mind_view import MindView, Need, Stay, Way, pack
+from gemini_live_runtime.journal.agent_view import AgentView, Need, PhaseVisit, TransitionStatus, pack
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.painting.runs import Run, width_of
@@ -24,36 +24,36 @@ def text(runs: list[Run]) -> str:
 
 
 PATH = [
-    Stay("notice", 0.0, 1, 9, "initial", seconds=16.3),
-    Stay("verify", 16.3, 3, 40, "guard", "they understood the notice", 9.78),
-    Stay("negotiate", 26.1, 7, 80, "guard", "we know who they are"),
+    PhaseVisit("notice", 0.0, 1, 9, "initial", seconds=16.3),
+    PhaseVisit("verify", 16.3, 3, 40, "guard", "they understood the notice", 9.78),
+    PhaseVisit("negotiate", 26.1, 7, 80, "guard", "we know who they are"),
 ]
 
 
-def mind(**values: Any) -> MindView:
-    made = MindView(path=list(PATH), visits={"notice": 1, "verify": 1, "negotiate": 3})
+def agent_view(**values: Any) -> AgentView:
+    made = AgentView(path=list(PATH), visits={"notice": 1, "verify": 1, "negotiate": 3})
     for name, value in values.items():
         setattr(made, name, value)
     return made
 
 
 def test_the_phase_says_how_long_it_has_lasted_how_often_it_was_entered_and_why() -> None:
-    row = text(phase.now_row(mind(), 38.5, 70, UNICODE))
+    row = text(phase.now_row(agent_view(), 38.5, 70, UNICODE))
     assert row.startswith("▶ negotiate  for 12 s · 3rd time")
     assert row.endswith("we know who they are")
 
 
 def test_the_last_phase_is_said_to_be_it() -> None:
-    assert "the last phase" in text(phase.now_row(mind(terminal=True), 38.5, 70, UNICODE))
-    assert phase.rows_of(mind(terminal=True))[-2:] == ["end", "tools"]
+    assert "the last phase" in text(phase.now_row(agent_view(terminal=True), 38.5, 70, UNICODE))
+    assert phase.rows_of(agent_view(terminal=True))[-2:] == ["end", "tools"]
 
 
 def test_a_phase_without_a_way_out_does_not_promise_one() -> None:
     shape = pack({"phases": [{"name": "negotiate", "ways": []}]})
-    assert phase.rows_of(mind(shape=shape))[-2:] == ["closed", "tools"]
+    assert phase.rows_of(agent_view(shape=shape))[-2:] == ["closed", "tools"]
     assert text(phase.plain_row("closed", 60, UNICODE)).endswith("no way leads on from here")
     leading = pack({"phases": [{"name": "negotiate", "ways": [{"to": "paid"}]}]})
-    assert phase.rows_of(mind(shape=leading))[-2:] == ["unread", "tools"]
+    assert phase.rows_of(agent_view(shape=leading))[-2:] == ["unread", "tools"]
 
 
 def test_a_path_that_fits_is_whole() -> None:
@@ -68,41 +68,50 @@ def test_of_a_path_that_does_not_fit_the_newest_end_is_kept() -> None:
 
 @given(st.integers(1, 200), st.lists(st.text("ab日本é", min_size=1, max_size=12), min_size=1, max_size=9))
 def test_no_path_is_wider_than_the_pane(width: int, names: list[str]) -> None:
-    path = [Stay(name, 0.0, 1, 1, "guard", seconds=1.0) for name in names]
+    path = [PhaseVisit(name, 0.0, 1, 1, "guard", seconds=1.0) for name in names]
     for glyphs in (UNICODE, ASCII):
         assert width_of(phase.path_row(path, width, glyphs)) <= width
 
 
 def test_what_is_open_stands_before_what_is_known() -> None:
     needs = (Need("user:name", "name", met=True, by="tool verify"), Need("app:plan", "plan", met=False))
-    assert text(phase.needs_row(mind(needs=needs), 60, UNICODE)) == "needs  ○ plan open  ✓ name by tool verify  "
-    assert "by tool" not in text(phase.needs_row(mind(needs=needs), 34, UNICODE))
+    assert text(phase.needs_row(agent_view(needs=needs), 60, UNICODE)) == "needs  ○ plan open  ✓ name by tool verify  "
+    assert "by tool" not in text(phase.needs_row(agent_view(needs=needs), 34, UNICODE))
 
 
 @pytest.mark.parametrize(
     ("way", "said"),
     [
-        (Way("disputed", "guard is false", "", pack(DISPUTED)), "✗ no    → disputed  app:disputed is true (not set)"),
-        (Way("paid", "guard is false", "", pack(PAID)), "✗ no    → paid      derived:left == 0 (now 250)"),
-        (Way("plan", "requirement missing", "", pack(PLAN), missing=("app:plan",)), "○ lacks → plan      app:plan not"),
-        (Way("plan", "ready", "", pack(tree("x", True, ("x", 1, "")))), "✓ ready → plan      x (now 1)"),
-        (Way("plan", "target's guard is false", "", "", pack(PLAN)), "✗ no    → plan      plan's own guard: app:month"),
-        (Way("plan", "guard is false", "they can pay"), "✗ no    → plan      they can pay"),
+        (
+            TransitionStatus("disputed", "guard is false", "", pack(DISPUTED)),
+            "✗ no    → disputed  app:disputed is true (not set)",
+        ),
+        (TransitionStatus("paid", "guard is false", "", pack(PAID)), "✗ no    → paid      derived:left == 0 (now 250)"),
+        (
+            TransitionStatus("plan", "requirement missing", "", pack(PLAN), missing=("app:plan",)),
+            "○ lacks → plan      app:plan not",
+        ),
+        (TransitionStatus("plan", "ready", "", pack(tree("x", True, ("x", 1, "")))), "✓ ready → plan      x (now 1)"),
+        (
+            TransitionStatus("plan", "target's guard is false", "", "", pack(PLAN)),
+            "✗ no    → plan      plan's own guard: app:month",
+        ),
+        (TransitionStatus("plan", "guard is false", "they can pay"), "✗ no    → plan      they can pay"),
     ],
 )
-def test_a_way_shows_the_value_that_decides(way: Way, said: str) -> None:
+def test_a_way_shows_the_value_that_decides(way: TransitionStatus, said: str) -> None:
     assert text(phase.way_row(way, 80, UNICODE, room=8)).strip().startswith(said)
 
 
 def test_a_way_with_a_breakpoint_says_so() -> None:
-    way = Way("plan", "guard is false", "", pack(PLAN))
+    way = TransitionStatus("plan", "guard is false", "", pack(PLAN))
     assert "plan ■ break" in text(phase.way_row(way, 80, UNICODE, room=4, broken=True))
 
 
 @given(st.integers(1, 120), st.text(max_size=40), st.text(max_size=40))
 def test_no_row_is_wider_than_the_pane(width: int, name: str, because: str) -> None:
-    way = Way(name, "guard is false", because)
-    made = mind(needs=(Need(name, name, met=False),), ways=(way,), allowed=(name,), blocked=because)
+    way = TransitionStatus(name, "guard is false", because)
+    made = agent_view(needs=(Need(name, name, met=False),), ways=(way,), allowed=(name,), blocked=because)
     made.path[-1] = replace(made.path[-1], phase=name, because=because)
     for runs in (
         phase.now_row(made, 99, width, UNICODE),
@@ -110,17 +119,17 @@ def test_no_row_is_wider_than_the_pane(width: int, name: str, because: str) -> N
         phase.needs_row(made, width, UNICODE),
         phase.tools_row(made, width, UNICODE),
         phase.waits_row(made, width, UNICODE),
-        *(phase.plain_row(row, width, UNICODE) for row in phase.rows_of(MindView())),
+        *(phase.plain_row(row, width, UNICODE) for row in phase.rows_of(AgentView())),
     ):
         assert width_of(runs) <= width
 
 
 def test_an_agent_without_phases_is_told_so() -> None:
-    assert phase.rows_of(MindView()) == ["empty:0", "empty:1"]
+    assert phase.rows_of(AgentView()) == ["empty:0", "empty:1"]
 
 
 def test_a_tool_list_says_all_none_or_which() -> None:
-    said = [text(phase.tools_row(mind(allowed=allowed), 60, UNICODE)) for allowed in (None, (), ("pay", "wait"))]
+    said = [text(phase.tools_row(agent_view(allowed=allowed), 60, UNICODE)) for allowed in (None, (), ("pay", "wait"))]
     assert said == ["tools  all of the agent's", "tools  none in this phase", "tools  pay · wait"]
 
 

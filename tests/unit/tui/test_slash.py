@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.journal.mind_view import WatcherCard
+from gemini_live_runtime.journal.agent_view import WatcherCard
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.actions import ACTIONS, PANES, arguments, slash
 from gemini_live_tui.actions.action import Action
@@ -145,8 +145,8 @@ def test_arguments_are_named_from_the_view() -> None:
     view = SessionView(tools=["verify_identity"])
     assert arguments.choices("PHASE", [], view) == []
     phases = [{"name": "greet", "ways": [{"to": "close"}]}, {"name": "close"}, {"name": "x\x1b[2J"}]
-    view.mind.shape = json.dumps({"phases": phases})
-    view.mind.watchers["angry"] = WatcherCard("angry")
+    view.agent_view.shape = json.dumps({"phases": phases})
+    view.agent_view.watchers["angry"] = WatcherCard("angry")
     found = {
         kind: list(arguments.choices(kind, [], view, ["ember"])) for kind in ("PHASE", "WATCHER", "TOOL", "THEME", "X")
     }

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.mind_view import Mark, Span, Stay, Tick, ToolRun, TurnCard
+from gemini_live_runtime.journal.agent_view import Mark, PhaseVisit, Span, Tick, ToolRun, TurnCard
 from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.panes import timeline_lanes as lanes
@@ -21,14 +21,17 @@ texts = st.text(st.sampled_from("abz 漢é\u0301·◆"), max_size=12)
 
 def _view() -> SessionView:
     view = SessionView(seq=9, t=60.0, turn=2)
-    mind = view.mind
-    mind.spans = [Span("user", 10, 1, 20), Span("model", 20, 1, 30, cut=True), Span("user", 50, 2)]
-    mind.path = [Stay("greet", 0, 0, 1, "start", seconds=30), Stay("verify", 30, 1, 5, "guard")]
-    mind.ticks = [Tick("watch", 40, 6, "high_balance"), Tick("typed", 45, 7, "hello")]
-    mind.tools = {"c1": ToolRun("lookup", "{}", 31, 1, 6, "ok", "{}", 4000, 35), "c2": ToolRun("pay", "{}", 55, 2, 8)}
-    mind.turns = {1: TurnCard(1, 10, 2, "voice", 30, latency_ms=612)}
-    mind.marks = [Mark(42, 7, 7, "odd")]
-    mind.state_density = {12: 1, 13: 4}
+    agent_view = view.agent_view
+    agent_view.spans = [Span("user", 10, 1, 20), Span("model", 20, 1, 30, cut=True), Span("user", 50, 2)]
+    agent_view.path = [PhaseVisit("greet", 0, 0, 1, "start", seconds=30), PhaseVisit("verify", 30, 1, 5, "guard")]
+    agent_view.ticks = [Tick("watch", 40, 6, "high_balance"), Tick("typed", 45, 7, "hello")]
+    agent_view.tools = {
+        "c1": ToolRun("lookup", "{}", 31, 1, 6, "ok", "{}", 4000, 35),
+        "c2": ToolRun("pay", "{}", 55, 2, 8),
+    }
+    agent_view.turns = {1: TurnCard(1, 10, 2, "voice", 30, latency_ms=612)}
+    agent_view.marks = [Mark(42, 7, 7, "odd")]
+    agent_view.state_density = {12: 1, 13: 4}
     return view
 
 
@@ -114,10 +117,10 @@ def test_every_row_is_as_wide_as_the_pane_and_no_more_rows_than_there_is_room(st
 def test_no_name_of_whatever_cells_makes_a_row_wider(named, start, span, width):
     view = SessionView(seq=1)
     named.sort()
-    view.mind.path = [Stay(text, t, 0, 1, "x") for t, text in named]
-    view.mind.ticks = [Tick("watch", t, 1, text) for t, text in named]
-    view.mind.marks = [Mark(t, 1, 1, text) for t, text in named]
-    view.mind.tools = {str(n): ToolRun(text, "{}", t, 0, 1, end=t + 1) for n, (t, text) in enumerate(named)}
+    view.agent_view.path = [PhaseVisit(text, t, 0, 1, "x") for t, text in named]
+    view.agent_view.ticks = [Tick("watch", t, 1, text) for t, text in named]
+    view.agent_view.marks = [Mark(t, 1, 1, text) for t, text in named]
+    view.agent_view.tools = {str(n): ToolRun(text, "{}", t, 0, 1, end=t + 1) for n, (t, text) in enumerate(named)}
     view.blocks = [Block(n, "model", t, 0, 0, text=text) for n, (t, text) in enumerate(named)]
     for row in lanes.paint(Lanes(view, Window(start, start + span), 400.0, True, 400.0), width, 10, UNICODE):
         assert sum(cell_len(text) for text, _ in row) == GUTTER + max(1, width - GUTTER - 1)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.journal.mind_view import MindView, PatternCard, WatcherCard
+from gemini_live_runtime.journal.agent_view import AgentView, PatternCard, WatcherCard
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.painting.runs import Run, width_of
 from gemini_live_tui.panes import watcher_rows as watchers
@@ -61,7 +61,7 @@ def test_a_breakpoint_is_said_beside_its_sign() -> None:
 
 
 def test_an_agent_that_watches_nothing_is_told_so() -> None:
-    assert watchers.rows_of(MindView()) == ["empty:0", "empty:1"]
+    assert watchers.rows_of(AgentView()) == ["empty:0", "empty:1"]
     assert "watches nothing" in text(watchers.empty_row("empty:0", 60, UNICODE))
 
 

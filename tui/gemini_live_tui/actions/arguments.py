@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.journal.mind_view import unpack
+from gemini_live_runtime.journal.agent_view import unpack
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.session_data.breakpoints import KINDS as KINDS_OF_BREAKPOINTS
 
@@ -20,7 +20,7 @@ MAX_CHOICES = 500
 
 
 def _described(view: SessionView) -> list[Mapping[str, Any]]:
-    shape = unpack(view.mind.shape)
+    shape = unpack(view.agent_view.shape)
     return list(shape.get("phases", ())) if isinstance(shape, dict) else []
 
 
@@ -35,8 +35,8 @@ def _transitions(view: SessionView) -> Sequence[str]:
 KINDS: Mapping[str, Callable[[SessionView], Sequence[str]]] = {
     "PHASE": _phases,
     "TRANSITION": _transitions,
-    "KEY": lambda view: list(view.mind.keys),
-    "WATCHER": lambda view: list(view.mind.watchers),
+    "KEY": lambda view: list(view.agent_view.keys),
+    "WATCHER": lambda view: list(view.agent_view.watchers),
     "TOOL": lambda view: view.tools,
     "KIND": lambda view: KINDS_OF_BREAKPOINTS,
     "FORMAT": lambda view: FORMATS,

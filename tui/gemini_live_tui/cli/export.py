@@ -11,7 +11,7 @@ import click
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.export import check_formats, folder_of, pieces
 from gemini_live_runtime.journal.export import export as export_files
-from gemini_live_runtime.journal.formats.base import MARKS_S, SOUND, Format, Material, Range
+from gemini_live_runtime.journal.formats.base import MARKS_S, SOUND, ExportSource, Format, Range
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.cli.records import complete_session, locate
 
@@ -66,7 +66,7 @@ def _print(path: Path, formats: list[Format], wanted: Range, *, redact: bool) ->
     if len(formats) != 1 or formats[0] in SOUND:
         raise UsageError("--to - prints one text format", remedy="Choose markdown, text or json", field="to")
     check_formats(formats, redact=redact)
-    for piece in pieces(Material(path, redact=redact, wanted=wanted), formats[0]):
+    for piece in pieces(ExportSource(path, redact=redact, wanted=wanted), formats[0]):
         sys.stdout.write(piece.decode("utf-8"))
     return 0
 

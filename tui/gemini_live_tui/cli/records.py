@@ -64,10 +64,10 @@ def replay(
             click.echo(event.to_line())
         return _problems(journal)
     if plain:
+        from gemini_live_runtime.journal.agent_lines import agent_lines
         from gemini_live_runtime.journal.plain import PlainWriter
-        from gemini_live_runtime.journal.plain_mind import mind_lines
 
-        writer = PlainWriter(times=times, mind=mind_lines(detail))
+        writer = PlainWriter(times=times, agent=agent_lines(detail))
         for event in journal:
             for line in writer.feed(event):
                 click.echo(line)

@@ -282,10 +282,10 @@ class _Conversation:
         stream = output.stdout
         if self._form == "json":
             return lambda event: print(event.to_line(), file=stream, flush=True)
+        from gemini_live_runtime.journal.agent_lines import agent_lines
         from gemini_live_runtime.journal.plain import PlainWriter
-        from gemini_live_runtime.journal.plain_mind import mind_lines
 
-        writer = PlainWriter(mind=mind_lines(self._detail))
+        writer = PlainWriter(agent=agent_lines(self._detail))
 
         def write(event: ev.Event) -> None:
             lines = writer.feed(event)

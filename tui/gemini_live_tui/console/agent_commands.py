@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.journal.mind_view import real_key
+from gemini_live_runtime.journal.agent_view import real_key
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
@@ -68,7 +68,7 @@ class ChangeActions:
 
     def _real(self, key: str) -> str:
         """The key as the agent has it: what a view shows is spelled in plain ASCII."""
-        return real_key(key) if key in self._store.view.mind.keys else key
+        return real_key(key) if key in self._store.view.agent_view.keys else key
 
     def action_undo_edit(self) -> None:
         """Take the last edit back."""
@@ -98,7 +98,7 @@ class ChangeActions:
         """Mute a watcher, or hear it again."""
         from gemini_live_runtime.commands import SwitchWatcher
 
-        card = self._store.view.mind.watchers.get(watcher)
+        card = self._store.view.agent_view.watchers.get(watcher)
         self.order(SwitchWatcher(watcher=watcher, muted=card is None or not card.muted))
 
     def action_give_context(self, text: str) -> None:

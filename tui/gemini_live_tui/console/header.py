@@ -48,7 +48,7 @@ class Header(Row):
         view = self._view
         muted = self._word == "text" and view.mode == "voice" and not view.microphone
         left: list[Run] = [(" ", ""), state_run(self._word, self._glyphs, "MUTED" if muted else "")]
-        if view.mind.held is not None:
+        if view.agent_view.held is not None:
             left += [(" HELD ", "held"), (" ", "")]
         right = self._right()
         # What is dropped when there is no room: the model, then the cost; never the recording mark or the time.

@@ -44,7 +44,7 @@ class HeldActions:
 
         def changed(event: Event) -> None:
             if isinstance(event.payload, BreakpointsChanged) and self.in_front:
-                told = told_change(self._store.view.mind.breakpoints, event.payload.breakpoints)
+                told = told_change(self._store.view.agent_view.breakpoints, event.payload.breakpoints)
                 if told:
                     self.say(told, passing=True)
 
@@ -54,7 +54,7 @@ class HeldActions:
         """Hold the agent, or let a held one go on."""
         from gemini_live_runtime.commands import HoldAgent, ReleaseAgent
 
-        self.order(HoldAgent() if self._store.view.mind.held is None else ReleaseAgent())
+        self.order(HoldAgent() if self._store.view.agent_view.held is None else ReleaseAgent())
 
     def action_go_on(self) -> None:
         """Let a held agent go on."""

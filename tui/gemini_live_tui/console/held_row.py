@@ -15,7 +15,7 @@ from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.widgets.row import Row, Run
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.mind_view import Held
+    from gemini_live_runtime.journal.agent_view import Hold
 
 LEAST_PLACE = 16
 """Cells that the place keeps before anything beside it is left out."""
@@ -40,11 +40,11 @@ class HeldRow(Row):
             for ident, _, _ in _WAYS
             if (keys := keys_of(BY_ID[ident], keymap))
         }
-        self._held: Held | None = None
+        self._held: Hold | None = None
         self._seconds = 0.0
         self._operable = True
 
-    def show(self, held: Held | None, elapsed: float, *, operable: bool) -> float | None:
+    def show(self, held: Hold | None, elapsed: float, *, operable: bool) -> float | None:
         """Show where the agent is held at `elapsed` seconds of the session; seconds until that looks different.
 
         `operable`: somebody is there to let it go on.
@@ -86,7 +86,7 @@ class HeldRow(Row):
         return runs
 
     @staticmethod
-    def _waits(held: Held) -> tuple[str, str, str]:
+    def _waits(held: Hold) -> tuple[str, str, str]:
         """What waits, in full, shorter, and as short as can be."""
         count = held.answers + held.steps
         if not count:

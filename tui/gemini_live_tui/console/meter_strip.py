@@ -195,7 +195,7 @@ class MeterStrip(Row):
         return [("UI ", "quiet"), (f"{cost.share:.0%}{frame}", "strong")]
 
     def _dropped(self) -> list[Run]:
-        count = self._view.meters.mic_dropped + self._view.mind.dropped + self._missed
+        count = self._view.meters.mic_dropped + self._view.agent_view.dropped + self._missed
         return [(f"{count:,} dropped", "alarm")] if count else []
 
     def on_click(self) -> None:

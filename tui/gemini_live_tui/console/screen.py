@@ -187,7 +187,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Moving, Saying, Let
             waits.append(self._show_session(dirty, now, elapsed, live))
             # Of a session the present counts, where it can be let go on; of a recording the moment that is shown.
             there, then = (store.shown, store.shown.t) if self._settings.replay else (view, elapsed)
-            waits.append(self.held_row.show(there.mind.held, then, operable=live))
+            waits.append(self.held_row.show(there.agent_view.held, then, operable=live))
             if live:
                 waits.append(1.0 - elapsed % 1.0 + 0.005)
             if self.desk.arrangement.tabs:

@@ -191,7 +191,7 @@ class TimeActions:
     def action_time_step(self, kind: Literal["event", "turn", "transition", "mark"], direction: int) -> None:
         """Go to the next or the previous thing of a kind."""
         cursor = self._store.cursor
-        if kind == "mark" and not self._store.view.mind.marks:
+        if kind == "mark" and not self._store.view.agent_view.marks:
             self.say("No moment was marked so far.", passing=True)
         elif self._store.cursor.seq is None and direction > 0:
             self.say("This is the end of the recording." if self._settings.replay else "This is live.", passing=True)

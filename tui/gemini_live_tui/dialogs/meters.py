@@ -118,7 +118,7 @@ class MeterSheet(Sheet):
             f"{count:,} {what}"
             for count, what in (
                 (self._view.meters.mic_dropped, "microphone frames"),
-                (self._view.mind.dropped, "events of slow readers"),
+                (self._view.agent_view.dropped, "events of slow readers"),
                 (self._missed, "events on the way here"),
             )
             if count

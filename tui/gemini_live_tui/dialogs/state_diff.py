@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.mind_view import KeyCell, unpack
+from gemini_live_runtime.journal.agent_view import KeyCell, unpack
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.dialogs.details import DetailsScreen
@@ -57,7 +57,7 @@ class DiffScreen(ModalScreen[None]):
         self._ascii = app.settings.ascii
         self._signs = glyphs(self._ascii)
         self._turn = app.store.shown.turn
-        self._mark = len(app.store.view.mind.marks)
+        self._mark = len(app.store.view.agent_view.marks)
         self._mode = "since" if app.store.cursor.seq is not None else "turn"
         self.list = DiffList(self._signs)
 
@@ -82,8 +82,8 @@ class DiffScreen(ModalScreen[None]):
     @property
     def modes(self) -> list[str]:
         """What can be compared now."""
-        mind, behind = self._store.view.mind, self._store.cursor.seq is not None
-        there = {"since": behind, "turn": bool(mind.turns), "marks": bool(mind.marks)}
+        agent, behind = self._store.view.agent_view, self._store.cursor.seq is not None
+        there = {"since": behind, "turn": bool(agent.turns), "marks": bool(agent.marks)}
         return [mode for mode, can in there.items() if can]
 
     def _pair(self) -> Pair | None:
@@ -92,8 +92,8 @@ class DiffScreen(ModalScreen[None]):
             behind = f"{clock_text(cursor.view.t)} (event {cursor.seq:,})"
             return Pair(cursor.seq, view.seq, f"{behind} to the present")
         if self._mode == "marks":
-            return mark_pair(view.mind, self._mark, view.seq)
-        return turn_pair(view.mind, self._turn, view.seq)
+            return mark_pair(view.agent_view, self._mark, view.seq)
+        return turn_pair(view.agent_view, self._turn, view.seq)
 
     def _compare(self) -> None:
         history, pair = self._store.history, self._pair()
@@ -104,7 +104,7 @@ class DiffScreen(ModalScreen[None]):
         else:
             try:
                 before, after = history.view_at(pair.first), history.view_at(pair.last)
-                found = differences(before.mind, after.mind)
+                found = differences(before.agent_view, after.agent_view)
             except JournalError as error:
                 said = f"{str(error).rstrip('.')}."
             said = said or "Nothing in the state is different."
@@ -134,11 +134,11 @@ class DiffScreen(ModalScreen[None]):
 
     def action_diff_move(self, step: int) -> None:
         """The turn or the mark before or after."""
-        mind = self._store.view.mind
+        agent = self._store.view.agent_view
         if self._mode == "marks":
-            self._mark = max(1, min(len(mind.marks), self._mark + step))
-        elif self._mode == "turn" and mind.turns:
-            turns = list(mind.turns)
+            self._mark = max(1, min(len(agent.marks), self._mark + step))
+        elif self._mode == "turn" and agent.turns:
+            turns = list(agent.turns)
             at = turns.index(self._turn) if self._turn in turns else len(turns) - 1
             self._turn = turns[max(0, min(len(turns) - 1, at + step))]
         self._compare()

@@ -25,7 +25,7 @@ from gemini_live_tui.widgets.line_input import LineInput
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
-    from gemini_live_runtime.journal.mind_view import Breakpoint
+    from gemini_live_runtime.journal.agent_view import Breakpoint
     from gemini_live_runtime.journal.view import SessionView
     from gemini_live_tui.app import ConsoleApp
 
@@ -114,8 +114,8 @@ class BreakpointsScreen(ModalScreen[None]):
     def show_view(self, view: SessionView) -> None:
         """List the breakpoints of a view; what the form has sent is done once it is among them."""
         self._view = view
-        mind = view.mind
-        shown = (mind.breakpoints, mind.held.by if mind.held is not None else "", self._form_open)
+        agent = view.agent_view
+        shown = (agent.breakpoints, agent.held.by if agent.held is not None else "", self._form_open)
         if shown == self._shown:
             return
         changed = bool(self._shown) and shown[0] != self._shown[0]
@@ -124,8 +124,8 @@ class BreakpointsScreen(ModalScreen[None]):
             self._show_form(False)
         at = self.list.highlighted
         self.list.clear_options()
-        self.list.add_options(Option(self._line(item), id=item.id) for item in mind.breakpoints)
-        count = len(mind.breakpoints)
+        self.list.add_options(Option(self._line(item), id=item.id) for item in agent.breakpoints)
+        count = len(agent.breakpoints)
         self.list.highlighted = min(at or 0, count - 1) if count else None
         self.list.display = bool(count)
         self.empty.display = not count and not self._form_open
@@ -137,7 +137,7 @@ class BreakpointsScreen(ModalScreen[None]):
             self.list.focus()
 
     def _line(self, item: Breakpoint) -> Content:
-        held = self._view.mind.held
+        held = self._view.agent_view.held
         here = held is not None and held.by == item.id
         sign = self._signs.arrow if here else self._signs.stop if item.enabled else " "
         state = "held here" if here else "" if item.enabled else "off"
@@ -152,14 +152,14 @@ class BreakpointsScreen(ModalScreen[None]):
             parts = ["tab between kind and name", "enter sets it", "esc leaves it"]
         elif not self._settings.replay:
             some = ("enter changes", "{breakpoint-switch} on or off", "{breakpoint-forget} forgets")
-            named = ("{breakpoint-add} adds", *(some if self._view.mind.breakpoints else ()), "esc closes")
+            named = ("{breakpoint-add} adds", *(some if self._view.agent_view.breakpoints else ()), "esc closes")
             parts = hints(named, self._settings.keymap, ascii_only=self._settings.ascii)
         self.query_one("#breakpoints-box").border_subtitle = f" {self._signs.separator} ".join(parts)
 
     @property
     def _highlighted(self) -> Breakpoint | None:
         at = self.list.highlighted
-        items = self._view.mind.breakpoints
+        items = self._view.agent_view.breakpoints
         return items[at] if at is not None and at < len(items) and not self._form_open else None
 
     def action_back(self) -> None:
@@ -219,7 +219,7 @@ class BreakpointsScreen(ModalScreen[None]):
 
     def names(self) -> list[str]:
         """What a breakpoint of the chosen kind can be on."""
-        return names_for(self._view.mind, self.kind)
+        return names_for(self._view.agent_view, self.kind)
 
     def _show_form(self, shown: bool) -> None:
         self._asked = ""
@@ -228,7 +228,7 @@ class BreakpointsScreen(ModalScreen[None]):
         if shown:
             self._kind_chosen()
             (self.target if self._changing else self.chooser).focus()
-        elif self._view.mind.breakpoints:
+        elif self._view.agent_view.breakpoints:
             self.list.focus()
         else:
             self.set_focus(None)

@@ -27,7 +27,7 @@ from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.widgets.row_list import RowList, Run
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.export import Exported
+    from gemini_live_runtime.journal.export import ExportResult
     from gemini_live_runtime.journal.formats.base import Format, Range
     from gemini_live_tui.app import ConsoleApp
 
@@ -286,7 +286,7 @@ class ExportScreen(ModalScreen[None]):
         finally:
             self._writing = False
 
-    def _export(self) -> Exported:
+    def _export(self) -> ExportResult:
         from gemini_live_runtime.journal.export import export, folder_of
         from gemini_live_runtime.journal.formats.base import FORMATS
 
@@ -394,7 +394,7 @@ def subject_of(app: ConsoleApp) -> Subject | None:
     return Subject(path, view.agent or view.session_id, view.t, view.turn, sound)
 
 
-def _told(done: Exported) -> str:
+def _told(done: ExportResult) -> str:
     first, more = _short(done.files[0]), len(done.files) - 1
     files = first if not more else f"{first} and {_count(more, 'more file')}"
     taken = "not redacted" if done.redacted is None else f"{_count(done.redacted, 'place')} redacted"

@@ -11,7 +11,7 @@ from textual.types import CSSPathType
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from gemini_live_runtime.journal.mind_view import unpack
+from gemini_live_runtime.journal.agent_view import unpack
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.widgets.box_screen import BOX_STYLES, BoxScreen
@@ -157,10 +157,10 @@ class InstructionScreen(_TellingScreen):
     @classmethod
     def of(cls, app: ConsoleApp) -> InstructionScreen:
         """With the instruction as it is."""
-        mind = app.store.view.mind
-        described = unpack(mind.shape)
+        agent = app.store.view.agent_view
+        described = unpack(agent.shape)
         own = described.get("instruction") if isinstance(described, dict) else None
-        text = own if isinstance(own, str) else unpack(mind.instruction)
+        text = own if isinstance(own, str) else unpack(agent.instruction)
         return cls(app, sanitise(text) if isinstance(text, str) else "")
 
     def order(self, text: str) -> Order:

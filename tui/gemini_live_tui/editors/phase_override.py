@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from gemini_live_runtime.journal.mind_view import unpack
+from gemini_live_runtime.journal.agent_view import unpack
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.editors.base import WIDTH
@@ -44,9 +44,9 @@ class PhaseOverride(BoxScreen):
 
     def __init__(self, app: ConsoleApp, towards: str = "") -> None:
         super().__init__(app)
-        mind = app.store.view.mind
-        self._here = mind.path[-1].phase if mind.path else ""
-        self._phases = _phases(mind.shape)
+        agent = app.store.view.agent_view
+        self._here = agent.path[-1].phase if agent.path else ""
+        self._phases = _phases(agent.shape)
         self._towards = towards
         self._asking = ""
         self._asked = ""

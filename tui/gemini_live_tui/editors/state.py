@@ -13,7 +13,7 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from gemini_live_runtime.journal.mind_view import plain_key, real_key, unpack
+from gemini_live_runtime.journal.agent_view import plain_key, real_key, unpack
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.editors.base import Edit, EditorScreen
 from gemini_live_tui.editors.value_parser import key_problem, read_value, schema_words
@@ -23,7 +23,7 @@ from gemini_live_tui.panes.state_rows import SCOPES, scope_of
 from gemini_live_tui.widgets.line_input import LineInput
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.mind_view import KeyCell
+    from gemini_live_runtime.journal.agent_view import KeyCell
     from gemini_live_runtime.journal.view import SessionView
     from gemini_live_tui.app import ConsoleApp
 
@@ -50,8 +50,8 @@ class StateEditor(EditorScreen):
     def __init__(self, app: ConsoleApp, key: str = "") -> None:
         self._key = key
         self._adding = not key
-        self._mind = app.store.view.mind
-        cell = self._mind.keys.get(key)
+        self._agent = app.store.view.agent_view
+        cell = self._agent.keys.get(key)
         self._base: KeyCell | None = cell
         """The cell that is edited; what is applied must not meet another one."""
         super().__init__(app, _as_text(cell), placeholder='a value as JSON, e.g. 42, true, "gold"')
@@ -60,7 +60,7 @@ class StateEditor(EditorScreen):
         )
         self.about = Static("", id="editor-about", markup=False)
         self.conflict = Static("", id="editor-conflict", markup=False)
-        described = unpack(self._mind.shape)
+        described = unpack(self._agent.shape)
         self._shape: dict[str, Any] = described if isinstance(described, dict) else {}
 
     @classmethod
@@ -70,7 +70,7 @@ class StateEditor(EditorScreen):
 
     def known_keys(self) -> Sequence[str]:
         """The keys there are, to complete."""
-        return [key for key in self._mind.keys if scope_of(key) in _WRITABLE]
+        return [key for key in self._agent.keys if scope_of(key) in _WRITABLE]
 
     def contents(self) -> Iterator[Widget]:
         """The key where it is to be written, what is known of it, then what every editor has."""
@@ -135,7 +135,7 @@ class StateEditor(EditorScreen):
         key = real_key(self._key) if self._key else self.key_field.value.strip()
         if problem := key_problem(key):
             return (), problem
-        if self._adding and plain_key(key) in self._mind.keys:
+        if self._adding and plain_key(key) in self._agent.keys:
             return (), f"{sanitise_line(key, 60)} is there already: leave, and press e on it."
         value = read_value(self.area.text)
         if value.problem:
@@ -167,10 +167,10 @@ class StateEditor(EditorScreen):
     def show_view(self, view: SessionView) -> None:
         """Look whether the agent has changed the key meanwhile."""
         super().show_view(view)
-        self._mind = view.mind
+        self._agent = view.agent_view
         if self._adding or self._applying:
             return
-        cell = view.mind.keys.get(self._key)
+        cell = view.agent_view.keys.get(self._key)
         other = _packed(cell) != _packed(self._base)
         if self._read_only and other:
             self._base = cell
@@ -185,12 +185,12 @@ class StateEditor(EditorScreen):
 
     def action_keep_mine(self) -> None:
         """Go on with what is typed, whatever the agent wrote."""
-        self._base = self._mind.keys.get(self._key)
+        self._base = self._agent.keys.get(self._key)
         self._settle()
 
     def action_take_theirs(self) -> None:
         """Go on with what the agent wrote."""
-        self._base = self._mind.keys.get(self._key)
+        self._base = self._agent.keys.get(self._key)
         self.area.text = self._first = _as_text(self._base)
         self._settle()
 

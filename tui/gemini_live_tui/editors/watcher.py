@@ -28,7 +28,7 @@ from gemini_live_tui.widgets.box_screen import BOX_STYLES, BoxScreen
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
     from gemini_live_runtime.events import Event
-    from gemini_live_runtime.journal.mind_view import PatternCard, WatcherCard
+    from gemini_live_runtime.journal.agent_view import PatternCard, WatcherCard
     from gemini_live_runtime.journal.view import SessionView
     from gemini_live_tui.app import ConsoleApp
 
@@ -75,7 +75,12 @@ class WatcherScreen(BoxScreen):
         super().show_view(view)
         card = self._card(view)
         keys = card.keys if card is not None and hasattr(card, "keys") else ()
-        seen = (card, view.mind.breakpoints, tuple(view.mind.keys.get(key) for key in keys), self.size.width)
+        seen = (
+            card,
+            view.agent_view.breakpoints,
+            tuple(view.agent_view.keys.get(key) for key in keys),
+            self.size.width,
+        )
         if seen == self._seen:
             return
         self._seen = seen
@@ -91,17 +96,17 @@ class WatcherScreen(BoxScreen):
 
     def _card(self, view: SessionView) -> WatcherCard | PatternCard | None:
         if self._kind == "watcher":
-            return view.mind.watchers.get(self._name_of)
-        return view.mind.patterns.get(self._name_of)
+            return view.agent_view.watchers.get(self._name_of)
+        return view.agent_view.patterns.get(self._name_of)
 
     def _lines(self, card: WatcherCard | PatternCard, view: SessionView) -> Iterator[Line]:
-        from gemini_live_runtime.journal.mind_view import WatcherCard
+        from gemini_live_runtime.journal.agent_view import WatcherCard
 
         signs = self.signs
-        if self._name_of in breaks_on(view.mind, "watcher"):
+        if self._name_of in breaks_on(view.agent_view, "watcher"):
             yield 0, [(f"{signs.stop} break ", "break"), ("the agent is held when it fires", "said")]
         if isinstance(card, WatcherCard):
-            yield from watcher_lines(card, view.mind, signs)
+            yield from watcher_lines(card, view.agent_view, signs)
             if card.miss and (card.last_t is None or (card.miss_t or 0.0) > card.last_t):
                 yield 0, ()
                 yield 0, [("How near it came", "note")]
@@ -173,7 +178,7 @@ class WatcherScreen(BoxScreen):
         """Mute it, or hear it again."""
         from gemini_live_runtime.commands import SwitchWatcher
 
-        card = self.console_app.store.view.mind.watchers.get(self._name_of)
+        card = self.console_app.store.view.agent_view.watchers.get(self._name_of)
         if self._kind != "watcher" or card is None:
             self.say("Only watchers can be muted, not patterns.", "warning")
         else:
@@ -181,7 +186,7 @@ class WatcherScreen(BoxScreen):
 
     def action_break(self) -> None:
         """Hold the agent when it fires, or no longer."""
-        self._order(toggle_breakpoint(self.console_app.store.view.mind, "watcher", self._name_of))
+        self._order(toggle_breakpoint(self.console_app.store.view.agent_view, "watcher", self._name_of))
 
     def action_fire(self) -> None:
         """Run what it does; asked for twice."""

@@ -1,4 +1,4 @@
-"""Explanations, the trees of `events.mind`, as people read them: the one part that decides, or all of it as an outline.
+"""Explanations, the trees of `events.agent`, as people read them: the one part that decides, or all as an outline.
 
 Trees come from the agent's code: whatever they hold is text to show, and what has another shape than told is left out.
 """

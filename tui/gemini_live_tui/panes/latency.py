@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from gemini_live_runtime.journal.mind_view import TurnCard
+from gemini_live_runtime.journal.agent_view import TurnCard
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import PaneChanged
@@ -42,7 +42,7 @@ class Latency(Sheet):
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """Paint the turns of `view`."""
         self._view = view
-        if self._chosen is not None and self._chosen not in view.mind.turns:
+        if self._chosen is not None and self._chosen not in view.agent_view.turns:
             self._chosen = None
         self.update_rows()
         return None
@@ -60,7 +60,7 @@ class Latency(Sheet):
     def card(self) -> TurnCard | None:
         """The turn on show; None before any was measured."""
         cards = waterfall.measured(self._view)
-        chosen = self._view.mind.turns.get(self._chosen) if self._chosen is not None else None
+        chosen = self._view.agent_view.turns.get(self._chosen) if self._chosen is not None else None
         return chosen or (cards[-1] if cards else None)
 
     def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:

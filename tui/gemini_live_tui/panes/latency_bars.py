@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from gemini_live_runtime.journal.mind_view import TurnCard
+from gemini_live_runtime.journal.agent_view import TurnCard
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import Glyphs
@@ -33,7 +33,7 @@ _STYLES = ("low", "mid")
 
 def measured(view: SessionView) -> list[TurnCard]:
     """The turns that have a latency, oldest first."""
-    return [card for card in view.mind.turns.values() if card.latency_ms is not None]
+    return [card for card in view.agent_view.turns.values() if card.latency_ms is not None]
 
 
 def share(values: Sequence[float], part: float) -> float | None:

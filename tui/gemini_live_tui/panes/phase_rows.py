@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.mind_view import unpack
+from gemini_live_runtime.journal.agent_view import unpack
 from gemini_live_tui.painting.formatting import ordinal, seconds_text, whole_seconds_text
 from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import Run, cut, filled, fitted, spread, width_of
 from gemini_live_tui.panes.explanations import live_value
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.mind_view import MindView, Stay, Way
+    from gemini_live_runtime.journal.agent_view import AgentView, PhaseVisit, TransitionStatus
 
 HEAD = 7
 """Cells of the words at the left."""
@@ -32,43 +32,43 @@ NEXT = {
 """What is said of the ways on where none can be shown."""
 
 
-def rows_of(mind: MindView) -> list[str]:
+def rows_of(agent: AgentView) -> list[str]:
     """What there is to show: row ids, `way:N` for the Nth way on."""
-    if not mind.path:
+    if not agent.path:
         return [f"empty:{number}" for number in range(len(NO_PHASES))]
     rows = ["now", "path"]
-    if mind.blocked:
+    if agent.blocked:
         rows.append("waits")
-    if mind.needs:
+    if agent.needs:
         rows.append("needs")
-    rows += [f"way:{number}" for number in range(len(mind.ways))]
-    if not mind.ways:
-        rows.append("end" if mind.terminal else "closed" if _leads_nowhere(mind) else "unread")
+    rows += [f"way:{number}" for number in range(len(agent.ways))]
+    if not agent.ways:
+        rows.append("end" if agent.terminal else "closed" if _leads_nowhere(agent) else "unread")
     return [*rows, "tools"]
 
 
-def _leads_nowhere(mind: MindView) -> bool:
+def _leads_nowhere(agent: AgentView) -> bool:
     """Whether the agent's description has no way out of the phase."""
-    shape = unpack(mind.shape) if mind.shape else None
+    shape = unpack(agent.shape) if agent.shape else None
     phases = shape.get("phases") if isinstance(shape, dict) else None
-    here = mind.path[-1].phase
+    here = agent.path[-1].phase
     return any(
         isinstance(item, dict) and item.get("name") == here and not item.get("ways")
         for item in (phases if isinstance(phases, list) else ())
     )
 
 
-def now_row(mind: MindView, elapsed: float, width: int, glyphs: Glyphs, *, broken: bool = False) -> list[Run]:
+def now_row(agent: AgentView, elapsed: float, width: int, glyphs: Glyphs, *, broken: bool = False) -> list[Run]:
     """The phase, for how long, and how often it was entered."""
-    stay = mind.path[-1]
+    stay = agent.path[-1]
     runs: list[Run] = [(f"{glyphs.here} ", "phase"), (stay.phase, "phase")]
     if broken:
         runs.append((f" {glyphs.stop} break", "break"))
     rest = f"  for {whole_seconds_text(elapsed - stay.t)}"
-    visits = mind.visits.get(stay.phase, 1)
+    visits = agent.visits.get(stay.phase, 1)
     if visits > 1:
         rest += f" {glyphs.separator} {ordinal(visits)} time"
-    if mind.terminal:
+    if agent.terminal:
         rest += f" {glyphs.separator} the last phase"
     runs.append((rest, "said"))
     how = {"initial": "", "guard": stay.because, "operator": "by the operator", "programmatic": "by the program"}
@@ -76,7 +76,7 @@ def now_row(mind: MindView, elapsed: float, width: int, glyphs: Glyphs, *, broke
     return spread(fitted(runs, width, glyphs.ellipsis), [(because, "quiet")] if because else [], width, glyphs.ellipsis)
 
 
-def path_row(path: Sequence[Stay], width: int, glyphs: Glyphs) -> list[Run]:
+def path_row(path: Sequence[PhaseVisit], width: int, glyphs: Glyphs) -> list[Run]:
     """The phases so far; where they do not all fit, the newest ones."""
     arrow = f" {glyphs.arrow} "
     runs: list[Run] = [(glyphs.here, "phase"), (f" {path[-1].phase}", "said")]
@@ -95,17 +95,17 @@ def path_row(path: Sequence[Stay], width: int, glyphs: Glyphs) -> list[Run]:
     return fitted([("  ", ""), *runs], width, glyphs.ellipsis)
 
 
-def needs_row(mind: MindView, width: int, glyphs: Glyphs) -> list[Run]:
+def needs_row(agent: AgentView, width: int, glyphs: Glyphs) -> list[Run]:
     """What the phase is there to find out; with whom it has what it has, as far as there is room."""
-    full = _needs(mind, glyphs, writers=True)
+    full = _needs(agent, glyphs, writers=True)
     if width_of(full) > width:
-        full = _needs(mind, glyphs, writers=False)
+        full = _needs(agent, glyphs, writers=False)
     return fitted(full, width, glyphs.ellipsis)
 
 
-def _needs(mind: MindView, glyphs: Glyphs, *, writers: bool) -> list[Run]:
+def _needs(agent: AgentView, glyphs: Glyphs, *, writers: bool) -> list[Run]:
     runs: list[Run] = [(f"{'needs':<{HEAD}}", "quiet")]
-    for need in sorted(mind.needs, key=lambda need: need.met):
+    for need in sorted(agent.needs, key=lambda need: need.met):
         label = need.label or need.key
         if need.met:
             runs += [(glyphs.yes, "good"), (f" {label}", "said")]
@@ -124,7 +124,7 @@ _OUTCOMES = {
 }
 
 
-def way_row(way: Way, width: int, glyphs: Glyphs, *, room: int, broken: bool = False) -> list[Run]:
+def way_row(way: TransitionStatus, width: int, glyphs: Glyphs, *, room: int, broken: bool = False) -> list[Run]:
     """A way on: whether it is open, where it leads, and the value that decides. `room` is for the longest name."""
     sign, word, style = _OUTCOMES.get(way.outcome, ("open", way.outcome, "said"))
     open_now = word == "ready"
@@ -138,7 +138,7 @@ def way_row(way: Way, width: int, glyphs: Glyphs, *, room: int, broken: bool = F
     return fitted(runs, width, glyphs.ellipsis)
 
 
-def _decides(way: Way) -> str:
+def _decides(way: TransitionStatus) -> str:
     if way.outcome == "requirement missing" or (way.outcome == "blocked" and way.missing):
         return f"{', '.join(way.missing)} not set"
     packed = way.target_guard if way.outcome == "target's guard is false" else way.guard
@@ -147,17 +147,17 @@ def _decides(way: Way) -> str:
     return own + (live_value(tree) if isinstance(tree, dict) else way.because)
 
 
-def waits_row(mind: MindView, width: int, glyphs: Glyphs) -> list[Run]:
+def waits_row(agent: AgentView, width: int, glyphs: Glyphs) -> list[Run]:
     """What a transition that is wanted waits for."""
-    return fitted([(f"{'waits':<{HEAD}}", "alarm"), (mind.blocked, "said")], width, glyphs.ellipsis)
+    return fitted([(f"{'waits':<{HEAD}}", "alarm"), (agent.blocked, "said")], width, glyphs.ellipsis)
 
 
-def tools_row(mind: MindView, width: int, glyphs: Glyphs) -> list[Run]:
+def tools_row(agent: AgentView, width: int, glyphs: Glyphs) -> list[Run]:
     """The tools that may be called."""
-    if mind.allowed is None:
+    if agent.allowed is None:
         text = "all of the agent's"
     else:
-        text = f" {glyphs.separator} ".join(mind.allowed) or "none in this phase"
+        text = f" {glyphs.separator} ".join(agent.allowed) or "none in this phase"
     return fitted([(f"{'tools':<{HEAD}}", "quiet"), (text, "said")], width, glyphs.ellipsis)
 
 

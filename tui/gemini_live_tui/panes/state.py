@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Input
 
-from gemini_live_runtime.journal.mind_view import MindView, real_key, unpack
+from gemini_live_runtime.journal.agent_view import AgentView, real_key, unpack
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import Ordered, Said
@@ -30,7 +30,7 @@ from gemini_live_tui.widgets.row_list import RowList
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gemini_live_runtime.journal.mind_view import KeyCell
+    from gemini_live_runtime.journal.agent_view import KeyCell
     from gemini_live_tui.app import ConsoleApp
 
 MAX_MADE = 512
@@ -66,7 +66,7 @@ class StatePane(Guarded, Container):
         """`memory`: the file in which it is remembered how keys are listed; None remembers nothing."""
         super().__init__(id=id)
         self._glyphs = glyphs
-        self._mind = MindView()
+        self._agent = AgentView()
         self._elapsed = 0.0
         self._live = False
         self._declared = rows.Declared()
@@ -97,17 +97,17 @@ class StatePane(Guarded, Container):
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """The state of `view`; what changed a moment ago is marked for a while."""
-        self._mind, self._elapsed, self._live = view.mind, frame.elapsed, frame.live
-        if view.mind.shape != self._shape:
-            self._shape = view.mind.shape
+        self._agent, self._elapsed, self._live = view.agent_view, frame.elapsed, frame.live
+        if view.agent_view.shape != self._shape:
+            self._shape = view.agent_view.shape
             self._declared = rows.Declared.of(self._shape)
-        self._breaks = breaks_on(view.mind, "key")
+        self._breaks = breaks_on(view.agent_view, "key")
         self._again = None
         self._list()
         return self._again if frame.live else None
 
     def _list(self) -> None:
-        text, names = self.filter.value.strip(), list(self._mind.keys)
+        text, names = self.filter.value.strip(), list(self._agent.keys)
         wanted = (names, set(self.listing.folded), list(self.listing.pinned))
         if not text and not self.listing.changed_first and wanted == self._listed:
             # Only values have changed, which is most often so: the rows are the same, some look different.
@@ -115,7 +115,7 @@ class StatePane(Guarded, Container):
             return
         self._listed = None if text or self.listing.changed_first else wanted
         listed, self._counts = rows.rows_of(
-            self._mind.keys,
+            self._agent.keys,
             text=text,
             folded=self.listing.folded,
             pinned=self.listing.pinned,
@@ -130,17 +130,17 @@ class StatePane(Guarded, Container):
 
     def note(self) -> str:
         """How many keys, in what order, and what can be taken back in the present."""
-        mind, dot = self._mind, f" {self._glyphs.separator} "
-        count = len(mind.keys)
+        agent, dot = self._agent, f" {self._glyphs.separator} "
+        count = len(agent.keys)
         parts = [f"{count:,} keys" if count != 1 else "1 key"]
-        if mind.keys_beyond:
-            parts.append(f"{mind.keys_beyond:,} more not shown")
+        if agent.keys_beyond:
+            parts.append(f"{agent.keys_beyond:,} more not shown")
         if self.listing.changed_first:
             parts.append("changed first")
-        if mind.undo and self._live:
-            parts.append(f"{mind.undo} to undo")
-        if mind.redo and self._live:
-            parts.append(f"{mind.redo} to redo")
+        if agent.undo and self._live:
+            parts.append(f"{agent.undo} to undo")
+        if agent.redo and self._live:
+            parts.append(f"{agent.redo} to redo")
         return dot.join(parts)
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
@@ -152,7 +152,7 @@ class StatePane(Guarded, Container):
                 scope, self._counts.get(scope, 0), width, glyphs, folded=scope in self.listing.folded
             )
         key = row[1:]
-        cell = self._mind.keys.get(key) if row[:1] in "-^" else None
+        cell = self._agent.keys.get(key) if row[:1] in "-^" else None
         if cell is None:
             return rows.plain_row(row, width, glyphs)
         age = self._elapsed - cell.t
@@ -186,7 +186,7 @@ class StatePane(Guarded, Container):
     def key_at_cursor(self) -> str:
         """The key that the cursor is on, as views spell it; "" for none."""
         row = self.list.row_at_cursor
-        return row[1:] if row[:1] in ("-", "^") and row[1:] in self._mind.keys else ""
+        return row[1:] if row[:1] in ("-", "^") and row[1:] in self._agent.keys else ""
 
     @property
     def _scope_at_cursor(self) -> str:
@@ -198,7 +198,7 @@ class StatePane(Guarded, Container):
         if not key:
             self.post_message(Said("Put the cursor on a key first."))
             return None
-        return key, self._mind.keys[key]
+        return key, self._agent.keys[key]
 
     @on(RowList.Opened)
     def _opened(self, message: RowList.Opened) -> None:
@@ -261,7 +261,7 @@ class StatePane(Guarded, Container):
         if scope == rows.PINNED:
             scope = ""
         if scope:
-            text = json.dumps(rows.scope_json(self._mind.keys, scope), indent=2, ensure_ascii=False)
+            text = json.dumps(rows.scope_json(self._agent.keys, scope), indent=2, ensure_ascii=False)
             self._copy(text, f"the scope {scope}")
         else:
             self.post_message(Said("Put the cursor on a key of the scope first."))
@@ -306,4 +306,4 @@ class StatePane(Guarded, Container):
     def action_break(self) -> None:
         """Hold the agent when the key changes, or no longer."""
         if found := self._cell():
-            self.post_message(Ordered(toggle_breakpoint(self._mind, "key", found[0])))
+            self.post_message(Ordered(toggle_breakpoint(self._agent, "key", found[0])))

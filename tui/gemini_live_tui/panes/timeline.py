@@ -160,7 +160,7 @@ class Timeline(Sheet):
 
 
 def _turn_window(view: SessionView, at: float, now: float) -> Window:
-    cards = [card for card in view.mind.turns.values() if card.t <= at]
+    cards = [card for card in view.agent_view.turns.values() if card.t <= at]
     if not cards:
         return Window(0.0, LEAST_S)
     card = cards[-1]

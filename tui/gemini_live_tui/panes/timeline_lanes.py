@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.mind_view import Span, Tick
+from gemini_live_runtime.journal.agent_view import Span, Tick
 from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import Glyphs
@@ -161,7 +161,7 @@ def _at(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
 
 
 def _spans(lanes: Lanes, lane: str) -> Iterable[Span]:
-    spans, window = lanes.view.mind.spans, lanes.window
+    spans, window = lanes.view.agent_view.spans, lanes.window
     first = max(0, bisect_left(spans, window.start, key=_begin) - _LONGEST_FIRST)
     for span in spans[first : bisect_right(spans, window.end, key=_begin)]:
         if span.lane == lane and (lanes.now if span.end is None else span.end) >= window.start:
@@ -227,7 +227,7 @@ def _voices(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
 
 
 def _phase(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
-    path, window = lanes.view.mind.path, lanes.window
+    path, window = lanes.view.agent_view.path, lanes.window
     cells: list[Cell] = [(" ", "")] * width
     for number, stay in enumerate(path):
         end = path[number + 1].t if number + 1 < len(path) else lanes.now
@@ -259,7 +259,7 @@ def _named(lanes: Lanes, width: int, moments: Sequence[tuple[float, str, str]], 
 
 
 def _ticks(lanes: Lanes, *kinds: str) -> Iterable[Tick]:
-    ticks, window = lanes.view.mind.ticks, lanes.window
+    ticks, window = lanes.view.agent_view.ticks, lanes.window
     first = bisect_left(ticks, window.start, key=_begin)
     for tick in ticks[first : bisect_right(ticks, window.end, key=_begin)]:
         if tick.lane in kinds:
@@ -277,7 +277,7 @@ def _tool(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     window = lanes.window
     cells: list[Cell] = [(" ", "")] * width
     begun: list[tuple[int, str, bool]] = []
-    for run in lanes.view.mind.tools.values():
+    for run in lanes.view.agent_view.tools.values():
         end = lanes.now if run.end is None else run.end
         if end < window.start or run.t >= window.end:
             continue
@@ -296,7 +296,7 @@ def _tool(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
 
 
 def _state(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
-    window, density = lanes.window, lanes.view.mind.state_density
+    window, density = lanes.window, lanes.view.agent_view.state_density
     counts = [0] * width
     # A second that is wider than a cell fills the cells that it covers.
     for second in range(int(window.start), int(window.end) + 1):
@@ -314,14 +314,14 @@ def _state(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
 def _ms(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     moments = [
         (card.t, f"{card.latency_ms:.0f}", "lane-latency")
-        for card in lanes.view.mind.turns.values()
+        for card in lanes.view.agent_view.turns.values()
         if card.latency_ms is not None and lanes.window.start <= card.t < lanes.window.end
     ]
     return _named(lanes, width, moments, glyphs)
 
 
 def _mark(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
-    moments = [(mark.t, mark.text or "mark", "mark") for mark in lanes.view.mind.marks]
+    moments = [(mark.t, mark.text or "mark", "mark") for mark in lanes.view.agent_view.marks]
     return _named(lanes, width, sorted(moments), glyphs)
 
 
@@ -331,10 +331,10 @@ def _things(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     cells: list[Cell] = [(" ", "")] * width
     found: list[tuple[float, str, str]] = []
     start, end = window.start, window.end
-    found.extend((run.t, "t", "lane-tool") for run in lanes.view.mind.tools.values() if start <= run.t < end)
+    found.extend((run.t, "t", "lane-tool") for run in lanes.view.agent_view.tools.values() if start <= run.t < end)
     styles = {"refused": "warn", "watch": "lane-watcher", "held": "warn", "fault": "error"}
     found.extend((tick.t, THINGS[tick.lane], styles[tick.lane]) for tick in _ticks(lanes, *styles))
-    found.extend((mark.t, "m", "mark") for mark in lanes.view.mind.marks)
+    found.extend((mark.t, "m", "mark") for mark in lanes.view.agent_view.marks)
     for t, letter, style in found:
         column = window.column(t, width)
         if 0 <= column < width:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from rich.cells import cell_len
 from textual.binding import BindingType
 
-from gemini_live_runtime.journal.mind_view import ToolRun, unpack
+from gemini_live_runtime.journal.agent_view import ToolRun, unpack
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
@@ -48,7 +48,7 @@ class Tools(RowList):
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """List the calls of `view`."""
         self._view, self._elapsed = view, frame.elapsed
-        runs = view.mind.tools
+        runs = view.agent_view.tools
         self.set_rows(list(reversed(runs)) or [EMPTY])
         running = frame.live and any(run.status == "running" for run in runs.values())
         return _RUNNING_S if running else None
@@ -56,17 +56,17 @@ class Tools(RowList):
     def note(self) -> str:
         """How many there are of each sort."""
         counts: dict[str, int] = {}
-        for run in self._view.mind.tools.values():
+        for run in self._view.agent_view.tools.values():
             counts[word_of(run)] = counts.get(word_of(run), 0) + 1
         return f" {self._glyphs.separator} ".join(f"{count} {word}" for word, count in counts.items())
 
     def selectable(self, row: str) -> bool:
         """A call, not the sentence in place of calls."""
-        return row in self._view.mind.tools
+        return row in self._view.agent_view.tools
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
         """When, what, with what, what came of it, how long it took."""
-        run = self._view.mind.tools.get(row)
+        run = self._view.agent_view.tools.get(row)
         if run is None:
             return [(f"  {fit(row, width - 2, self._glyphs.ellipsis)}", "quiet")]
         word = word_of(run)
@@ -77,7 +77,7 @@ class Tools(RowList):
         name = fit(run.name, max(8, room // 2), self._glyphs.ellipsis)
         call = f"({plain_json(run.args, brackets=False)})"
         result = f" {self._glyphs.arrow} {plain_json(run.result)}" if run.result not in ("", "null", "{}") else ""
-        broken = f" {self._glyphs.stop} break " if run.name in breaks_on(self._view.mind, "tool") else ""
+        broken = f" {self._glyphs.stop} break " if run.name in breaks_on(self._view.agent_view, "tool") else ""
         rest = fit(call + result, room - cell_len(name) - cell_len(broken), self._glyphs.ellipsis)
         used = cell_len(name) + cell_len(broken) + cell_len(rest)
         return [
@@ -91,13 +91,13 @@ class Tools(RowList):
 
     def action_break(self) -> None:
         """Hold the agent whenever this tool is called or answers; or no longer."""
-        run = self._view.mind.tools.get(self.row_at_cursor)
+        run = self._view.agent_view.tools.get(self.row_at_cursor)
         if run is not None:
-            self.post_message(Ordered(toggle_breakpoint(self._view.mind, "tool", run.name)))
+            self.post_message(Ordered(toggle_breakpoint(self._view.agent_view, "tool", run.name)))
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """All about one call."""
-        run = self._view.mind.tools.get(message.row)
+        run = self._view.agent_view.tools.get(message.row)
         if run is None:
             return
         message.stop()

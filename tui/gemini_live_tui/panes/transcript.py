@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from textual import events
 
-from gemini_live_runtime.journal.mind_view import TurnCard
+from gemini_live_runtime.journal.agent_view import TurnCard
 from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_tui.messages import Explain
 from gemini_live_tui.painting.formatting import clock_text, duration_text
@@ -128,7 +128,7 @@ class Transcript(LineList):
         """The turn of an answer, once its stages are known."""
         if block.kind != "model" or block.ms is None:
             return None
-        card = self._view.mind.turns.get(block.turn)
+        card = self._view.agent_view.turns.get(block.turn)
         return card if card is not None and card.stage_names else None
 
     def _body(self, block: Block, room: int) -> Iterator[Run]:

@@ -9,7 +9,7 @@ from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import Run, filled, fitted
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.mind_view import MindView, PatternCard, WatcherCard
+    from gemini_live_runtime.journal.agent_view import AgentView, PatternCard, WatcherCard
 
 EMPTY = ("This agent watches nothing.", "Live.builder().watch(...) and .pattern(...) add watchers.")
 
@@ -20,9 +20,9 @@ ROOMY = 64
 """From this many cells on a row says in words what else it only shows."""
 
 
-def rows_of(mind: MindView) -> list[str]:
+def rows_of(agent: AgentView) -> list[str]:
     """Row ids: `watcher:NAME` and `pattern:NAME`, in the order in which the agent has them."""
-    rows = [*(f"watcher:{name}" for name in mind.watchers), *(f"pattern:{name}" for name in mind.patterns)]
+    rows = [*(f"watcher:{name}" for name in agent.watchers), *(f"pattern:{name}" for name in agent.patterns)]
     return rows or [f"empty:{number}" for number in range(len(EMPTY))]
 
 

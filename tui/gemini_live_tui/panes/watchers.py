@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import BindingType
 
-from gemini_live_runtime.journal.mind_view import MindView
+from gemini_live_runtime.journal.agent_view import AgentView
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import Ordered, Said
@@ -20,7 +20,7 @@ from gemini_live_tui.session_data.breakpoints import breaks_on, toggle_breakpoin
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.mind_view import PatternCard, WatcherCard
+    from gemini_live_runtime.journal.agent_view import PatternCard, WatcherCard
     from gemini_live_tui.app import ConsoleApp
 
 
@@ -33,14 +33,14 @@ class WatchersPane(RowList):
     def __init__(self, *, id: str | None = "watchers", glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
-        self._mind = MindView()
+        self._agent = AgentView()
         self._elapsed = 0.0
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """The watchers of `view`; while the session goes on, what they did gets older."""
-        mind = self._mind = view.mind
+        agent = self._agent = view.agent_view
         self._elapsed = frame.elapsed
-        self.set_rows(rows.rows_of(mind))
+        self.set_rows(rows.rows_of(agent))
         times = [card.last_t for card in self._cards() if card.last_t is not None]
         return min((until_older(frame.elapsed - t) for t in times), default=None) if frame.live else None
 
@@ -51,7 +51,7 @@ class WatchersPane(RowList):
         return f"{fired} of {len(cards)} fired" if cards else ""
 
     def _cards(self) -> list[WatcherCard | PatternCard]:
-        return [*self._mind.watchers.values(), *self._mind.patterns.values()]
+        return [*self._agent.watchers.values(), *self._agent.patterns.values()]
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
@@ -61,21 +61,21 @@ class WatchersPane(RowList):
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
         """One row."""
-        mind, glyphs = self._mind, self._glyphs
+        agent, glyphs = self._agent, self._glyphs
         kind, _, name = row.partition(":")
         if kind == "empty":
             return rows.empty_row(row, width, glyphs)
-        room = max(len(other) for other in (*mind.watchers, *mind.patterns))
-        broken = name in breaks_on(mind, "watcher")
+        room = max(len(other) for other in (*agent.watchers, *agent.patterns))
+        broken = name in breaks_on(agent, "watcher")
         if kind == "watcher":
-            return rows.watcher_row(mind.watchers[name], self._elapsed, width, glyphs, room=room, broken=broken)
-        return rows.pattern_row(mind.patterns[name], self._elapsed, width, glyphs, room=room, broken=broken)
+            return rows.watcher_row(agent.watchers[name], self._elapsed, width, glyphs, room=room, broken=broken)
+        return rows.pattern_row(agent.patterns[name], self._elapsed, width, glyphs, room=room, broken=broken)
 
     @property
     def watcher_at_cursor(self) -> WatcherCard | None:
         """The watcher that the cursor is on; None on a pattern or on nothing."""
         kind, _, name = self.row_at_cursor.partition(":")
-        return self._mind.watchers.get(name) if kind == "watcher" else None
+        return self._agent.watchers.get(name) if kind == "watcher" else None
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """All about it."""
@@ -88,7 +88,7 @@ class WatchersPane(RowList):
         """Hold the agent when this fires, or no longer."""
         kind, _, name = self.row_at_cursor.partition(":")
         if kind in ("watcher", "pattern"):
-            self.post_message(Ordered(toggle_breakpoint(self._mind, "watcher", name)))
+            self.post_message(Ordered(toggle_breakpoint(self._agent, "watcher", name)))
 
     def action_open_watcher(self) -> None:
         """All about the watcher or pattern under the cursor."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.journal.mind_view import MindView, plain_key, unpack
+from gemini_live_runtime.journal.agent_view import AgentView, plain_key, unpack
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.painting.formatting import clock_text, seconds_text
 from gemini_live_tui.painting.glyphs import Glyphs
@@ -18,7 +18,7 @@ from gemini_live_tui.panes.explanations import Tree, all_reads, outline, value_t
 
 if TYPE_CHECKING:
     from gemini_live_runtime import events as ev
-    from gemini_live_runtime.journal.mind_view import KeyCell, WatcherCard, Way
+    from gemini_live_runtime.journal.agent_view import KeyCell, TransitionStatus, WatcherCard
     from gemini_live_runtime.journal.view import SessionView
 
 EXPLAINED = frozenset(
@@ -73,15 +73,15 @@ def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
     """Why an event came to be; None for one that needs no explaining. `before` is the view just before it."""
     from gemini_live_runtime import events as ev
 
-    payload, mind = event.payload, before.mind
+    payload, agent = event.payload, before.agent_view
     if not explained(event):
         return None
     if isinstance(payload, ev.PhaseEntered):
         made = _entered(payload)
     elif isinstance(payload, ev.PhaseBlocked):
-        made = _blocked(payload, mind)
+        made = _blocked(payload, agent)
     elif isinstance(payload, ev.WatcherFired):
-        made = _fired(payload, mind)
+        made = _fired(payload, agent)
     elif isinstance(payload, ev.PatternFired):
         made = Reason(f"{_name(payload.pattern)} was seen", ((_said(payload.text),),))
     elif isinstance(payload, ev.RepairActed):
@@ -89,16 +89,16 @@ def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
     elif isinstance(payload, ev.PromotionDecided):
         made = _kept(payload)
     elif isinstance(payload, ev.ToolFinished):
-        made = _refused(payload, mind)
+        made = _refused(payload, agent)
     else:
         return None
-    keys = {**_cells(made, mind), **_cells_of(made.missing, mind)}
+    keys = {**_cells(made, agent), **_cells_of(made.missing, agent)}
     return Reason(made.title, made.lead, made.trees, made.missing, keys, event.seq)
 
 
-def reason_of_way(way: Way, mind: MindView) -> Reason:
+def reason_of_way(way: TransitionStatus, agent: AgentView) -> Reason:
     """Why the conversation goes this way, or does not."""
-    here = mind.path[-1].phase if mind.path else ""
+    here = agent.path[-1].phase if agent.path else ""
     words = {
         "ready": "It is open: the conversation goes there when the turn ends.",
         "blocked": f"Its guard holds, but {way.to} requires what is not there yet.",
@@ -112,7 +112,7 @@ def reason_of_way(way: Way, mind: MindView) -> Reason:
     named = ((f"The guard from {here}", way.guard), (f"The guard of {way.to}", way.target_guard))
     trees = tuple((heading, tree) for heading, packed in named if isinstance(tree := unpack(packed), dict))
     made = Reason(f"{here} to {way.to}", tuple(lead), trees, way.missing)
-    keys = {**_cells(made, mind), **_cells_of(way.missing, mind)}
+    keys = {**_cells(made, agent), **_cells_of(way.missing, agent)}
     return Reason(made.title, made.lead, made.trees, made.missing, keys)
 
 
@@ -129,20 +129,20 @@ def _entered(p: ev.PhaseEntered) -> Reason:
     return Reason(title, tuple(lead), trees)
 
 
-def _blocked(p: ev.PhaseBlocked, mind: MindView) -> Reason:
+def _blocked(p: ev.PhaseBlocked, agent: AgentView) -> Reason:
     lead = [(_said(f"A guard let the conversation go to {_name(p.target)}, which requires what is not there yet."),)]
     if p.preparing:
         lead.append((_said(f"The agent is preparing {', '.join(_name(name) for name in p.preparing)}."),))
-    way = next((way for way in mind.ways if way.to == _name(p.target)), None)
+    way = next((way for way in agent.ways if way.to == _name(p.target)), None)
     tree = unpack(way.guard) if way is not None else None
     trees = (("The guard that let it", tree),) if isinstance(tree, dict) else ()
     return Reason(f"{_name(p.phase)} to {_name(p.target)} waits", tuple(lead), trees, p.missing)
 
 
-def _fired(p: ev.WatcherFired, mind: MindView) -> Reason:
+def _fired(p: ev.WatcherFired, agent: AgentView) -> Reason:
     how = "was seen, but it is muted: nothing was run" if p.muted else "fired"
     lead: list[Sequence[Run]] = [_change(_name(p.key), value_text(p.old), value_text(p.new))]
-    card = mind.watchers.get(_name(p.watcher))
+    card = agent.watchers.get(_name(p.watcher))
     if p.blocking:
         lead.append((("The turn waited for what it does.", "quiet"),))
     if card is not None and card.defined_at:
@@ -169,15 +169,15 @@ def _kept(p: ev.PromotionDecided) -> Reason:
     return Reason(f"{key} stays as it was", lead, (("", read),))
 
 
-def _refused(p: ev.ToolFinished, mind: MindView) -> Reason:
-    run = mind.tools.get(plain_key(p.call_id))
+def _refused(p: ev.ToolFinished, agent: AgentView) -> Reason:
+    run = agent.tools.get(plain_key(p.call_id))
     lead: list[Sequence[Run]] = [(_said("It was never run; the model was told why:"),)]
     lead.append(((f"  {value_text(p.result, 400)}", "strong"),))
     if run is not None:
         lead.append((("called with ", "quiet"), _said(value_text(unpack(run.args), 200))))
-    if mind.allowed is not None and mind.path:
-        allowed = ", ".join(mind.allowed) or "none"
-        lead.append((("allowed in ", "quiet"), _said(f"{mind.path[-1].phase}: {allowed}")))
+    if agent.allowed is not None and agent.path:
+        allowed = ", ".join(agent.allowed) or "none"
+        lead.append((("allowed in ", "quiet"), _said(f"{agent.path[-1].phase}: {allowed}")))
     return Reason(f"{_name(p.name)} was refused", tuple(lead))
 
 
@@ -241,7 +241,7 @@ def change_lines(key: str, cell: KeyCell, glyphs: Glyphs) -> Iterator[Line]:
     yield 2, [(when, "quiet")]
 
 
-def watcher_lines(card: WatcherCard, mind: MindView, glyphs: Glyphs) -> Iterator[Line]:
+def watcher_lines(card: WatcherCard, agent: AgentView, glyphs: Glyphs) -> Iterator[Line]:
     """What a watcher is, and how what it reads stands now."""
     yield 0, [("when    ", "quiet"), (card.when or card.name, "said")]
     what = "the turn waits for what it does" if card.blocking else "what it does goes on beside the turn"
@@ -251,7 +251,7 @@ def watcher_lines(card: WatcherCard, mind: MindView, glyphs: Glyphs) -> Iterator
     yield 0, ()
     yield 0, [("What it reads", "note")]
     for key in card.keys or ():
-        yield 0, [(key, "key"), *_known(mind.keys.get(plain_key(key)))]
+        yield 0, [(key, "key"), *_known(agent.keys.get(plain_key(key)))]
     if not card.keys:
         yield 0, [("its keys are not known beforehand", "quiet")]
 
@@ -264,13 +264,13 @@ def _writer(cell: KeyCell) -> str:
     return f"{cell.origin} {cell.by}".strip() or "nobody known"
 
 
-def _cells(reason: Reason, mind: MindView) -> dict[str, KeyCell]:
+def _cells(reason: Reason, agent: AgentView) -> dict[str, KeyCell]:
     keys = [str(read.get("key", "")) for _, tree in reason.trees for read in all_reads(tree)]
-    return _cells_of(keys, mind)
+    return _cells_of(keys, agent)
 
 
-def _cells_of(keys: Sequence[str], mind: MindView) -> dict[str, KeyCell]:
-    return {name: mind.keys[name] for key in keys if (name := plain_key(key)) in mind.keys}
+def _cells_of(keys: Sequence[str], agent: AgentView) -> dict[str, KeyCell]:
+    return {name: agent.keys[name] for key in keys if (name := plain_key(key)) in agent.keys}
 
 
 def _said(text: str) -> Run:

@@ -19,7 +19,7 @@ from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.session_data.moment_parser import by_moment
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.mind_view import Mark
+    from gemini_live_runtime.journal.agent_view import Mark
     from gemini_live_runtime.journal.view import SessionView
     from gemini_live_tui.app import ConsoleApp
 
@@ -76,7 +76,7 @@ class MarksScreen(ModalScreen[None]):
 
     def show_view(self, view: SessionView) -> None:
         """List the marks of a view, in the order of their moments."""
-        marks = view.mind.marks
+        marks = view.agent_view.marks
         # Marks are only ever added; old ones are dropped where there are too many.
         told = (len(marks), marks[-1].seq if marks else 0)
         if told == self._told:

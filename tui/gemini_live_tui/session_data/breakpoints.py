@@ -1,6 +1,6 @@
 """Breakpoints as panes and rooms meet them: is there one on this thing, and what to order to change that.
 
-Names are those of a view, which are fit to show; keys are spelled as in `MindView.keys`.
+Names are those of a view, which are fit to show; keys are spelled as in `AgentView.keys`.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from gemini_live_runtime.journal.mind_view import real_key, unpack
+from gemini_live_runtime.journal.agent_view import real_key, unpack
 from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
-    from gemini_live_runtime.journal.mind_view import Breakpoint, MindView
+    from gemini_live_runtime.journal.agent_view import AgentView, Breakpoint
 
 Kind = Literal["watcher", "phase", "transition", "tool", "key", "expression"]
 
@@ -24,30 +24,30 @@ MAX_TARGET = 500
 """Characters of a target that a view keeps."""
 
 
-def breakpoint_on(mind: MindView, kind: Kind, target: str) -> Breakpoint | None:
+def breakpoint_on(agent: AgentView, kind: Kind, target: str) -> Breakpoint | None:
     """The breakpoint on a thing, switched on or off; None for none. A transition's target is `from>to`."""
     shown = _as_shown(kind, target)
-    return next((item for item in mind.breakpoints if item.kind == kind and item.target == shown), None)
+    return next((item for item in agent.breakpoints if item.kind == kind and item.target == shown), None)
 
 
-def breaks_on(mind: MindView, kind: Kind) -> frozenset[str]:
+def breaks_on(agent: AgentView, kind: Kind) -> frozenset[str]:
     """The targets of a kind at which the agent will be held: for the signs in a pane's rows.
 
     Keys are as people write them; ask for one with `shown_key`.
     """
-    return frozenset(item.target for item in mind.breakpoints if item.kind == kind and item.enabled)
+    return frozenset(item.target for item in agent.breakpoints if item.kind == kind and item.enabled)
 
 
 def shown_key(key: str) -> str:
-    """A key of `MindView.keys` as a breakpoint's target has it."""
+    """A key of `AgentView.keys` as a breakpoint's target has it."""
     return _as_shown("key", key)
 
 
-def toggle_breakpoint(mind: MindView, kind: Kind, target: str) -> Order:
+def toggle_breakpoint(agent: AgentView, kind: Kind, target: str) -> Order:
     """The order that takes a breakpoint away, or sets one where there is none or one that is off."""
     from gemini_live_runtime.commands import RemoveBreakpoint, SetBreakpoint
 
-    there = breakpoint_on(mind, kind, target)
+    there = breakpoint_on(agent, kind, target)
     if there is not None and there.enabled:
         return RemoveBreakpoint(id=there.id)
     return SetBreakpoint(kind=kind, target=real_key(target) if kind == "key" else target)
@@ -71,13 +71,13 @@ def told_change(before: Sequence[Breakpoint], after: Sequence[Mapping[str, Any]]
     return f"The agent is no longer held at the {gone[0][0]} {gone[0][1]}." if gone else ""
 
 
-def names_for(mind: MindView, kind: Kind) -> list[str]:
+def names_for(agent: AgentView, kind: Kind) -> list[str]:
     """What a breakpoint of a kind can be set on, in the agent's order; for an expression the keys it may read."""
-    shape: dict[str, Any] = unpack(mind.shape) or {}
+    shape: dict[str, Any] = unpack(agent.shape) or {}
     phases: list[dict[str, Any]] = shape.get("phases", [])
     found: Iterable[Any]
     if kind == "watcher":
-        found = (*mind.watchers, *mind.patterns)
+        found = (*agent.watchers, *agent.patterns)
     elif kind == "phase":
         found = (phase.get("name", "") for phase in phases)
     elif kind == "transition":
@@ -86,7 +86,7 @@ def names_for(mind: MindView, kind: Kind) -> list[str]:
         found = (tool.get("name", "") for tool in shape.get("tools", ()))
     else:
         declared = (item.get("key", "") for item in shape.get("keys", ()))
-        found = sorted({*map(real_key, mind.keys), *declared})
+        found = sorted({*map(real_key, agent.keys), *declared})
     return list(dict.fromkeys(name for item in found if (name := sanitise_line(str(item), MAX_TARGET))))
 
 

@@ -124,7 +124,7 @@ class Cursor:
                 raise before_reach(history)
             return before
         if kind == "mark":
-            marks = sorted(mark.of for mark in history.live.mind.marks)
+            marks = sorted(mark.of for mark in history.live.agent_view.marks)
             index = bisect_right(marks, at) if direction > 0 else bisect_left(marks, at) - 1
             return marks[index] if 0 <= index < len(marks) else None
         from gemini_live_runtime.journal.history import TRANSITIONS, TURNS

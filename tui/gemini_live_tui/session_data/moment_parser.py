@@ -10,8 +10,8 @@ from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.session_data.cursor import require_reach
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.journal.agent_view import Mark
     from gemini_live_runtime.journal.history import History
-    from gemini_live_runtime.journal.mind_view import Mark
 
 FORMS = "12:34, 90 s, turn 14, event 4812, mark 2, phase NAME, start or end"
 
@@ -54,7 +54,7 @@ def _at_time(t: float, history: History) -> int | None:
 
 
 def _turn(number: int, history: History) -> int:
-    card = history.live.mind.turns.get(number)
+    card = history.live.agent_view.turns.get(number)
     bounds = (card.seq, 0) if card is not None else history.turn_bounds(number)
     if bounds is None:
         raise NoSuchMomentError(f"There is no turn {number:,}; the last one is {history.live.turn:,}.")
@@ -73,7 +73,7 @@ def by_moment(marks: Iterable[Mark]) -> list[Mark]:
 
 
 def _mark(number: int, history: History) -> int:
-    marks = by_moment(history.live.mind.marks)
+    marks = by_moment(history.live.agent_view.marks)
     if not 1 <= number <= len(marks):
         count = f"{len(marks)} marks" if len(marks) != 1 else "one mark"
         raise NoSuchMomentError(f"There is no mark {number:,}; this session has {count if marks else 'none'}.")
@@ -81,8 +81,8 @@ def _mark(number: int, history: History) -> int:
 
 
 def _phase(name: str, view: SessionView) -> int:
-    stays = [stay for stay in view.mind.path if stay.phase.lower() == name.lower()]
+    stays = [stay for stay in view.agent_view.path if stay.phase.lower() == name.lower()]
     if not stays:
-        been = ", ".join(dict.fromkeys(stay.phase for stay in view.mind.path)) or "none"
+        been = ", ".join(dict.fromkeys(stay.phase for stay in view.agent_view.path)) or "none"
         raise NoSuchMomentError(f"The conversation was never in phase {name[:40]!r}; it was in {been}.")
     return stays[-1].seq

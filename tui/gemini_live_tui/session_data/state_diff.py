@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from gemini_live_runtime.journal.mind_view import KeyCell, MindView, Removal
+from gemini_live_runtime.journal.agent_view import AgentView, KeyCell, Removal
 from gemini_live_tui.session_data.moment_parser import by_moment
 
 
@@ -31,7 +31,7 @@ class Difference:
         return who(made) if made is not None else ""
 
 
-def differences(before: MindView, after: MindView) -> list[Difference]:
+def differences(before: AgentView, after: AgentView) -> list[Difference]:
     """The keys that differ, in the order of their names. What was written again with the same value does not differ."""
     found: list[Difference] = []
     for key in sorted(before.keys.keys() | after.keys.keys()):
@@ -60,7 +60,7 @@ class Pair:
     title: str
 
 
-def turn_pair(view_turns: MindView, turn: int, last_seq: int) -> Pair | None:
+def turn_pair(view_turns: AgentView, turn: int, last_seq: int) -> Pair | None:
     """A turn from its beginning to its end, or to `last_seq` while it goes on."""
     card = view_turns.turns.get(turn)
     if card is None:
@@ -69,9 +69,9 @@ def turn_pair(view_turns: MindView, turn: int, last_seq: int) -> Pair | None:
     return Pair(card.seq - 1, card.end_seq or last_seq, f"turn {turn}{going}")
 
 
-def mark_pair(mind: MindView, number: int, last_seq: int) -> Pair | None:
+def mark_pair(agent: AgentView, number: int, last_seq: int) -> Pair | None:
     """From mark `number` (from 1) to the next one, or to the present."""
-    marks = by_moment(mind.marks)
+    marks = by_moment(agent.marks)
     if not 1 <= number <= len(marks):
         return None
     mark = marks[number - 1]

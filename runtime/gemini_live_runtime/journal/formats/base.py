@@ -65,7 +65,7 @@ class Window:
 
 
 @dataclass(slots=True)
-class Survey:
+class SessionExtent:
     """What a first look through a session found. Times are session time in seconds."""
 
     last: int = 0
@@ -76,7 +76,7 @@ class Survey:
     """The moments that were marked."""
 
 
-class Material:
+class ExportSource:
     """A session as its exporters see it: the same events however often they are read, redacted if so wished.
 
     `path` is a session's folder or events file. Raises as `export` does.
@@ -85,9 +85,9 @@ class Material:
     def __init__(self, path: Path, *, redact: bool, wanted: Range) -> None:
         self.journal = journal = read_journal(path)
         self.redaction = Redaction() if redact else None
-        self.survey = _surveyed(journal, self.redaction)
+        self.extent = _extent_of(journal, self.redaction)
         self.problems = journal.problem_count
-        self.window = _window(wanted, self.survey)
+        self.window = _window(wanted, self.extent)
         self.name = _name(journal)
         title = title_of(journal.folder)
         self.title = title if self.redaction is None else self.redaction.line(title)
@@ -98,7 +98,7 @@ class Material:
         """All events, from the beginning; those written after the first look are left out."""
         redaction, self.places = self.redaction, 0
         for event in self.journal:
-            if event.seq > self.survey.last:
+            if event.seq > self.extent.last:
                 return
             if redaction is None:
                 yield event
@@ -113,8 +113,8 @@ class Material:
 # -- the first look --------------------------------------------------------------------------------------------------
 
 
-def _surveyed(journal: Journal, redaction: Redaction | None) -> Survey:
-    found = Survey()
+def _extent_of(journal: Journal, redaction: Redaction | None) -> SessionExtent:
+    found = SessionExtent()
     times: dict[int, float] = {}
     marked: list[tuple[ev.Event, ev.MarkSet]] = []
     for event in journal:
@@ -135,53 +135,53 @@ def _surveyed(journal: Journal, redaction: Redaction | None) -> Survey:
     return found
 
 
-def _window(wanted: Range, survey: Survey) -> Window:
+def _window(wanted: Range, extent: SessionExtent) -> Window:
     timed = wanted.start is not None or wanted.end is not None
     if timed + (wanted.turn is not None) + (wanted.around_marks is not None) > 1:
         raise UsageError("A range is seconds, or a turn, or marks", remedy="Give one of them", field="range")
     if wanted.turn is not None:
-        return _turn(wanted.turn, survey)
+        return _turn(wanted.turn, extent)
     if wanted.around_marks is not None:
-        return _around(wanted.around_marks, survey)
+        return _around(wanted.around_marks, extent)
     if not timed:
-        return Window(((0.0, survey.end),))
-    start, end = wanted.start or 0.0, survey.end if wanted.end is None else wanted.end
+        return Window(((0.0, extent.end),))
+    start, end = wanted.start or 0.0, extent.end if wanted.end is None else wanted.end
     if not 0 <= start < end:
         raise UsageError(
             f"There is nothing from {start:g} s to {end:g} s",
             remedy="The beginning comes before the end",
             field="range",
         )
-    if start > survey.end:
+    if start > extent.end:
         raise UsageError(
-            f"The session is over after {survey.end:.1f} s", remedy=f"Begin before {start:g} s", field="range"
+            f"The session is over after {extent.end:.1f} s", remedy=f"Begin before {start:g} s", field="range"
         )
     words = f"{start:g} s to {end:g} s"
-    return Window(((start, min(end, survey.end)),), None, words, f"-{start:g}s-{end:g}s", False)
+    return Window(((start, min(end, extent.end)),), None, words, f"-{start:g}s-{end:g}s", False)
 
 
-def _turn(number: int, survey: Survey) -> Window:
-    if number not in survey.turns:
-        known = f"it has turns {min(survey.turns)} to {max(survey.turns)}" if survey.turns else "it has no turns"
+def _turn(number: int, extent: SessionExtent) -> Window:
+    if number not in extent.turns:
+        known = f"it has turns {min(extent.turns)} to {max(extent.turns)}" if extent.turns else "it has no turns"
         raise UsageError(f"There is no turn {number} in this session", remedy=f"{known.capitalize()}", field="turn")
-    later = [t for turn, t in survey.turns.items() if turn > number]
-    stretch = (survey.turns[number], min(later, default=survey.end))
+    later = [t for turn, t in extent.turns.items() if turn > number]
+    stretch = (extent.turns[number], min(later, default=extent.end))
     return Window((stretch,), number, f"turn {number}", f"-turn{number}", False)
 
 
-def _around(seconds: float, survey: Survey) -> Window:
+def _around(seconds: float, extent: SessionExtent) -> Window:
     if not 0 < seconds <= 3600:
         raise UsageError(f"{seconds:g} s around marks is not possible", remedy="Give 1 to 3600 s", field="around-marks")
-    if not survey.marks:
+    if not extent.marks:
         raise UsageError("Nothing was marked in this session", remedy="Choose another range", field="around-marks")
     stretches: list[tuple[float, float]] = []
-    for mark in survey.marks:
-        start, end = max(0.0, mark - seconds), min(survey.end, mark + seconds)
+    for mark in extent.marks:
+        start, end = max(0.0, mark - seconds), min(extent.end, mark + seconds)
         if stretches and start <= stretches[-1][1]:
             stretches[-1] = (stretches[-1][0], max(end, stretches[-1][1]))
         else:
             stretches.append((start, end))
-    count = len(survey.marks)
+    count = len(extent.marks)
     words = f"{seconds:g} s around {'the mark' if count == 1 else f'each of {count} marks'}"
     return Window(tuple(stretches), None, words, "-marks", False)
 

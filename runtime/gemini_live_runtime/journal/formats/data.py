@@ -15,20 +15,20 @@ import json
 from collections.abc import Iterator
 
 from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.formats.base import Material
+from gemini_live_runtime.journal.formats.base import ExportSource
 from gemini_live_runtime.journal.view import SessionView
 
 FORMAT = "gemini-live-tui/export"
 VERSION = 1
 
 
-def data(material: Material) -> Iterator[bytes]:
+def data(material: ExportSource) -> Iterator[bytes]:
     """The object, its events one on a line."""
-    window, survey = material.window, material.survey
+    window, extent = material.window, material.extent
     head = {
         "format": FORMAT,
         "version": VERSION,
-        "session": {"id": material.name, "title": material.title, "seconds": survey.end, "turns": len(survey.turns)},
+        "session": {"id": material.name, "title": material.title, "seconds": extent.end, "turns": len(extent.turns)},
         "range": {"words": window.words, "stretches": window.stretches, "turn": window.turn},
         "redacted": material.redaction is not None,
     }

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.formats.base import Material
+from gemini_live_runtime.journal.formats.base import ExportSource
 from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_runtime.text import sanitise, sanitise_line
@@ -49,9 +49,9 @@ class _Facts:
                 self.marks += 1
 
 
-def markdown(material: Material) -> Iterator[bytes]:
+def markdown(material: ExportSource) -> Iterator[bytes]:
     """UTF-8."""
-    view, facts = SessionView(), _Facts()
+    view, summary = SessionView(), _Facts()
     covers = material.window.covers
     waiting: dict[int, Block] = {}
     seen, turn, patience = 0, -1, 64
@@ -77,7 +77,7 @@ def markdown(material: Material) -> Iterator[bytes]:
         apply(view, event)
         t = marked_at(event, event.payload) if isinstance(event.payload, ev.MarkSet) else event.t
         if covers(t, event.turn):
-            facts.take(event)
+            summary.take(event)
         if view.next_block - 1 > seen:
             for block in reversed(view.blocks):
                 if block.id <= seen:
@@ -88,7 +88,7 @@ def markdown(material: Material) -> Iterator[bytes]:
                 settle(view.turn - 1)
                 patience = 2 * len(waiting) + 64
     settle(float("inf"))
-    yield _head(material, view, facts).encode("utf-8", "replace")
+    yield _head(material, view, summary).encode("utf-8", "replace")
     yield b"## Transcript\n\n"
     for text in body:
         yield f"{text}\n".encode("utf-8", "replace")
@@ -96,20 +96,20 @@ def markdown(material: Material) -> Iterator[bytes]:
         yield b"Nothing was said.\n"
 
 
-def _head(material: Material, view: SessionView, facts: _Facts) -> str:
+def _head(material: ExportSource, view: SessionView, summary: _Facts) -> str:
     rows = [
         ("Session", material.name),
         ("Started", _when(view.wall)),
         ("Agent", view.agent),
         ("Model", f"{view.model or '?'} ({view.backend})"),
-        ("Length", f"{_clock(material.survey.end)}, {_count(len(material.survey.turns), 'turn')}"),
+        ("Length", f"{_clock(material.extent.end)}, {_count(len(material.extent.turns), 'turn')}"),
         ("Ended", view.ended or ("still running" if material.journal.running else "broken off")),
-        ("Phases", " → ".join(facts.phases)),
-        ("Tools", _count(facts.calls, "call") + (f", {facts.failed} not ok" if facts.failed else "")),
-        ("Watchers", f"fired {_count(facts.watchers, 'time')}" if facts.watchers else ""),
-        ("Marks", str(facts.marks) if facts.marks else ""),
+        ("Phases", " → ".join(summary.phases)),
+        ("Tools", _count(summary.calls, "call") + (f", {summary.failed} not ok" if summary.failed else "")),
+        ("Watchers", f"fired {_count(summary.watchers, 'time')}" if summary.watchers else ""),
+        ("Marks", str(summary.marks) if summary.marks else ""),
         ("Interruptions", str(view.interruptions) if view.interruptions else ""),
-        ("Latency", _latency(facts.latencies)),
+        ("Latency", _latency(summary.latencies)),
         ("Tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out" if view.prompt_tokens else ""),
         ("Cost", "" if view.cost_usd is None else f"about ${view.cost_usd:.4f}"),
         ("Part", "" if material.window.whole else material.window.words),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.errors import JournalError, UsageError
-from gemini_live_runtime.journal.formats.base import Format, Material
+from gemini_live_runtime.journal.formats.base import ExportSource, Format
 from gemini_live_runtime.journal.sound_map import Lane, SoundMap, lane_samples
 from gemini_live_runtime.journal.tracks import FILES, RATES, wav_header
 
@@ -31,7 +31,7 @@ _LEAD_S = 1.0
 _CHUNK_S = 1
 
 
-def sound(material: Material, fmt: Format) -> Iterator[bytes]:
+def sound(material: ExportSource, fmt: Format) -> Iterator[bytes]:
     """A WAV file: its header, then its samples. Raises `JournalError` when that sound was not recorded."""
     where = SoundMap()
     for event in material.events():
@@ -76,7 +76,7 @@ def _missing(what: str) -> JournalError:
     )
 
 
-def _stretches(material: Material) -> list[tuple[float, float]]:
+def _stretches(material: ExportSource) -> list[tuple[float, float]]:
     lead = _LEAD_S if material.window.turn is not None else 0.0
     stretches = [(max(0.0, start - lead), end) for start, end in material.window.stretches]
     if sum(end - start for start, end in stretches) > LONGEST_S:

@@ -9,24 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.journal.mind_view import (
+from gemini_live_runtime.journal.agent_view import (
     MAX_NUMBERS,
     MAX_REMOVED,
-    MindView,
+    AgentView,
     pack,
     plain_key,
     real_key,
     unpack,
 )
+from gemini_live_runtime.journal.fold import fold
 
 
-def mind(*payloads: ev.Payload | tuple[float, ev.Payload]) -> MindView:
+def agent_view(*payloads: ev.Payload | tuple[float, ev.Payload]) -> AgentView:
     events = []
     for seq, item in enumerate(payloads, 1):
         t, payload = item if isinstance(item, tuple) else (float(seq), item)
         events.append(ev.Event(seq, t, 1, 1, payload))
-    return fold(events).mind
+    return fold(events).agent_view
 
 
 def wrote(key: str, new: Any, old: Any = None, **values: Any) -> ev.StateChanged:
@@ -44,9 +44,9 @@ def test_every_key_comes_back_from_its_plain_spelling(key):
 
 
 def test_a_key_knows_its_value_its_writer_and_what_it_was():
-    cell = mind(wrote("app:plan", None, by="offer", added=True), wrote("app:plan", "gold", reason="said so")).keys[
-        "app:plan"
-    ]
+    cell = agent_view(
+        wrote("app:plan", None, by="offer", added=True), wrote("app:plan", "gold", reason="said so")
+    ).keys["app:plan"]
     assert (cell.text, cell.kind, unpack(cell.was), cell.origin, cell.reason) == (
         '"gold"',
         "text",
@@ -58,40 +58,40 @@ def test_a_key_knows_its_value_its_writer_and_what_it_was():
 
 
 def test_a_removed_key_is_gone_and_a_new_one_of_its_name_begins_afresh():
-    view = mind(wrote("a", 1, added=True), wrote("a", None, 1, removed=True), wrote("a", 2, added=True))
+    view = agent_view(wrote("a", 1, added=True), wrote("a", None, 1, removed=True), wrote("a", 2, added=True))
     assert (view.keys["a"].changes, view.keys["a"].was) == (1, "")
 
 
 def test_who_removed_a_key_is_known_until_it_is_there_again():
     gone = wrote("a", None, 1, removed=True, origin="operator", by="", reason="not \x1b[1mtrue")
-    removal = mind(wrote("a", 1, added=True), gone).removed["a"]
+    removal = agent_view(wrote("a", 1, added=True), gone).removed["a"]
     assert (removal.origin, removal.by, removal.reason, removal.seq) == ("operator", "", "not true", 2)
-    back = mind(wrote("a", 1, added=True), gone, wrote("a", 2, added=True))
+    back = agent_view(wrote("a", 1, added=True), gone, wrote("a", 2, added=True))
     assert (list(back.keys), back.removed) == (["a"], {})
 
 
 def test_of_removed_keys_the_last_are_remembered():
     gone = [wrote(f"k{number}", None, 1, removed=True) for number in range(MAX_REMOVED + 5)]
-    found = mind(*gone, wrote("k9", None, 1, removed=True)).removed
+    found = agent_view(*gone, wrote("k9", None, 1, removed=True)).removed
     assert len(found) == MAX_REMOVED
     assert "k4" not in found
     assert list(found)[-1] == "k9"
 
 
 def test_numbers_keep_a_bounded_history_and_true_is_none():
-    cell = mind(*(wrote("n", number) for number in range(40)), wrote("n", True)).keys["n"]
+    cell = agent_view(*(wrote("n", number) for number in range(40)), wrote("n", True)).keys["n"]
     assert cell.kind == "bool"
     assert cell.numbers == tuple(float(number) for number in range(40 - MAX_NUMBERS, 40))
 
 
 def test_a_whole_number_that_no_float_holds_is_kept_and_drawn_as_beyond_all():
-    cell = mind(wrote("n", 3), wrote("n", 10**400), wrote("n", -(10**400))).keys["n"]
+    cell = agent_view(wrote("n", 3), wrote("n", 10**400), wrote("n", -(10**400))).keys["n"]
     assert cell.numbers == (3, inf, -inf)
     assert unpack(cell.value) == -(10**400)
 
 
 def test_the_path_tells_how_long_each_phase_lasted():
-    view = mind((1.0, entered("greet")), (5.5, entered("verify")), (6.0, entered("greet")))
+    view = agent_view((1.0, entered("greet")), (5.5, entered("verify")), (6.0, entered("greet")))
     assert [(stay.phase, stay.seconds) for stay in view.path] == [("greet", 4.5), ("verify", 0.5), ("greet", None)]
     assert view.visits == {"greet": 2, "verify": 1}
 
@@ -99,15 +99,15 @@ def test_the_path_tells_how_long_each_phase_lasted():
 def test_a_new_phase_forgets_the_ways_of_the_old_one():
     ways = ({"to": "close", "outcome": "ready", "because": "", "guard": {"text": "x", "value": True}},)
     read = ev.GuardsRead(phase="offer", ways=ways, needs=({"key": "app:plan", "label": "plan", "met": True, "by": ""},))
-    assert mind(entered("offer"), read).ways[0].to == "close"
-    after = mind(entered("offer"), read, entered("close", terminal=True))
+    assert agent_view(entered("offer"), read).ways[0].to == "close"
+    after = agent_view(entered("offer"), read, entered("close", terminal=True))
     assert (after.ways, after.needs, after.terminal) == ((), (), True)
 
 
 def test_a_watcher_remembers_its_firing_and_how_near_it_came_since():
     miss: dict[str, Any] = {"watcher": "angry", "key": "app:anger", "old": 0, "new": 0.3, "missing": "0.4 below 0.7"}
     fired = ev.WatcherFired(watcher="angry", key="app:anger", old=0.3, new=0.8, explanation={})
-    view = mind(ev.WatchersMissed(misses=({**miss, "share": 0.43},)), fired, ev.WatchersMissed(misses=(miss,)))
+    view = agent_view(ev.WatchersMissed(misses=({**miss, "share": 0.43},)), fired, ev.WatchersMissed(misses=(miss,)))
     card = view.watchers["angry"]
     assert (card.fired, card.last, card.last_seq) == (1, "app:anger 0.3 → 0.8", 2)
     assert (card.miss, card.share, card.shares) == ("0.4 below 0.7", None, (0.43,))
@@ -118,7 +118,7 @@ def test_describing_the_agent_again_keeps_what_its_watchers_have_done():
     fired = ev.WatcherFired(watcher="angry", key="k", old=0, new=1, explanation={})
     before = ev.AgentDescribed(agent="a", watchers=({"name": "angry", "when": "k is true"}, {"name": "gone"}))
     after = ev.AgentDescribed(agent="a", watchers=({"name": "angry", "when": "k == 2"},))
-    cards = mind(before, fired, after).watchers
+    cards = agent_view(before, fired, after).watchers
     assert list(cards) == ["angry"]
     assert (cards["angry"].fired, cards["angry"].when) == (1, "k == 2")
 
@@ -126,8 +126,8 @@ def test_describing_the_agent_again_keeps_what_its_watchers_have_done():
 def test_a_call_runs_until_it_is_answered():
     called = ev.ToolCalled(call_id="c\x1b1", name="verify", args={"dob": "1988"})
     done = ev.ToolFinished(call_id="c\x1b1", name="verify", status="ok", result={"ok": True}, ms=141.0, delivered=True)
-    (running,) = mind(called).tools.values()
-    (finished,) = mind(called, done).tools.values()
+    (running,) = agent_view(called).tools.values()
+    (finished,) = agent_view(called, done).tools.values()
     assert (running.status, running.end) == ("running", None)
     assert (finished.status, finished.ms, unpack(finished.result)) == ("ok", 141.0, {"ok": True})
 
@@ -136,16 +136,16 @@ def test_an_interrupted_answer_ends_its_span_as_cut():
     cut = ev.TurnInterrupted(
         by="server", cut_below=1, heard_samples=0, unheard_samples=0, heard_text="", unheard_text=""
     )
-    (span,) = mind((1.0, ev.PlaybackStarted()), (2.0, cut), (3.0, ev.PlaybackDrained(of=1))).spans
+    (span,) = agent_view((1.0, ev.PlaybackStarted()), (2.0, cut), (3.0, ev.PlaybackDrained(of=1))).spans
     assert (span.t, span.end, span.cut) == (1.0, 2.0, True)
 
 
 def test_a_held_agent_counts_what_waits_until_it_goes_on():
     held = ev.AgentHeld(by="b1", at="watcher angry", explanation={"text": "x", "value": True})
-    standing = mind(held, ev.AgentHolding(answers=1, steps=3))
+    standing = agent_view(held, ev.AgentHolding(answers=1, steps=3))
     assert standing.held is not None
     assert (standing.held.answers, standing.held.steps) == (1, 3)
-    assert mind(held, ev.AgentReleased(how="continue", seconds=1.0)).held is None
+    assert agent_view(held, ev.AgentReleased(how="continue", seconds=1.0)).held is None
 
 
 def test_a_value_that_is_too_long_leaves_a_note_and_stays_small():
@@ -153,12 +153,12 @@ def test_a_value_that_is_too_long_leaves_a_note_and_stays_small():
 
 
 def test_a_mark_stands_at_the_time_that_it_is_meant_for_and_without_one_where_it_was_set():
-    found = mind((3.0, ev.MarkSet(text="then", of=1, t=1.5)), (5.0, ev.MarkSet(text="as before", of=1)))
+    found = agent_view((3.0, ev.MarkSet(text="then", of=1, t=1.5)), (5.0, ev.MarkSet(text="as before", of=1)))
     assert [(mark.t, mark.seq, mark.of) for mark in found.marks] == [(1.5, 1, 1), (5.0, 2, 1)]
 
 
 def test_a_recording_cannot_place_a_mark_outside_of_what_had_been():
-    found = mind((3.0, ev.MarkSet(t=-4.0, of=1)), (5.0, ev.MarkSet(t=1e300, of=1)))
+    found = agent_view((3.0, ev.MarkSet(t=-4.0, of=1)), (5.0, ev.MarkSet(t=1e300, of=1)))
     assert [mark.t for mark in found.marks] == [0.0, 5.0]
 
 

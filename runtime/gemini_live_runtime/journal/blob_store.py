@@ -10,7 +10,7 @@ import tempfile
 import zlib
 from typing import IO
 
-Ticket = bytes | tuple[int, int]
+BlobRef = bytes | tuple[int, int]
 """What `put` gives for `get`: the compressed bytes themselves, or their offset and length in the file."""
 
 MAX_FILE_BYTES = 1 << 30
@@ -20,7 +20,7 @@ _LEVEL = 1
 """A keyframe takes four times as long at 6 and becomes an eighth smaller."""
 
 
-class Shelf:
+class BlobStore:
     """Byte strings by ticket. `held` counts the compressed bytes that are in memory."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Shelf:
         self._end = 0
         self._usable = True
 
-    def put(self, data: bytes, *, disk: bool) -> Ticket:
+    def put(self, data: bytes, *, disk: bool) -> BlobRef:
         """Keep `data`; with `disk` in the file where that is possible, otherwise in memory. Never raises."""
         packed = zlib.compress(data, _LEVEL)
         if disk and self._usable and self._end + len(packed) <= MAX_FILE_BYTES:
@@ -41,7 +41,7 @@ class Shelf:
         self.held += len(packed)
         return packed
 
-    def get(self, ticket: Ticket) -> bytes:
+    def get(self, ticket: BlobRef) -> bytes:
         """What was put for `ticket`; raises `OSError` when the file cannot be read."""
         if isinstance(ticket, bytes):
             return zlib.decompress(ticket)
@@ -54,7 +54,7 @@ class Shelf:
             raise OSError("the temporary file of the history is incomplete")
         return zlib.decompress(packed)
 
-    def drop(self, ticket: Ticket) -> None:
+    def drop(self, ticket: BlobRef) -> None:
         """Forget what was put for `ticket`; room in the file is not used again."""
         if isinstance(ticket, bytes):
             self.held -= len(ticket)
@@ -66,7 +66,7 @@ class Shelf:
             with contextlib.suppress(OSError):
                 file.close()
 
-    def _write(self, packed: bytes) -> Ticket:
+    def _write(self, packed: bytes) -> BlobRef:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="gemini-live-tui-", buffering=0)  # noqa: SIM115 - `close`
         self._file.seek(self._end)

@@ -34,7 +34,7 @@ _STAMP = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class SessionSummary:
     """What the events of a session say. `when` is Unix seconds (0: unknown), `duration_s` seconds."""
 
     when: float = 0.0
@@ -57,17 +57,17 @@ class Facts:
     """Why this cannot be read as a session, in a sentence; "" when it can."""
 
 
-def facts_of(folder: Path) -> Facts:
+def summarise(folder: Path) -> SessionSummary:
     """Look through a session's events. Never raises for what is in them."""
     try:
         with os.fdopen(paths.open_private(folder / EVENTS, os.O_RDONLY), "rb") as file:
             header, _ = _line(file)
             problem = _fault(header)
             if problem:
-                return Facts(problem=problem)
+                return SessionSummary(problem=problem)
             return _Scan().run(file)
     except OSError as error:
-        return Facts(problem=f"It cannot be read: {error.strerror or error}.")
+        return SessionSummary(problem=f"It cannot be read: {error.strerror or error}.")
 
 
 def _fault(header: bytes) -> str:
@@ -97,7 +97,7 @@ class _Scan:
         self.last: dict[str, bytes] = {}
         """The last line of each kind that is read at the end."""
 
-    def run(self, file: BinaryIO) -> Facts:
+    def run(self, file: BinaryIO) -> SessionSummary:
         size = os.fstat(file.fileno()).st_size
         jumped = False
         while True:
@@ -127,15 +127,15 @@ class _Scan:
         elif kind in ("code.failed", "extraction.failed") or (kind in _PERHAPS and _PERHAPS[kind](_data(line))):
             self.errors += 1
 
-    def _facts(self) -> Facts:
+    def _facts(self) -> SessionSummary:
         if not self.events:
-            return Facts(
+            return SessionSummary(
                 problem="It holds no event: the session ended before anything happened, or the file is damaged."
             )
         data = {kind: _data(line) for kind, line in self.last.items()}
         started, ended = data.get("session.started", {}), data.get("session.ended")
         cost = data.get("usage.reported", {}).get("cost_usd")
-        return Facts(
+        return SessionSummary(
             when=number(started.get("wall")),
             agent=_short(started.get("agent")),
             model=_short(started.get("model")),

@@ -97,7 +97,7 @@ class Removal:
 
 
 @record
-class Stay:
+class PhaseVisit:
     """A phase that was entered by event `seq`; `seconds` is how long it lasted, None while it does."""
 
     phase: str
@@ -120,7 +120,7 @@ class Need:
 
 
 @record
-class Way:
+class TransitionStatus:
     """A way out of the current phase. `guard` and `target_guard` are packed explanations, "" for none."""
 
     to: str
@@ -300,7 +300,7 @@ class Breakpoint:
 
 
 @record
-class Held:
+class Hold:
     """The agent is held since `t`; `of` is the event that set it off, `explanation` packed, `next` what waits first."""
 
     by: str
@@ -315,7 +315,7 @@ class Held:
 
 
 @dataclass(slots=True)
-class MindView:
+class AgentView:
     """Everything a display knows about an agent's mind. `shape` is the packed `agent.described`, "" before it came.
 
     `keys` and `removed` are by `plain_key`, in the order in which they were first written, or removed last; a key is in
@@ -328,10 +328,10 @@ class MindView:
     keys_beyond: int = 0
     removed: dict[str, Removal] = field(default_factory=dict)
     changes: int = 0
-    path: list[Stay] = field(default_factory=list)
+    path: list[PhaseVisit] = field(default_factory=list)
     visits: dict[str, int] = field(default_factory=dict)
     needs: tuple[Need, ...] = ()
-    ways: tuple[Way, ...] = ()
+    ways: tuple[TransitionStatus, ...] = ()
     allowed: tuple[str, ...] | None = None
     """Tools that the phase allows; None is all."""
     terminal: bool = False
@@ -347,13 +347,13 @@ class MindView:
     marks: list[Mark] = field(default_factory=list)
     instruction: str = ""
     breakpoints: tuple[Breakpoint, ...] = ()
-    held: Held | None = None
+    held: Hold | None = None
     undo: int = 0
     redo: int = 0
     dropped: int = 0
     """Events that slow readers lost."""
 
-    def copy(self) -> MindView:
+    def copy(self) -> AgentView:
         """An equal view that later events do not change: lists and dicts are copied, the frozen items shared."""
         other = copy.copy(self)
         for name in _CONTAINERS:
@@ -375,9 +375,9 @@ class MindView:
         return value
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> MindView:
+    def from_json(cls, value: Mapping[str, Any]) -> AgentView:
         """Restore a view; fields this version does not know are ignored, missing ones take their defaults."""
-        mind = cls()
+        agent = cls()
         for name, item in value.items():
             if name not in _FIELDS:
                 continue
@@ -389,22 +389,22 @@ class MindView:
                 item = _made(made, item) if name == "held" else [_made(made, entry) for entry in item]
             if name in _TUPLES and item is not None:
                 item = tuple(item)
-            setattr(mind, name, item)
-        return mind
+            setattr(agent, name, item)
+        return agent
 
 
-_CONTAINERS = tuple(f.name for f in fields(MindView) if hasattr(getattr(MindView(), f.name), "copy"))
+_CONTAINERS = tuple(f.name for f in fields(AgentView) if hasattr(getattr(AgentView(), f.name), "copy"))
 """Fields that hold a list or a dict."""
 
-_FIELDS = tuple(f.name for f in fields(MindView))
+_FIELDS = tuple(f.name for f in fields(AgentView))
 _DICTS = frozenset(("keys", "removed", "visits", "watchers", "patterns", "tools", "turns", "state_density"))
 _TUPLES = frozenset(("needs", "ways", "allowed", "breakpoints"))
 _ITEMS: dict[str, type[Any]] = {
     "keys": KeyCell,
     "removed": Removal,
-    "path": Stay,
+    "path": PhaseVisit,
     "needs": Need,
-    "ways": Way,
+    "ways": TransitionStatus,
     "watchers": WatcherCard,
     "patterns": PatternCard,
     "tools": ToolRun,
@@ -413,7 +413,7 @@ _ITEMS: dict[str, type[Any]] = {
     "ticks": Tick,
     "marks": Mark,
     "breakpoints": Breakpoint,
-    "held": Held,
+    "held": Hold,
 }
 _ITEM_FIELDS = {cls: tuple(f.name for f in fields(cls)) for cls in _ITEMS.values()}
 

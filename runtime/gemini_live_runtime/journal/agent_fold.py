@@ -1,4 +1,4 @@
-"""The fold of an agent's mind into a `MindView`: its parts, state, phases, guards, watchers and patterns."""
+"""The fold of an agent's mind into a `AgentView`: its parts, state, phases, guards, watchers and patterns."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import replace
 from math import inf
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold_parts import MAX_TEXT, Handler, bound, clean_name, packed_tree, shown, tick
-from gemini_live_runtime.journal.mind_view import (
+from gemini_live_runtime.journal.agent_view import (
     MAX_KEYS,
     MAX_NUMBERS,
     MAX_PATH,
@@ -16,13 +15,14 @@ from gemini_live_runtime.journal.mind_view import (
     KeyCell,
     Need,
     PatternCard,
+    PhaseVisit,
     Removal,
-    Stay,
+    TransitionStatus,
     WatcherCard,
-    Way,
     pack,
     plain_key,
 )
+from gemini_live_runtime.journal.fold_parts import MAX_TEXT, Handler, bound, clean_name, packed_tree, shown, tick
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 
@@ -39,14 +39,14 @@ _WATCHERS = Dirty.WATCHERS | Dirty.TIMELINE
 
 def described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirty:
     """The agent's parts; what they have done so far is kept by name."""
-    mind = view.mind
+    agent = view.agent_view
     shape = {name: getattr(p, name) for name in ("phases", "computed", "keys", "tools", "extractors")}
-    mind.shape, mind.shape_seq = (
+    agent.shape, agent.shape_seq = (
         pack({**shape, "agent": p.agent, "instruction": p.instruction, "initial_phase": p.initial_phase}),
         event.seq,
     )
-    known_watchers, known_patterns = mind.watchers, mind.patterns
-    mind.watchers, mind.patterns = {}, {}
+    known_watchers, known_patterns = agent.watchers, agent.patterns
+    agent.watchers, agent.patterns = {}, {}
     for item in p.watchers:
         card = WatcherCard(
             clean_name(str(item.get("name", ""))),
@@ -58,12 +58,12 @@ def described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirty
         before = known_watchers.get(card.name)
         if before is not None:
             card = replace(before, when=card.when, keys=card.keys, blocking=card.blocking, defined_at=card.defined_at)
-        mind.watchers[card.name] = card
+        agent.watchers[card.name] = card
     for item in p.patterns:
         name = clean_name(str(item.get("name", "")))
         when = sanitise_line(str(item.get("when", "")), MAX_TEXT)
         place = sanitise_line(str(item.get("defined_at", "")), MAX_TEXT)
-        mind.patterns[name] = replace(known_patterns.get(name, PatternCard(name)), when=when, defined_at=place)
+        agent.patterns[name] = replace(known_patterns.get(name, PatternCard(name)), when=when, defined_at=place)
     return Dirty.PHASE | Dirty.WATCHERS | Dirty.STATE | Dirty.TOOLS
 
 
@@ -72,27 +72,27 @@ def described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirty
 
 def state_changed(view: SessionView, event: ev.Event, p: ev.StateChanged) -> Dirty:
     """One key's new cell."""
-    mind = view.mind
-    mind.changes += 1
+    agent = view.agent_view
+    agent.changes += 1
     second = int(event.t)
-    density = mind.state_density
+    density = agent.state_density
     density[second] = density.get(second, 0) + 1
     if len(density) > MAX_SPANS:
         bound(density, MAX_SPANS)
     name = plain_key(p.key)
-    keys = mind.keys
+    keys = agent.keys
     before = keys.get(name)
     if p.removed:
         keys.pop(name, None)
-        mind.removed.pop(name, None)
+        agent.removed.pop(name, None)
         by, reason = clean_name(p.by) if p.by else "", sanitise_line(p.reason, MAX_TEXT) if p.reason else ""
-        mind.removed[name] = Removal(clean_name(p.origin), by, reason, event.t, event.turn, event.seq)
-        bound(mind.removed, MAX_REMOVED)
+        agent.removed[name] = Removal(clean_name(p.origin), by, reason, event.t, event.turn, event.seq)
+        bound(agent.removed, MAX_REMOVED)
         return _STATE
     if before is None:
-        mind.removed.pop(name, None)
+        agent.removed.pop(name, None)
         if len(keys) >= MAX_KEYS:
-            mind.keys_beyond += 1
+            agent.keys_beyond += 1
             return _STATE
     value = p.new
     packed = pack(value)
@@ -129,33 +129,35 @@ def _as_float(number: int | float) -> float:
 
 def phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Dirty:
     """The path goes on."""
-    mind = view.mind
+    agent = view.agent_view
     name = clean_name(p.phase)
-    if mind.path:
-        mind.path[-1] = replace(mind.path[-1], seconds=round(event.t - mind.path[-1].t, 3))
-    mind.path.append(
-        Stay(name, event.t, event.turn, event.seq, p.trigger, sanitise_line(p.because, MAX_TEXT) if p.because else "")
+    if agent.path:
+        agent.path[-1] = replace(agent.path[-1], seconds=round(event.t - agent.path[-1].t, 3))
+    agent.path.append(
+        PhaseVisit(
+            name, event.t, event.turn, event.seq, p.trigger, sanitise_line(p.because, MAX_TEXT) if p.because else ""
+        )
     )
-    del mind.path[:-MAX_PATH]
-    mind.visits[name] = mind.visits.get(name, 0) + 1
-    bound(mind.visits, MAX_PATH)
-    mind.ways, mind.blocked, mind.terminal = (), "", p.terminal
-    mind.needs = tuple(Need(clean_name(key), clean_name(key), met=False) for key in p.needs)
-    mind.allowed = None if p.tools is None else tuple(clean_name(tool) for tool in p.tools)
+    del agent.path[:-MAX_PATH]
+    agent.visits[name] = agent.visits.get(name, 0) + 1
+    bound(agent.visits, MAX_PATH)
+    agent.ways, agent.blocked, agent.terminal = (), "", p.terminal
+    agent.needs = tuple(Need(clean_name(key), clean_name(key), met=False) for key in p.needs)
+    agent.allowed = None if p.tools is None else tuple(clean_name(tool) for tool in p.tools)
     return Dirty.PHASE | Dirty.TIMELINE | Dirty.TOOLS
 
 
 def phase_blocked(view: SessionView, event: ev.Event, p: ev.PhaseBlocked) -> Dirty:
     """What keeps a transition from being made."""
-    view.mind.blocked = sanitise_line(f"{p.target} waits for {', '.join(p.missing)}", MAX_TEXT)
+    view.agent_view.blocked = sanitise_line(f"{p.target} waits for {', '.join(p.missing)}", MAX_TEXT)
     return Dirty.PHASE
 
 
 def guards_read(view: SessionView, event: ev.Event, p: ev.GuardsRead) -> Dirty:
     """How the ways out stand."""
-    mind = view.mind
-    mind.ways = tuple(
-        Way(
+    agent = view.agent_view
+    agent.ways = tuple(
+        TransitionStatus(
             clean_name(str(item.get("to", ""))),
             clean_name(str(item.get("outcome", ""))),
             sanitise_line(str(item.get("because", "")), MAX_TEXT),
@@ -165,7 +167,7 @@ def guards_read(view: SessionView, event: ev.Event, p: ev.GuardsRead) -> Dirty:
         )
         for item in p.ways
     )
-    mind.needs = tuple(
+    agent.needs = tuple(
         Need(
             clean_name(str(item.get("key", ""))),
             clean_name(str(item.get("label", ""))),
@@ -174,8 +176,8 @@ def guards_read(view: SessionView, event: ev.Event, p: ev.GuardsRead) -> Dirty:
         )
         for item in p.needs
     )
-    if mind.blocked and all(way.outcome != "blocked" for way in mind.ways):
-        mind.blocked = ""
+    if agent.blocked and all(way.outcome != "blocked" for way in agent.ways):
+        agent.blocked = ""
     return Dirty.PHASE
 
 
@@ -184,56 +186,56 @@ def guards_read(view: SessionView, event: ev.Event, p: ev.GuardsRead) -> Dirty:
 
 def watcher_fired(view: SessionView, event: ev.Event, p: ev.WatcherFired) -> Dirty:
     """A firing, or one that was muted."""
-    mind, name = view.mind, clean_name(p.watcher)
-    card = mind.watchers.get(name) or WatcherCard(name)
+    agent, name = view.agent_view, clean_name(p.watcher)
+    card = agent.watchers.get(name) or WatcherCard(name)
     if p.muted:
         card = replace(card, suppressed=card.suppressed + 1)
     else:
         text = f"{clean_name(p.key)} {shown(pack(p.old), 40)} → {shown(pack(p.new), 40)}"
         card = card.after_firing(text, event.t, event.seq)
-        tick(mind, event, "watch", name)
-    mind.watchers[name] = card
+        tick(agent, event, "watch", name)
+    agent.watchers[name] = card
     return _WATCHERS
 
 
 def watchers_missed(view: SessionView, event: ev.Event, p: ev.WatchersMissed) -> Dirty:
     """Why watchers did not fire, and how near they came."""
-    mind = view.mind
+    agent = view.agent_view
     for miss in p.misses:
         name = clean_name(str(miss.get("watcher", "")))
-        card = mind.watchers.get(name) or WatcherCard(name)
+        card = agent.watchers.get(name) or WatcherCard(name)
         share = miss.get("share")
         near = float(share) if isinstance(share, int | float) and not isinstance(share, bool) else None
         why = sanitise_line(str(miss.get("missing", "")), MAX_TEXT)
-        mind.watchers[name] = card.after_missing(why, event.t, event.seq, near)
+        agent.watchers[name] = card.after_missing(why, event.t, event.seq, near)
     return Dirty.WATCHERS
 
 
 def watcher_switched(view: SessionView, event: ev.Event, p: ev.WatcherSwitched) -> Dirty:
     """Muted, or heard again."""
     name = clean_name(p.watcher)
-    view.mind.watchers[name] = replace(view.mind.watchers.get(name) or WatcherCard(name), muted=p.muted)
+    view.agent_view.watchers[name] = replace(view.agent_view.watchers.get(name) or WatcherCard(name), muted=p.muted)
     return Dirty.WATCHERS
 
 
 def pattern_fired(view: SessionView, event: ev.Event, p: ev.PatternFired) -> Dirty:
     """A pattern was seen."""
-    mind, name = view.mind, clean_name(p.pattern)
-    card = mind.patterns.get(name) or PatternCard(name)
+    agent, name = view.agent_view, clean_name(p.pattern)
+    card = agent.patterns.get(name) or PatternCard(name)
     text = sanitise_line(p.text, MAX_TEXT)
-    mind.patterns[name] = replace(card, fired=card.fired + 1, last=text, last_t=event.t, last_seq=event.seq)
-    tick(mind, event, "watch", name)
+    agent.patterns[name] = replace(card, fired=card.fired + 1, last=text, last_t=event.t, last_seq=event.seq)
+    tick(agent, event, "watch", name)
     return _WATCHERS
 
 
 def patterns_read(view: SessionView, event: ev.Event, p: ev.PatternsRead) -> Dirty:
     """How far patterns have come."""
-    mind = view.mind
+    agent = view.agent_view
     for item in p.patterns:
         name = clean_name(str(item.get("name", "")))
         left = item.get("cooldown_left_s")
-        mind.patterns[name] = replace(
-            mind.patterns.get(name) or PatternCard(name),
+        agent.patterns[name] = replace(
+            agent.patterns.get(name) or PatternCard(name),
             progress=sanitise_line(str(item.get("progress", "")), MAX_TEXT),
             cooldown_left_s=float(left) if isinstance(left, int | float) else 0.0,
         )

@@ -7,14 +7,14 @@ from hypothesis import given
 from tests.unit.vocabulary_strategies import sessions
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.agent_lines import AgentLines, agent_lines
 from gemini_live_runtime.journal.plain import PlainWriter
-from gemini_live_runtime.journal.plain_mind import MindLines, mind_lines
 from gemini_live_runtime.state.explanation import decisive_leaves
 from gemini_live_runtime.text import sanitise
 
 
 def told(*payloads: ev.Payload, everything: bool = False) -> list[str]:
-    writer = PlainWriter(mind=MindLines(everything=everything))
+    writer = PlainWriter(agent=AgentLines(everything=everything))
     return [line for seq, item in enumerate(payloads, 1) for line in writer.feed(ev.Event(seq, float(seq), 1, 1, item))]
 
 
@@ -75,7 +75,7 @@ def test_a_turn_tells_where_its_time_went():
 
 @pytest.mark.parametrize(("detail", "lines"), [("talk", 0), ("mind", 1), ("all", 2)])
 def test_the_detail_chooses_what_is_told(detail, lines):
-    writer = PlainWriter(mind=mind_lines(detail))
+    writer = PlainWriter(agent=agent_lines(detail))
     out = [
         line
         for seq, change in enumerate((wrote("app:a", 1, 2), wrote("temp:b", 1, 2)), 1)
@@ -90,7 +90,7 @@ def test_nothing_decides_an_explanation_that_is_not_there():
 
 @given(sessions())
 def test_no_line_has_anything_that_a_terminal_obeys(session):
-    writer = PlainWriter(mind=MindLines(everything=True))
+    writer = PlainWriter(agent=AgentLines(everything=True))
     for event in session:
         for line in writer.feed(event):
             assert sanitise(line) == line

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.mind_view import Need, Way, pack, unpack
+from gemini_live_runtime.journal.agent_view import Need, TransitionStatus, pack, unpack
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.state.explanation import decisive_leaves
 from gemini_live_runtime.text import sanitise_line
@@ -17,7 +17,7 @@ HOUSEKEEPING = ("session:", "temp:")
 _LONGEST = 300
 
 
-class MindLines:
+class AgentLines:
     """The lines of a session's mind. `everything` adds what the session writes for itself, and the meters.
 
     Labels are `set:`, `need:`, `way:`, `why:`, `near:`, `pattern:`, `turn:`, `usage:`, `break:` and `meters:`. A way or
@@ -36,7 +36,7 @@ class MindLines:
             yield f"{label}: {sanitise_line(text, _LONGEST)}"
 
     def _told(self, payload: ev.Payload, view: SessionView) -> Iterator[tuple[str, str]]:
-        mind = view.mind
+        agent = view.agent_view
         match payload:
             case ev.StateChanged():
                 if self._everything or not payload.key.startswith(HOUSEKEEPING):
@@ -51,7 +51,7 @@ class MindLines:
                 for leaf in decisive_leaves(payload.explanation):
                     yield "why", leaf
             case ev.GuardsRead():
-                yield from self._guards(mind.needs, mind.ways)
+                yield from self._guards(agent.needs, agent.ways)
             case ev.WatchersMissed():
                 for miss in payload.misses:
                     yield "near", f"{miss.get('watcher', '')}: {miss.get('missing', '')}"
@@ -72,13 +72,13 @@ class MindLines:
             case ev.BreakpointsChanged():
                 listed = (
                     f"{item.kind} {item.target} ({'on' if item.enabled else 'off'}, {item.hits} hits)"
-                    for item in mind.breakpoints
+                    for item in agent.breakpoints
                 )
                 yield "break", ", ".join(listed) or "none"
             case ev.Meters() if self._everything:
                 yield "meters", _meters(payload)
 
-    def _guards(self, needs: tuple[Need, ...], ways: tuple[Way, ...]) -> Iterator[tuple[str, str]]:
+    def _guards(self, needs: tuple[Need, ...], ways: tuple[TransitionStatus, ...]) -> Iterator[tuple[str, str]]:
         for need in needs:
             if self._needs.get(need.key) != need.met:
                 self._needs[need.key] = need.met
@@ -96,9 +96,9 @@ class MindLines:
                 yield "way", text
 
 
-def mind_lines(detail: str) -> MindLines | None:
+def agent_lines(detail: str) -> AgentLines | None:
     """What `--detail` asks for: `talk` is the conversation alone, `mind` the agent's mind too, `all` everything."""
-    return None if detail == "talk" else MindLines(everything=detail == "all")
+    return None if detail == "talk" else AgentLines(everything=detail == "all")
 
 
 def _change(payload: ev.StateChanged) -> str:
