@@ -27,6 +27,6 @@ for callback, function in (
 
 # Prints:
 # [('count', 'blocking'), ('store', 'concurrent')]
-# There is no callback on_turn_completed. Did you mean on_turn_complete?
+# Unknown callback on_turn_completed. Did you mean on_turn_complete?
 # on_turn_complete: <lambda> (callback_registry.py:24) cannot be called with (turn). Give it 1 parameter.
 # on_audio: store (callback_registry.py:24) is async, but is called inline. Make it a plain function that starts a task.

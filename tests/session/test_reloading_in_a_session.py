@@ -128,10 +128,10 @@ def test_guards_watchers_computed_values_and_tools_are_those_of_the_edited_file(
             "phase first",
             "watcher many",
             "computed double",
-            "computed old is gone",
+            "computed old removed",
             "tool book",
-            "first value of app:n",
-            "first value of app:new is new",
+            "initial value of app:n",
+            "initial value of app:new added",
         )
         assert t.state.snapshot(["app:n", "app:new", "derived:double", "derived:old"]) == {
             "app:n": 1,
@@ -172,7 +172,7 @@ def test_another_tool_is_told_to_the_model_by_a_new_connection(write: Callable[.
         await t.begins()
         write(PHASED.replace(".tools(book)", ".tools(book, cancel)").replace("agent = (", CANCEL + "agent = ("))
         assert await reload(t) == ""
-        assert changed(t) == ("tool cancel is new",)
+        assert changed(t) == ("tool cancel added",)
         setup = await t.connects_again()
         declared = [item["name"] for item in setup["tools"][0]["functionDeclarations"]]
         assert declared == ["book", "cancel"]
@@ -333,7 +333,7 @@ def test_what_cannot_change_in_mid_session_is_named_and_stays(write: Callable[..
         await t.begins()
         write(PLAIN.replace('"Be brief.")', '"Be brief.").model("other").greeting("Say hello.")'))
         assert await reload(t) == ""
-        assert changed(t) == ("model (from the next session on)", "greeting (from the next session on)")
+        assert changed(t) == ("model (from the next session)", "greeting (from the next session)")
         assert t.stage.session.conductor.plan.definition.greeting == ""
 
     talk(source(write(PLAIN)), scenario)

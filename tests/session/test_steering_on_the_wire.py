@@ -260,7 +260,7 @@ def test_a_route_that_the_model_does_not_take_is_refused_before_anything_is_open
     of = phased().model(model).instruction_route(route)
     with pytest.raises(AgentError, match=f"{model} takes no instruction by {route}"):
         talk(of, scenario)
-    assert of.ignored_settings() == [f"{model} takes no instruction by {route}: connecting is refused"]
+    assert of.ignored_settings() == [f"{model} takes no instruction by {route}: connecting will fail"]
 
 
 def test_a_model_that_takes_an_instruction_only_in_its_setup_gets_a_new_connection() -> None:

@@ -70,7 +70,7 @@ def test_adding_gives_a_copy() -> None:
 
 
 def test_an_unknown_callback_is_named_with_the_nearest_one() -> None:
-    with pytest.raises(AgentError, match=r"There is no callback on_texts\. Did you mean on_text\?"):
+    with pytest.raises(AgentError, match=r"Unknown callback on_texts\. Did you mean on_text\?"):
         EventCallbacks().add("on_texts", print)
 
 

@@ -33,15 +33,15 @@ SETTINGS: list[tuple[Callable[[Live], Live], str]] = [
     (lambda a: a.turn_taking("client", "fast"), "preset cannot be 'fast'"),  # type: ignore[arg-type]
     (lambda a: a.instruction_route("pigeon"), "instruction_route cannot be 'pigeon'"),  # type: ignore[arg-type]
     (lambda a: a.steering("hybrid"), "Use one of SteeringMode.INSTRUCTION_UPDATE"),  # type: ignore[arg-type]
-    (lambda a: a.telemetry(0), ".telemetry(every_s) cannot be 0. Give seconds above 0."),
+    (lambda a: a.telemetry(0), ".telemetry(every_s) cannot be 0. Use a number of seconds above 0."),
     (lambda a: a.telemetry(float("nan")), "cannot be nan"),
     (lambda a: a.soft_turns(-1), ".soft_turns(after_s) cannot be -1"),
     (lambda a: a.background_agents(0), ".background_agents(at_most) cannot be 0"),
     (lambda a: a.delivery(DeliveryConfig(control=Delivery(0))), "control events cannot be Delivery(limit=0)"),
     (lambda a: a.delivery(None), ".delivery(...) cannot be None"),  # type: ignore[arg-type]
     (lambda a: a.model(" "), "model is empty"),
-    (lambda a: a.voice(3), "voice is 3, not a text"),  # type: ignore[arg-type]
-    (lambda a: a.phrases(3), "The phrase 3 is not a text"),  # type: ignore[arg-type]
+    (lambda a: a.voice(3), "voice is 3, not a string"),  # type: ignore[arg-type]
+    (lambda a: a.phrases(3), "The phrase 3 is not a string"),  # type: ignore[arg-type]
     (lambda a: a.persistence(object()), "it has no save, load, delete"),  # type: ignore[arg-type]
     (lambda a: a.text_model(object()), "it has no generate"),  # type: ignore[arg-type]
     (lambda a: a.phase("x"), "'x' is not a Phase"),  # type: ignore[arg-type]
@@ -53,7 +53,7 @@ SETTINGS: list[tuple[Callable[[Live], Live], str]] = [
     (lambda a: a.state("app:x"), "'app:x' is not a StateKey"),  # type: ignore[arg-type]
     (lambda a: a.tools(3), "3 is not a tool"),
     (lambda a: a.instruction(""), "has no instruction"),
-    (lambda a: a.instruction(3), "instruction is 3, not a text"),  # type: ignore[arg-type]
+    (lambda a: a.instruction(3), "instruction is 3, not a string"),  # type: ignore[arg-type]
 ]
 
 
@@ -118,8 +118,8 @@ def test_what_a_model_cannot_do_is_listed() -> None:
     live = agent().tools(tool(background=True)(slow)).repair().soft_turns().turn_taking("push-to-talk").voice("Kore")
     ignored = "\n".join(live.ignored_settings("gemini-3.1-flash-live"))
     assert "slow" in ignored
-    assert "repair has nothing to do" in ignored
-    assert "soft_turns has nothing to do" in ignored
+    assert "repair has no effect" in ignored
+    assert "soft_turns has no effect" in ignored
     assert "Kore" in "\n".join(live.ignored_settings("local-test"))
 
 

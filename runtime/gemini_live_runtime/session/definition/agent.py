@@ -1,4 +1,4 @@
-"""The short way to say what an agent is: an instruction and tools, nothing else."""
+"""Define an agent without phases or state: an instruction and tools."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gemini_live_runtime.tools.declaration import Tool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent without phases or state: instruction, tools and voice. Plain functions among `tools` are declared.
+    """Agent without phases or state: instruction, tools and voice.
 
-    `phrases` are things one can say, shown to the person. With `manual_activity` the model does not listen for the
-    end of speech: opening the microphone begins the user's turn and closing it ends it. Raises `AgentError` listing
-    everything that is wrong. `Live` builds agents that can do more.
+    `Live` builds agents that can do more. Plain functions among `tools` are declared. `phrases` are examples of what the user can say; the console shows
+    them. With `manual_activity` the server does not detect the end of speech: opening the microphone begins the user's
+    turn and closing it ends it. Raises one `AgentError` that lists every fault.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Agent:
     tools: Sequence[Any] = ()
     model: str = DEFAULT_MODEL
     local_model: str = ""
-    """Model name on the embedded server; "" is `local-<name>`. The server's script of that name holds the dialogue."""
+    """Model name on the embedded server; "" is `local-<name>`. The server's script of that name has the dialogue."""
     voice: str = ""
     phrases: Sequence[str] = ()
     description: str = ""
@@ -52,9 +52,9 @@ class Agent:
 
     @property
     def declared(self) -> tuple[Tool, ...]:
-        """The tools, each with its schema."""
+        """Tools with their schemas."""
         return self._plan.declared
 
     def plan(self) -> SessionPlan:
-        """What a session is made from."""
+        """Return the plan that sessions are made from."""
         return self._plan

@@ -1,4 +1,4 @@
-"""`Live`: saying what an agent is, one call after the other."""
+"""Builder for agents: `Live.builder(name)` and one call for each setting."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Live:
-    """An agent in the making. Every call gives a new `Live`; the one it was called on stays as it was.
+    """Immutable builder of an agent: every call returns a new `Live`.
 
-    Parts are checked when they are made; how they fit together is checked by `plan`, everything at once. `connect` does
-    so before it opens anything.
+    Each part checks itself when it is made. `plan` checks how the parts fit together and reports all faults at once;
+    `connect` calls it before it opens anything.
     """
 
     __slots__ = ("definition",)
@@ -51,156 +51,183 @@ class Live:
     def _with(self, **changes: Any) -> Live:
         return Live(replace(self.definition, **changes))
 
-    # -- what the model is told ------------------------------------------------------------------------------------
+    # -- instruction and model -------------------------------------------------------------------------------------
 
     def description(self, text: str) -> Live:
-        """One sentence for people who choose between agents."""
+        """Set the sentence that lists of agents show."""
         return self._with(description=text)
 
     def instruction(self, text: str) -> Live:
-        """What the model is and how it behaves, in every phase."""
+        """Set the instruction that applies in every phase."""
         return self._with(instruction=text)
 
     def greeting(self, prompt: str) -> Live:
-        """Let the model speak first: `prompt` tells it what about."""
+        """Let the model speak first, prompted by `prompt`."""
         return self._with(greeting=prompt)
 
     def model(self, name: str) -> Live:
-        """The model on Google's servers."""
+        """Set the model on Google's servers."""
         return self._with(model=name)
 
     def local_model(self, name: str) -> Live:
-        """The model on the embedded server, when it is not `local-<agent's name>`."""
+        """Set the model on the embedded server; the default is `local-<agent's name>`."""
         return self._with(local_model=name)
 
     def voice(self, name: str) -> Live:
-        """The voice it speaks with."""
+        """Set the voice that the model speaks with."""
         return self._with(voice=name)
 
     def phrases(self, *texts: str) -> Live:
-        """Things one can say, shown to the person."""
+        """Add examples of what the user can say; the console shows them."""
         return self._with(phrases=(*self.definition.phrases, *texts))
 
-    # -- what it can do --------------------------------------------------------------------------------------------
+    # -- tools -----------------------------------------------------------------------------------------------------
 
     def tools(self, *tools: Any) -> Live:
-        """Add tools: functions, or what `@tool` makes of them."""
+        """Add tools: functions, or functions decorated with `@tool`."""
         return self._with(tools=(*self.definition.tools, *tools))
 
     def background_agents(self, at_most: int) -> Live:
-        """How many background agents may run at once."""
+        """Limit the background agents that run at once (at least 1)."""
         return self._with(background_agents=at_most)
 
-    # -- what it knows ---------------------------------------------------------------------------------------------
+    # -- state -----------------------------------------------------------------------------------------------------
 
     def state(self, *keys: StateKey[Any], values: Mapping[str, Any] | None = None) -> Live:
-        """Declare typed keys, and values that are there from the beginning."""
+        """Declare typed keys and set initial values."""
         known = self.definition
         return self._with(
             state_keys=(*known.state_keys, *keys), initial_state={**known.initial_state, **(values or {})}
         )
 
     def computed(self, *variables: ComputedVar) -> Live:
-        """Add values that are computed from others."""
+        """Add values that are computed from other keys."""
         return self._with(computed=(*self.definition.computed, *variables))
 
     def watch(self, *watchers: Watcher) -> Live:
-        """Add watchers: something to do at the moment a value changes in a certain way."""
+        """Add watchers, which act at the moment a value changes in a certain way."""
         return self._with(watchers=(*self.definition.watchers, *watchers))
 
     def pattern(self, *patterns: TemporalPattern) -> Live:
-        """Add patterns over time: something to do when it has lasted, or happened too often."""
+        """Add patterns over time, which act when a condition has lasted or recurred."""
         return self._with(patterns=(*self.definition.patterns, *patterns))
 
     def extract(self, *extractors: TurnExtractor) -> Live:
-        """Add extractors: what they find in the transcript becomes state."""
+        """Add extractors, which turn facts of the transcript into state."""
         return self._with(extractors=(*self.definition.extractors, *extractors))
 
     def text_model(self, model: TextModel) -> Live:
-        """The model that extractors ask; without this the backend's own."""
+        """Set the model that extractors ask; the default is the backend's own."""
         return self._with(text_model=model)
 
-    # -- where it is in the conversation ---------------------------------------------------------------------------
+    # -- phases ----------------------------------------------------------------------------------------------------
 
     def phase(self, *phases: Phase) -> Live:
-        """Add phases. The first one is where the conversation begins unless `initial_phase` says otherwise."""
+        """Add phases; the conversation begins in the first unless `initial_phase` is set."""
         return self._with(phases=(*self.definition.phases, *phases))
 
     def initial_phase(self, name: str) -> Live:
-        """Where the conversation begins."""
+        """Set the phase in which the conversation begins."""
         return self._with(initial_phase=name)
 
     def in_every_phase(self, *modifiers: InstructionModifier) -> Live:
-        """Add modifiers that every phase has before its own."""
+        """Add modifiers that apply in every phase, before the phase's own."""
         return self._with(phase_defaults=(*self.definition.phase_defaults, *modifiers))
 
     def repair(self, nudge_after: int = 3, escalate_after: int = 6) -> Live:
-        """When a phase's needs stay unfulfilled for so many turns, nudge the model, then escalate."""
+        """Nudge the model, then escalate, when a phase's needs stay unmet.
+
+        Both numbers are turns in the phase without the needed values.
+        """
         return self._with(repair=RepairConfig(nudge_after=nudge_after, escalate_after=escalate_after))
 
-    # -- how it is steered -----------------------------------------------------------------------------------------
+    # -- steering --------------------------------------------------------------------------------------------------
 
     def steering(self, mode: SteeringMode, delivery: ContextDelivery | None = None) -> Live:
-        """How phases reach the model, and whether context goes at once or with the user's next input."""
+        """Set how phases reach the model.
+
+        `delivery` sends context at once or with the user's next input.
+        """
         return self._with(steering=mode, context_delivery=delivery or self.definition.context_delivery)
 
     def instruction_route(self, route: InstructionRoute) -> Live:
-        """How a new instruction travels, in place of what suits the model. `connect` refuses one it does not take."""
+        """Set how a new instruction travels, instead of the model's default route.
+
+        Connecting fails when the model does not support `route`.
+        """
         return self._with(instruction_route=route)
 
     def tool_advisory(self, on: bool) -> Live:
-        """Whether the model is told which tools a phase allows."""
+        """Tell the model which tools a phase allows, or not; on by default."""
         return self._with(tool_advisory=on)
 
     def rule(self, *rules: ReactorRule) -> Live:
-        """Add reactor rules, after those that every voice session has."""
+        """Add reactor rules; they run after the built-in rules of voice sessions."""
         return self._with(rules=(*self.definition.rules, *rules))
 
     def turn_taking(
         self, by: TurnTaking, preset: Literal["immediate", "responsive", "conversational"] | None = None
     ) -> Live:
-        """Who decides when the user speaks; `preset` is how patient our own detector is ("responsive" when None)."""
+        """Set who decides that the user has finished speaking.
+
+        `preset` sets the patience of our own detector, which only decides with "client"; None is "responsive".
+        """
         return self._with(turn_taking=by, turn_preset=preset)
 
     def soft_turns(self, after_s: float = 2.0) -> Live:
-        """Count a turn when the user spoke and the model kept silent for `after_s` seconds."""
+        """Count a turn when the model stays silent for `after_s` after the user spoke."""
         return self._with(soft_turn_s=after_s)
 
-    # -- who listens -----------------------------------------------------------------------------------------------
+    # -- callbacks, reports, persistence ---------------------------------------------------------------------------
 
     def on(self, callback: str, handler: Handler, *, concurrent: bool = False) -> Live:
-        """Call `handler` on an event, for example `on("turn_complete", log_it)`; see `callbacks.CALLBACKS`."""
+        """Call `handler` on an event, for example `on("turn_complete", log_it)`.
+
+        `callbacks.CALLBACKS` lists the events and their arguments.
+        """
         mode = CallbackMode.CONCURRENT if concurrent else None
         name = callback if callback.startswith(("on_", "before_", "instruction_")) else f"on_{callback}"
         return self._with(callbacks=self.definition.callbacks.add(name, handler, mode=mode))
 
     def telemetry(self, every_s: float) -> Live:
-        """Report the session's figures as an event every so many seconds."""
+        """Emit an event with the session's metrics every `every_s` seconds."""
         return self._with(telemetry_s=every_s)
 
     def delivery(self, config: DeliveryConfig) -> Live:
-        """How much may wait for a slow subscriber."""
+        """Set how many events may wait for a slow subscriber."""
         return self._with(delivery=config)
 
     def persistence(self, store: SessionPersistence, session: str = "") -> Live:
-        """Keep the session in `store` under `session` (the agent's name when empty) and take it up again from there."""
+        """Save the session in `store` and restore it from there at the next start.
+
+        `session` is the name it is saved under; the agent's name when empty.
+        """
         return self._with(persistence=store, persistence_id=session)
 
-    # -- the end of the building -----------------------------------------------------------------------------------
+    # -- checking and running --------------------------------------------------------------------------------------
 
     def plan(self) -> SessionPlan:
-        """Check everything; raises one `AgentError` that lists every fault with the place it was defined."""
+        """Check everything and return the plan that sessions are made from.
+
+        Raises one `AgentError` that lists every fault with the place where the part was defined.
+        """
         from gemini_live_runtime.session.definition.plan import make_plan
 
         return make_plan(self.definition)
 
     def ignored_settings(self, model: str = "") -> list[str]:
-        """Sentences on what `model` (this agent's when empty) cannot do of what was asked for."""
+        """Return a sentence for each setting that `model` ignores.
+
+        An empty `model` is the agent's own.
+        """
         return self.plan().ignored_settings(model)
 
     def connect(self, **options: Any) -> Any:
-        """`async with agent.connect() as session:` runs it in this process; see `engine.embed.connect`."""
-        # The engine is a layer above: it is looked up when asked for, so that the session can be used without it.
+        """Run the agent in this process: `async with agent.connect() as session:`.
+
+        See `engine.embed.connect` for the options.
+        """
+        # The engine is a layer above; importing it only here lets the session be used without it.
         from importlib import import_module
 
         return import_module("gemini_live_runtime.engine.embed").connect(self.plan(), **options)

@@ -1,4 +1,4 @@
-"""The callbacks of a session: which there are, and who listens to them."""
+"""Callbacks of a session and the functions that listen to them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,20 @@ from gemini_live_runtime.errors import AgentError, caller_place
 
 
 class CallbackMode(StrEnum):
-    """Whether the session waits for a listener before it goes on."""
+    """Mode of a listener: the session awaits it, or goes on without it."""
 
     BLOCKING = "blocking"
-    """Awaited, in order, in the control lane."""
+    """Awaited in order, in the agent's task queue."""
     CONCURRENT = "concurrent"
     """Started and not awaited."""
 
 
 class CallbackSpec(NamedTuple):
-    """One callback. `fast` ones are called inline as things arrive; `answers`: the session uses what they return."""
+    """Signature of one callback.
+
+    `lane`: "fast" callbacks are called inline as messages arrive, "control" ones in the agent's task queue.
+    `answers`: the session uses what the listener returns.
+    """
 
     lane: Literal["fast", "control"]
     arguments: tuple[str, ...]
@@ -61,12 +65,12 @@ CALLBACKS: Mapping[str, CallbackSpec] = MappingProxyType(
         "instruction_amendment": CallbackSpec("control", ("state",), answers=True),
     }
 )
-"""Every callback by name. `on_turn_boundary` answers with what it has written by the time it returns."""
+"""Every callback by name. The answer of `on_turn_boundary` is the state it has written when it returns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listener:
-    """One function of an author that listens to a callback."""
+    """Function of an author that listens to a callback."""
 
     function: Callable[..., Any]
     name: str
@@ -76,10 +80,7 @@ class Listener:
 
 @dataclass(frozen=True, slots=True)
 class EventCallbacks:
-    """Who listens to what; each callback has any number of listeners, called in the order they were added.
-
-    Immutable: `add` returns a copy.
-    """
+    """Immutable listeners by callback, in the order they were added."""
 
     _listeners: Mapping[str, tuple[Listener, ...]] = field(default_factory=dict)
 
@@ -92,9 +93,9 @@ class EventCallbacks:
         name: str = "",
         defined_at: str = "",
     ) -> EventCallbacks:
-        """A copy in which `function` listens to `callback` too.
+        """Return a copy in which `function` listens to `callback` too.
 
-        `mode` is blocking unless given; `name` names the listener in reports and is the function's own unless given.
+        `mode` is blocking by default; `name` names the listener in reports and defaults to the function's own.
         Raises `AgentError` for an unknown callback, a function that cannot take its arguments, an async one for a fast
         callback, and the concurrent mode where the session needs the answer or calls inline.
         """
@@ -105,7 +106,7 @@ class EventCallbacks:
         return EventCallbacks({**self._listeners, callback: (*self.of(callback), listener)})
 
     def of(self, callback: str) -> tuple[Listener, ...]:
-        """The listeners of `callback`, in order."""
+        """Return the listeners of `callback`, in order."""
         return self._listeners.get(callback, ())
 
 
@@ -114,7 +115,7 @@ def _spec(callback: str) -> CallbackSpec:
     if spec is None:
         near = difflib.get_close_matches(callback, CALLBACKS, 1)
         raise AgentError(
-            f"There is no callback {callback}",
+            f"Unknown callback {callback}",
             remedy=f"Did you mean {near[0]}?" if near else f"Callbacks: {', '.join(CALLBACKS)}",
             field="callback",
             value=callback,
@@ -127,7 +128,7 @@ def _check(callback: str, spec: CallbackSpec, listener: Listener) -> None:
     function: Any = listener.function
     problem = remedy = ""
     if not callable(function):
-        problem, remedy = f"{who} is not a function", "Give a function"
+        problem, remedy = f"{who} is not a function", "Use a function"
     elif _is(function, inspect.isgeneratorfunction) or _is(function, inspect.isasyncgenfunction):
         problem, remedy = f"{who} is a generator, which would never run", "Do not use yield in it"
     elif not _takes(function, spec.arguments):
@@ -151,7 +152,7 @@ def _takes(function: Callable[..., Any], arguments: tuple[str, ...]) -> bool:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return True  # some built-in functions do not tell
+        return True  # some built-in functions have no readable signature
     try:
         signature.bind(*arguments)
     except TypeError:

@@ -1,4 +1,4 @@
-"""What an author may have given for an agent's settings that cannot be used: found before anything is opened."""
+"""Validate the settings of an agent's definition before anything is opened."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ _CHOICES: tuple[tuple[str, tuple[Any, ...], str], ...] = (
 
 
 def check_settings(definition: Definition) -> list[Fault]:
-    """Every setting whose value is of no use; places are those where the agent was begun."""
+    """Return a fault for every invalid setting, located where the agent was built."""
     place = definition.built_at
     return [Fault(text, place, remedy) for text, remedy in _problems(definition)]
 
 
-def without_strangers(definition: Definition) -> Definition:
-    """`definition` without the parts that are not what they should be, so that the others can be checked too."""
+def without_invalid_parts(definition: Definition) -> Definition:
+    """Return `definition` without parts of the wrong type, to check the others too."""
     kept: dict[str, Any] = {
         name: tuple(item for item in getattr(definition, name) if isinstance(item, kind)) for name, kind, _ in _PARTS
     }
@@ -64,38 +64,38 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     for name in _TEXTS:
         value: Any = getattr(definition, name)
         if not isinstance(value, str):
-            yield f"{name} is {_shown(value)}, not a text", "Give a text"
+            yield f"{name} is {_shown(value)}, not a string", "Use a string"
     if isinstance(definition.model, str) and not definition.model.strip():
         yield "model is empty", "Name a model, or leave .model(...) out"
     phrases: tuple[Any, ...] = definition.phrases
     for item in phrases:
         if not isinstance(item, str):
-            yield f"The phrase {_shown(item)} is not a text", "Give texts"
+            yield f"The phrase {_shown(item)} is not a string", "Use strings"
     for name, kind, remedy in _PARTS:
         for item in getattr(definition, name):
             if not isinstance(item, kind):
                 yield f"{_shown(item)} is not a {kind.__name__}", remedy
-    for name, choices, said in _CHOICES:
+    for name, choices, label in _CHOICES:
         value = getattr(definition, name)
         if name == "turn_preset" and value is None:
             continue
-        # By type too: an enumeration of texts equals the text, but is not found by identity.
+        # Compare types too: a StrEnum member equals its string, but the code that uses it compares by identity.
         if not any(type(value) is type(choice) and value == choice for choice in choices):
             known = ", ".join(choice if type(choice) is str else repr(choice)[1:].split(":")[0] for choice in choices)
-            yield f"{said} cannot be {_shown(value)}", f"Use one of {known}"
-    for name, said in (("telemetry_s", ".telemetry(every_s)"), ("soft_turn_s", ".soft_turns(after_s)")):
+            yield f"{label} cannot be {_shown(value)}", f"Use one of {known}"
+    for name, label in (("telemetry_s", ".telemetry(every_s)"), ("soft_turn_s", ".soft_turns(after_s)")):
         value = getattr(definition, name)
         if value is not None and not (_is_number(value) and isfinite(value) and value > 0):
-            yield f"{said} cannot be {_shown(value)}", "Give seconds above 0"
+            yield f"{label} cannot be {_shown(value)}", "Use a number of seconds above 0"
     if not _is_count(definition.background_agents):
-        yield f".background_agents(at_most) cannot be {_shown(definition.background_agents)}", "Give at least 1"
+        yield f".background_agents(at_most) cannot be {_shown(definition.background_agents)}", "Use at least 1"
     yield from _delivery(definition.delivery)
-    yield from _made_elsewhere(definition)
+    yield from _missing_methods(definition)
 
 
 def _delivery(config: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(config, DeliveryConfig):
-        yield f".delivery(...) cannot be {_shown(config)}", "Give a DeliveryConfig"
+        yield f".delivery(...) cannot be {_shown(config)}", "Use a DeliveryConfig"
         return
     for field in fields(config):
         delivery = getattr(config, field.name)
@@ -106,14 +106,15 @@ def _delivery(config: Any) -> Iterator[tuple[str, str]]:
             )
 
 
-def _made_elsewhere(definition: Definition) -> Iterator[tuple[str, str]]:
-    for what, value, methods in (
+def _missing_methods(definition: Definition) -> Iterator[tuple[str, str]]:
+    """Yield a problem for each object that lacks a method of its protocol."""
+    for role, value, methods in (
         ("persistence", definition.persistence, ("save", "load", "delete")),
         ("text model", definition.text_model, ("generate",)),
     ):
-        lacking = [name for name in methods if not callable(getattr(value, name, None))] if value is not None else []
-        if lacking:
-            yield f"{_shown(value)} cannot be used as {what}: it has no {', '.join(lacking)}", "Give an object that has"
+        missing = [name for name in methods if not callable(getattr(value, name, None))] if value is not None else []
+        if missing:
+            yield f"{_shown(value)} cannot be used as {role}: it has no {', '.join(missing)}", "Add what is missing"
 
 
 def _is_number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What an agent's author has said, as data. `Live` builds it, `plan` checks it."""
+"""Unchecked settings of an agent, as data. `Live` builds them, `plan` checks them."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "gemini-3.8-live"
 
 DEFAULT_PRESET: Literal["responsive"] = "responsive"
-"""How patient our own voice activity detector is unless the author says otherwise."""
+"""Patience of our own voice activity detector unless the author sets it."""
 
 TurnTaking = Literal["server", "client", "push-to-talk"]
-"""Who decides when the user speaks: the server, our own voice activity detector, or the microphone switch."""
+"""Detector of the user's turns: the server, our own voice activity detector, or the microphone switch."""
 
 InstructionRoute = Literal["auto", "context_update", "system_content", "user_note", "reconnect"]
-"""How a new instruction travels; `auto` is by the model's capabilities."""
+"""Route of a new instruction to the model; `auto` chooses by the model's capabilities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How events of one class reach a subscriber that is slow: at most `limit` wait, then the oldest are dropped."""
+    """Limit of events that wait for a slow subscriber; then the oldest are dropped."""
 
     limit: int = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryConfig:
-    """Delivery by class of event: words as they stream, what decides, and figures."""
+    """Limits by class of event: streamed transcripts, control events and metrics."""
 
     transcript: Delivery = Delivery(1024)
     control: Delivery = Delivery(8192)
@@ -51,17 +51,17 @@ class DeliveryConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """Everything an author may say about an agent. Nothing here is checked yet."""
+    """Every setting of an agent, unchecked."""
 
     name: str
     description: str = ""
     instruction: str = ""
     model: str = DEFAULT_MODEL
     local_model: str = ""
-    """Model name on the embedded server; "" is `local-<name>`. The dialogue of that name holds what it says."""
+    """Model name on the embedded server; "" is `local-<name>`. The server's script of that name has the dialogue."""
     voice: str = ""
     greeting: str = ""
-    """What the model is asked to do first, so that it speaks first; "" lets the user begin."""
+    """Prompt that makes the model speak first; "" lets the user begin."""
     phrases: tuple[str, ...] = ()
     tools: tuple[Any, ...] = ()
     state_keys: tuple[StateKey[Any], ...] = ()
@@ -83,7 +83,7 @@ class Definition:
     repair: RepairConfig | None = None
     turn_taking: TurnTaking = "server"
     turn_preset: Literal["immediate", "responsive", "conversational"] | None = None
-    """How patient our own detector is; None is `DEFAULT_PRESET`."""
+    """Patience of our own detector; None is `DEFAULT_PRESET`."""
     soft_turn_s: float | None = None
     persistence: SessionPersistence | None = None
     persistence_id: str = ""

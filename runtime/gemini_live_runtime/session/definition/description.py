@@ -1,4 +1,4 @@
-"""What an agent is made of, for those who look at it: names, conditions in words, and where each stands."""
+"""Describe an agent's parts: names, conditions in words, source locations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gemini_live_runtime.tools.declaration import Tool
 
 
 def describe(plan: SessionPlan) -> ev.AgentDescribed:
-    """The parts of a checked agent."""
+    """Return the event that describes the parts of a checked agent."""
     definition = plan.definition
     return ev.AgentDescribed(
         agent=plan.name,

@@ -1,4 +1,9 @@
-"""What differs between two readings of an agent, in words a person can look for in the file."""
+"""Compare two loads of an agent and name the parts that differ.
+
+Parts are compared by fingerprint. A fingerprint is taken when the agent is loaded, because a running session may
+change the data behind it. It consists of what an author edits: constants, code objects, closures and the globals of
+the same file that a function uses. File positions are left out: a line inserted above a function does not change it.
+"""
 
 from __future__ import annotations
 
@@ -33,33 +38,33 @@ NEXT_SESSION = (
     "background_agents",
     "delivery",
 )
-"""Settings that a session keeps as they were when it began."""
+"""Settings that a running session keeps; a reload applies them to the next session."""
 
 _PLACES = frozenset(("defined_at", "built_at"))
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 MAX_DEPTH = 40
-
+"""Nesting below which values count as equal."""
 
 Parts = dict[str, Any]
-"""The fingerprints of an agent's parts by what they are called. Taken when it is read: what runs may change data."""
+"""Fingerprints of an agent's parts, by the name that reports show."""
 
 
 def parts_of(plan: SessionPlan) -> Parts:
-    """What to compare two readings of an agent by."""
+    """Return the fingerprints of an agent's parts."""
     parts = dict(_parts(plan))
     for name in NEXT_SESSION:
-        parts[f"{name} (from the next session on)"] = fingerprint(getattr(plan.definition, name))
+        parts[f"{name} (from the next session)"] = fingerprint(getattr(plan.definition, name))
     return parts
 
 
 def differences(old: Parts, new: Parts) -> tuple[str, ...]:
-    """The parts that differ, each named; what is only in one of them is new or gone."""
+    """Return the names of the parts that differ, new and removed ones marked."""
     found = []
     for name in dict.fromkeys((*old, *new)):
         if name not in new:
-            found.append(f"{name} is gone")
+            found.append(f"{name} removed")
         elif name not in old:
-            found.append(f"{name} is new")
+            found.append(f"{name} added")
         elif old[name] != new[name]:
             found.append(name)
     return tuple(found)
@@ -69,7 +74,7 @@ def _parts(plan: SessionPlan) -> Iterator[tuple[str, Any]]:
     definition = plan.definition
     yield "instruction", definition.instruction
     yield "initial phase", plan.initial_phase
-    yield "what is added in every phase", fingerprint(definition.phase_defaults)
+    yield "modifiers of every phase", fingerprint(definition.phase_defaults)
     yield "repair", fingerprint(definition.repair)
     yield "tool advisory", definition.tool_advisory
     for phase in definition.phases:
@@ -90,15 +95,18 @@ def _parts(plan: SessionPlan) -> Iterator[tuple[str, Any]]:
     for key in definition.state_keys:
         yield f"key {key.key}", (key.json_schema(), fingerprint(key.default), key.description)
     for name, value in definition.initial_state.items():
-        yield f"first value of {name}", fingerprint(value)
+        yield f"initial value of {name}", fingerprint(value)
     for callback in CALLBACKS:
         if definition.callbacks.of(callback):
-            ending = " (from the next session on)" if callback == "on_audio" else ""
+            ending = " (from the next session)" if callback == "on_audio" else ""
             yield f"{callback}{ending}", fingerprint(definition.callbacks.of(callback))
 
 
 def fingerprint(value: Any) -> Any:
-    """Something to compare two readings of the same thing by: functions by their code, not by where they stand."""
+    """Return a value that is equal for two loads of the same source.
+
+    Functions are compared by their code, not by their position in the file.
+    """
     return _print(value, (), 0)
 
 
@@ -131,12 +139,12 @@ def _function(function: FunctionType, above: tuple[int, ...], depth: int) -> tup
     for cell in function.__closure__ or ():
         try:
             closure.append(_print(cell.cell_contents, above, depth))
-        except ValueError:  # not filled yet
+        except ValueError:  # an empty cell
             closure.append("...")
     used = []
     for name in sorted(_names(function.__code__)):
         item = function.__globals__.get(name)
-        # What stands in the same file is the author's, and may be what was edited.
+        # A function of the same file is the author's own, so an edit of it changes this function too.
         own = isinstance(item, FunctionType) and item.__globals__ is function.__globals__
         if own or isinstance(item, bool | int | float | str | tuple | list | dict | frozenset):
             used.append((name, _print(item, above, depth)))

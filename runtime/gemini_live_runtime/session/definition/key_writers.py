@@ -1,4 +1,4 @@
-"""Which state keys an author's code may write, as far as its code shows without running it."""
+"""Find the state keys that an author's code may write, without running it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _MAX_FUNCTIONS = 2000
 
 
 class Mentions:
-    """The texts and state keys that functions name: in their code, in what they close over, in what they call.
+    """Set of strings and state keys that functions mention.
 
-    A key counts as mentioned when its whole name, its name without scope, or a bare scope (`"user:"`, to which a name
-    is then added) is among them. Only a key that no code names at all is certain to be written by nobody.
+    Code, closures and the functions they call are searched. A key is contained when its whole name, its name without scope, or a bare scope (`"user:"`, to which code appends a
+    name) is mentioned. Only for a key that no function mentions is it certain that no code writes it.
     """
 
     def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
@@ -58,7 +58,7 @@ class Mentions:
                 self._take(used)
 
     def _code(self, code: CodeType) -> set[str]:
-        """Note the texts in a code object; the global names it uses."""
+        """Add the strings of a code object and return the global names it uses."""
         names = set(code.co_names)
         for constant in code.co_consts:
             if isinstance(constant, str):

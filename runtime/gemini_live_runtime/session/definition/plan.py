@@ -1,4 +1,4 @@
-"""An agent, checked as a whole: what a session is made from. Nothing here opens or runs anything."""
+"""Check an agent's definition as a whole and make the plan of its sessions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringM
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.agent.session_keys import LIVE_KEYS
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
-from gemini_live_runtime.session.definition.checks import check_settings, without_strangers
+from gemini_live_runtime.session.definition.checks import check_settings, without_invalid_parts
 from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.session.definition.key_writers import Mentions
 from gemini_live_runtime.session.outbound.capabilities import capabilities_of
@@ -33,29 +33,29 @@ _PLACE = re.compile(r"\(\S+\.py:\d+\)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPlan:
-    """A checked agent. The `make_...` methods give a session its own fresh parts."""
+    """Checked definition of an agent; each session makes its own parts from it."""
 
     definition: Definition
     declared: tuple[Tool, ...]
-    """The tools, each with its schema."""
+    """Tools with their schemas."""
 
     @property
     def name(self) -> str:
-        """The agent's name."""
+        """Name of the agent."""
         return self.definition.name
 
     @property
     def initial_phase(self) -> str:
-        """Where the conversation begins; "" for an agent without phases."""
+        """Name of the first phase; "" for an agent without phases."""
         definition = self.definition
         return definition.initial_phase or (definition.phases[0].name if definition.phases else "")
 
     def make_state(self) -> State:
-        """A state with the declared keys and the initial values."""
+        """Return a new state with the declared keys and the initial values."""
         state = State()
         for key in self.definition.state_keys:
             state.declare(key)
-        # Kept until the session tells of them: whoever looks at its events wants to know these values, too.
+        # Records these changes until the session publishes them: its events have to show the initial values, too.
         state.on_mutations(lambda: None)
         with writing_as(Origin("initial", self.name)):
             for name, value in self.definition.initial_state.items():
@@ -63,11 +63,14 @@ class SessionPlan:
         return state
 
     def make_machine(self) -> PhaseMachine | None:
-        """The phase machine, before the initial phase is entered; None for an agent without phases."""
+        """Return a phase machine before its first phase, or None without phases."""
         return PhaseMachine(self.definition.phases, self.initial_phase) if self.definition.phases else None
 
     def ignored_settings(self, model: str = "", *, vertex: bool = False) -> list[str]:
-        """Sentences on what `model` (the agent's own when empty) cannot do of what was asked for."""
+        """Return a sentence for each setting that `model` ignores.
+
+        An empty `model` is the agent's own.
+        """
         definition = self.definition
         model = model or definition.model
         can = capabilities_of(model, vertex=vertex)
@@ -76,47 +79,47 @@ class SessionPlan:
             slow = [item.name for item in self.declared if not item.blocking]
             if slow:
                 ignored.append(
-                    f"{model} waits for every tool: {', '.join(slow)} will hold the model's turn, and their scheduling "
-                    "is not sent"
+                    f"{model} waits for every tool: {', '.join(slow)} will block the model's turn, and their "
+                    "scheduling is not sent"
                 )
         if not can.context_mid_session:
             if definition.steering is not SteeringMode.INSTRUCTION_UPDATE:
                 ignored.append(
-                    f"{model} takes no context in mid-session: {definition.steering.name} steering is as "
-                    "INSTRUCTION_UPDATE there, by a new connection"
+                    f"{model} takes no context during a session: {definition.steering.name} steering works as "
+                    "INSTRUCTION_UPDATE, by a new connection"
                 )
             if definition.context_delivery is ContextDelivery.DEFERRED:
                 ignored.append(
-                    f"{model} takes no context in mid-session: DEFERRED delivery makes no difference, context goes "
-                    "with a prompt, a typed text or a new connection"
+                    f"{model} takes no context during a session: DEFERRED delivery has no effect, context goes with a "
+                    "prompt, a typed text or a new connection"
                 )
-        elif definition.steering is not SteeringMode.INSTRUCTION_UPDATE and not _told_apart(definition):
+        elif definition.steering is not SteeringMode.INSTRUCTION_UPDATE and not _has_steering_context(definition):
             ignored.append(
-                f"{definition.steering.name} steering has nothing to do: there is nothing to tell beside the "
-                "agent's own instruction"
+                f"{definition.steering.name} steering has no effect: the agent has no context beside its own "
+                "instruction"
             )
         if definition.instruction_route != "auto" and definition.instruction_route not in can.instruction_routes:
-            ignored.append(f"{model} takes no instruction by {definition.instruction_route}: connecting is refused")
+            ignored.append(f"{model} takes no instruction by {definition.instruction_route}: connecting will fail")
         if definition.turn_preset is not None and definition.turn_taking != "client":
             ignored.append(
-                f"turn_taking's preset has nothing to do: with {definition.turn_taking} our detector does not decide"
+                f"turn_taking's preset has no effect: with {definition.turn_taking} our detector does not decide"
             )
         if definition.repair is not None and not any(phase.needs for phase in definition.phases):
-            ignored.append("repair has nothing to do: no phase has needs")
+            ignored.append("repair has no effect: no phase has needs")
         if definition.soft_turn_s is not None and definition.turn_taking == "push-to-talk":
-            ignored.append("soft_turns has nothing to do with push-to-talk: the user ends the turn")
+            ignored.append("soft_turns has no effect with push-to-talk: the user ends the turn")
         if model.startswith("local-") and definition.voice:
             ignored.append(f"the embedded server has its own voice, not {definition.voice}")
         return ignored
 
 
 def make_plan(definition: Definition) -> SessionPlan:
-    """Check everything and raise one `AgentError` that lists every fault with its place."""
+    """Check everything; raise one `AgentError` that lists every fault with its place."""
     faults = check_settings(definition)
-    given, definition = definition, without_strangers(definition)
+    original, definition = definition, without_invalid_parts(definition)
     if not isinstance(definition.name, str) or not definition.name.strip():
         faults.append(Fault("The agent has no name", definition.built_at, "Begin with Live.builder(name)"))
-    if isinstance(definition.instruction, str) and not (definition.instruction.strip() or given.phases):
+    if isinstance(definition.instruction, str) and not (definition.instruction.strip() or original.phases):
         faults.append(
             Fault(f"Agent {definition.name} has no instruction", definition.built_at, "Add .instruction(...) or phases")
         )
@@ -132,9 +135,9 @@ def make_plan(definition: Definition) -> SessionPlan:
         lambda: ExtractionSchedule(definition.extractors),
     ):
         _try(build, faults, definition.built_at)
-    faults += _unnoticed(definition)
+    faults += _watched_live_keys(definition)
     names = frozenset(item.name for item in tools)
-    if definition.phases or (definition.initial_phase and not given.phases):
+    if definition.phases or (definition.initial_phase and not original.phases):
         initial = definition.initial_phase or definition.phases[0].name
         code = Mentions(_code(definition, tools))
         faults += check_phases(
@@ -143,24 +146,24 @@ def make_plan(definition: Definition) -> SessionPlan:
             tools=names,
             state_keys=frozenset(key.key for key in definition.state_keys),
             producers=_producers(definition, tools),
-            # A phase that a rule or a callback names may be gone to by it.
+            # A rule or a callback that mentions a phase may enter it.
             reached_by_code=[phase.name for phase in definition.phases if phase.name in code],
         )
     raise_all(list(dict.fromkeys(faults)))
-    return SessionPlan(definition=given, declared=tools)
+    return SessionPlan(definition=original, declared=tools)
 
 
-def _told_apart(definition: Definition) -> bool:
-    """Whether there is anything that the agent's steering tells as context instead of as part of the instruction."""
+def _has_steering_context(definition: Definition) -> bool:
+    """Return True when the agent's steering sends anything as context."""
     if definition.phase_defaults or any(phase.modifiers for phase in definition.phases):
         return True
     called = any(definition.callbacks.of(name) for name in ("instruction_template", "instruction_amendment"))
     return definition.steering is SteeringMode.CONTEXT_INJECTION and (bool(definition.phases) or called)
 
 
-def _unnoticed(definition: Definition) -> Iterator[Fault]:
-    """Watchers and patterns that wait for a key that tells nobody when it changes."""
-    remedy = "Ask for it in a transition's guard, or watch what it is about: VoiceMarked ends, turns, time in a phase"
+def _watched_live_keys(definition: Definition) -> Iterator[Fault]:
+    """Yield a fault for each watcher or pattern on a key that announces no changes."""
+    remedy = "Use it in a transition's guard, or watch what it is about: VoiceMarked ends, turns, time in a phase"
     for watcher in definition.watchers:
         for name in sorted(watcher.predicate.keys.intersection(LIVE_KEYS)):
             yield Fault(
@@ -184,7 +187,7 @@ def _declared(definition: Definition, faults: list[Fault]) -> Iterator[Tool]:
                 faults.append(Fault(error.message, _place(item), error.remedy))
         else:
             faults.append(
-                Fault(f"{item!r:.60} is not a tool", definition.built_at, "Give functions, or what @tool makes of them")
+                Fault(f"{item!r:.60} is not a tool", definition.built_at, "Use functions, or decorate them with @tool")
             )
 
 
@@ -225,14 +228,14 @@ def _try(build: Callable[[], Any], faults: list[Fault], place: str) -> None:
     try:
         build()
     except GeminiLiveError as error:
-        # What is wrong in several places comes as several sentences; those that name their place need no other.
+        # A fault in several places comes as several sentences; those that name their place need no other.
         for part in error.message.split("; "):
             named = _PLACE.search(part) is not None
             faults.append(Fault(part, "" if named else place, error.remedy))
 
 
 def _producers(definition: Definition, tools: tuple[Tool, ...]) -> set[str]:
-    """The keys that something may fill: those that are named by code that can write, and what extractors promote."""
+    """Return the keys that code or an extractor may write."""
     filled = {*definition.initial_state, *(f"derived:{item.name}" for item in definition.computed)}
     filled |= {item.name for item in definition.computed}
     for phase in definition.phases:
@@ -252,7 +255,7 @@ def _producers(definition: Definition, tools: tuple[Tool, ...]) -> set[str]:
 
 
 def _code(definition: Definition, tools: tuple[Tool, ...]) -> list[Callable[..., Any]]:
-    """The author's functions that may write state or move the conversation."""
+    """Return the author's functions that may write state or change the phase."""
     code: list[Callable[..., Any]] = [item.function for item in tools]
     code += [watcher.then for watcher in definition.watchers]
     code += [pattern.then for pattern in definition.patterns]

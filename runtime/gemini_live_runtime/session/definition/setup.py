@@ -1,4 +1,4 @@
-"""An agent as the wire's setup."""
+"""Compose the wire's setup message from an agent's plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def setup_of(
     voice: str = "",
     handle: str = "",
 ) -> Setup:
-    """The setup that makes `model` speak as the agent, with `instruction` in place of its own; `handle` resumes."""
+    """Return the setup message that makes `model` speak as the agent.
+
+    `instruction` and `voice` replace the agent's own when not empty; `handle` resumes an earlier session.
+    """
     definition = plan.definition
     return compose.build_setup(
         model,
@@ -33,7 +36,7 @@ def setup_of(
 def _declaration(tool: Tool, capabilities: Capabilities) -> FunctionDeclaration:
     behavior = None
     if capabilities.async_tools:
-        # Newer models take tools as non-blocking unless told otherwise.
+        # Newer models take tools as non-blocking by default.
         behavior = Behavior.BLOCKING if tool.blocking else Behavior.NON_BLOCKING
     return FunctionDeclaration(
         name=tool.name,
