@@ -193,7 +193,7 @@ def test_effects_that_take_time_are_bounded_and_one_too_many_is_told() -> None:
     ways = Transition("second", key("app:go"))
     of = agent().phase(Phase("first", "One.", transitions=ways), Phase("second", "Two.", terminal=True))
     t = talk(of.rule(ReactorRule("eager", react)), scenario)
-    assert [failure.error for failure in t.failures()] == [f"not begun: {MAX_CONCURRENT} effects are under way"] * 3
+    assert [failure.error for failure in t.failures()] == [f"not started: {MAX_CONCURRENT} effects are running"] * 3
 
 
 def test_a_prompt_waits_until_the_model_was_heard_to_the_end(tmp_path: Path) -> None:

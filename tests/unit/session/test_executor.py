@@ -247,7 +247,7 @@ def test_too_many_concurrent_effects_are_not_begun_but_reported() -> None:
     async def main() -> None:
         desk = Desk()
         desk.react(*[TransitionPhase("slow")] * (MAX_CONCURRENT + 1), policy=CONCURRENT)
-        assert desk.errors == [f"not begun: {MAX_CONCURRENT} effects are under way"]
+        assert desk.errors == [f"not started: {MAX_CONCURRENT} effects are running"]
         await desk.executor.close()
 
     run(main())
@@ -258,7 +258,7 @@ def test_blocking_effects_that_take_time_count_too_and_what_comes_after_one_too_
         desk = Desk()
         for _ in range(MAX_CONCURRENT + 1):
             desk.react(TransitionPhase("slow"), SignalUserActivityStart())
-        assert desk.errors == [f"not begun: {MAX_CONCURRENT} effects are under way"]
+        assert desk.errors == [f"not started: {MAX_CONCURRENT} effects are running"]
         assert desk.wire.kinds == ["activity_start"]
         await desk.executor.close()
 

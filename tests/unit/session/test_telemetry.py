@@ -563,7 +563,7 @@ def test_the_sound_of_a_turn_is_what_was_counted_during_it() -> None:
     telemetry = fresh()
     telemetry.turn_started(T0, 1, "typed")
     telemetry.model_audio(T0 + 1, 1000)
-    telemetry.count_also(lambda: (2, 2000))  # while the answer sounded
+    telemetry.add_counter(lambda: (2, 2000))  # while the answer sounded
     telemetry.model_audio(T0 + 2, 500, cut=True)
     telemetry.turn_completed(T0 + 3)
     first = metrics(telemetry)

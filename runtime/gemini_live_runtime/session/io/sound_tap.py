@@ -57,7 +57,7 @@ def sound_tap(
         except (Exception, SystemExit) as error:
             failed(error)
 
-    telemetry.count_also(lambda: (due - untimed - elsewhere, size))
+    telemetry.add_counter(lambda: (due - untimed - elsewhere, size))
     return take
 
 

@@ -1,4 +1,4 @@
-"""A figure measured again and again: count, extremes and mean of all, percentiles of the last ones, a histogram."""
+"""Summarise a repeated measurement: count, extremes, mean, percentiles, histogram."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections import deque
 from typing import Any
 
 SAMPLES = 256
-"""Values that percentiles look at; the rest of the figures cover everything."""
+"""Number of the latest values that percentiles cover; the other figures cover all."""
 
 BOUNDS_MS = (50, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1300, 1600, 2000, 2500, 3000, 4000, 5000)
-"""Inclusive upper bounds of the histogram's buckets; an eighteenth is open."""
+"""Inclusive upper bounds of the histogram's buckets in ms; an eighteenth bucket is open."""
 
 
 class Distribution:
-    """Milliseconds, one `add` at a time."""
+    """Distribution of durations in milliseconds."""
 
     __slots__ = ("_recent", "_sum", "buckets", "count", "last", "max", "min")
 
@@ -29,7 +29,7 @@ class Distribution:
         self.buckets = [0] * (len(BOUNDS_MS) + 1)
 
     def add(self, ms: float) -> None:
-        """Count one more value."""
+        """Add one value."""
         self._recent.append(ms)
         self._sum += ms
         self.count += 1
@@ -40,20 +40,24 @@ class Distribution:
 
     @property
     def mean(self) -> float | None:
-        """The mean of all values; None before the first."""
+        """Mean of all values; None before the first."""
         return self._sum / self.count if self.count else None
 
     def percentiles(self, *percents: float) -> tuple[float | None, ...]:
-        """Percentiles (0 to 100) of the last 256 values by nearest rank: the `ceil(p * n / 100)`-th smallest."""
+        """Return percentiles (0 to 100) of the last 256 values.
+
+        By nearest rank: the `ceil(p * n / 100)`-th smallest; None for each before the first value.
+        """
         ordered = sorted(self._recent)
         if not ordered:
             return (None,) * len(percents)
         return tuple(ordered[max(1, math.ceil(percent * len(ordered) / 100)) - 1] for percent in percents)
 
     def to_json(self, *, histogram: bool = False) -> dict[str, Any]:
-        """`count`, and in ms `last_ms`, `min_ms`, `max_ms`, `mean_ms`, `p50_ms`, `p90_ms`, `p99_ms` (or None).
+        """Return the figures as a JSON object.
 
-        With `histogram` also that: `[upper bound or None, count]` for each bucket.
+        It has `count`, and in ms or None `last_ms`, `min_ms`, `max_ms`, `mean_ms`, `p50_ms`, `p90_ms` and `p99_ms`.
+        `histogram` adds `histogram`: `[upper bound or None, count]` for each bucket.
         """
         p50, p90, p99 = self.percentiles(50, 90, 99)
         figures = {"last": self.last, "min": self.min, "max": self.max, "mean": self.mean}

@@ -1,6 +1,9 @@
-"""The figures of a session: sound, latencies, turns, tokens, cost. Plain counting that needs no listener.
+"""Count a session's metrics: audio, latencies, turns, tokens, cost.
 
-All times are seconds of one monotonic clock, passed in.
+All times are seconds of one monotonic clock, passed in. Reports come out of order: a local end of speech may be
+reported after the answer has begun (the detector waits before it reports), playback and usage after the turn has
+completed. So the newest unanswered input, the open turn and the last completed one stay open to later reports, and a
+latency is counted once, when its two ends are known.
 """
 
 from __future__ import annotations
@@ -17,9 +20,10 @@ from gemini_live_runtime.session.metrics.waterfall import STAGES, Answer, Input,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnMetrics:
-    """One turn in figures. `latency_ms` is None when nothing answered an input; token counts are by modality.
+    """Metrics of one turn; token counts are by modality.
 
-    `duration_ms`: from the turn's first activity to its completion.
+    `latency_ms` is None when the turn answered no input. `duration_ms`: from the turn's first activity to its
+    completion.
     """
 
     turn: int
@@ -44,16 +48,16 @@ class _Turn:
     answering: bool = False
     interrupted: bool = False
     bytes_before: int = 0
-    """The session's count of bytes without those of this turn."""
+    """Bytes of audio in the session before this turn."""
     audio_bytes: int = 0
     prompt: Mapping[str, int] = field(default_factory=dict)
     response: Mapping[str, int] = field(default_factory=dict)
 
 
 class SessionTelemetry:
-    """Counts what a session does.
+    """Counters of a session.
 
-    Frames of an answer that was cut are reported with `cut=True` or not at all: they answer nothing.
+    Frames of a cut answer are reported with `cut=True` or not at all: they answer no input.
     """
 
     def __init__(self, started_at: float) -> None:
@@ -61,7 +65,7 @@ class SessionTelemetry:
         self._chunks = self._bytes = 0
         self._counted_elsewhere: Callable[[], tuple[int, int]] = lambda: (0, 0)
         self.sounding = False
-        """An answer sounds: of its further chunks, only the count and the bytes are wanted."""
+        """True when the open turn has audio: its further chunks only need to be counted."""
         self._interruptions = self._turn_count = 0
         self._response = Distribution()
         self._text = Distribution()
@@ -83,10 +87,10 @@ class SessionTelemetry:
     # The user.
 
     def voice_started(self, now: float, source: Literal["server_vad", "local_voice"] = "local_voice") -> None:
-        """The user's voice begins: the first activity of a turn, or going on after an end that was none."""
+        """Note that the user begins to speak, or goes on after an assumed end."""
         if self._open is None or self._open.answering or self._open.interrupted:
-            fresh = self._voice_until is not None and now - self._voice_until > ANSWER_PATIENCE_S
-            if self._voice_since is None or fresh:
+            new_speech = self._voice_until is not None and now - self._voice_until > ANSWER_PATIENCE_S
+            if self._voice_since is None or new_speech:
                 self._voice_since = now
             self._voice_until = None
         pending = self._input
@@ -105,7 +109,10 @@ class SessionTelemetry:
         *,
         spoken_until: float | None = None,
     ) -> None:
-        """The user's voice ended, as `source` says. `spoken_until`: when it was last heard, if that is earlier."""
+        """Note that the user stopped speaking, as `source` reports.
+
+        `spoken_until` is the time at which the voice was last heard, if earlier than `now`.
+        """
         at = now if spoken_until is None else min(now, spoken_until)
         if self._voice_since is None and self._open is None:
             self._voice_since = at
@@ -113,16 +120,18 @@ class SessionTelemetry:
             self._voice_until = now
         answer = self._open.answer if self._open is not None and self._open.answering else None
         if source == "local_voice" and answer is not None and answer.first_frame is not None:
-            told = answer.input is not None and (answer.input.local_at is not None or answer.input.typed_at is not None)
-            if at <= answer.first_frame and not told:
-                # The local mark waits before it says so; the answer was faster.
+            known = answer.input is not None and (
+                answer.input.local_at is not None or answer.input.typed_at is not None
+            )
+            if at <= answer.first_frame and not known:
+                # The local detector reports an end only after its hang-over; the answer was faster.
                 answer.input = answer.input or Input()
                 answer.input.local_at = at
                 self._measure(answer)
                 return
         pending = self._input
         known = pending is not None and (pending.server_at if source == "server_vad" else pending.local_at) is not None
-        if pending is None or known or not pending.goes_with(at):
+        if pending is None or known or not pending.is_same_end(at):
             pending = self._input = Input(while_answering=answer is not None)
         if source == "server_vad":
             pending.server_at = at
@@ -130,19 +139,19 @@ class SessionTelemetry:
             pending.local_at = at
 
     def committed(self, now: float) -> None:
-        """An `activityEnd` was sent: the client says that the user's turn is over."""
-        if self._input is None or not self._input.goes_with(now):
+        """Note that an `activityEnd` was sent: the client decided that the user's turn is over."""
+        if self._input is None or not self._input.is_same_end(now):
             self._input = Input()
         self._input.committed_at = now
 
     def text_sent(self, now: float) -> None:
-        """Text that the user typed went out. It replaces a spoken input that was not answered yet."""
+        """Note that typed text was sent; it replaces a spoken input without an answer."""
         self._input = Input(typed_at=now)
 
     # The model.
 
     def first_model_frame(self, now: float) -> None:
-        """A frame of the model's answer arrived, text or sound. May be told for each one: the first counts."""
+        """Note a frame of the model's answer, text or audio; a turn's first one counts."""
         turn = self._open
         if turn is None or turn.answering:
             return
@@ -157,7 +166,10 @@ class SessionTelemetry:
             turn.answer.first_frame = now
 
     def model_audio(self, now: float, byte_count: int, *, cut: bool = False) -> None:
-        """A chunk of the model's audio arrived (s16le bytes as received). `cut`: of an answer that is over."""
+        """Count a chunk of the model's audio (`byte_count` bytes of s16le).
+
+        `cut`: the chunk belongs to an answer that was cut.
+        """
         self._chunks += 1
         self._bytes += byte_count
         turn = self._open
@@ -172,20 +184,24 @@ class SessionTelemetry:
             turn.answer.first_audio = now
             self._measure(turn.answer)
 
-    def count_also(self, counts: Callable[[], tuple[int, int]]) -> None:
-        """`counts` gives the chunks and bytes so far that were not told here, but counted while an answer sounded."""
+    def add_counter(self, counts: Callable[[], tuple[int, int]]) -> None:
+        """Add the chunks and bytes that `counts` returns to the totals.
+
+        It returns what its owner has counted so far, while `sounding`, without a call to `model_audio`.
+        """
         self._counted_elsewhere = counts
 
     @property
     def _sound(self) -> tuple[int, int]:
-        """Chunks and bytes of the model's audio so far."""
+        """Number of chunks and bytes of the model's audio so far."""
         chunks, size = self._counted_elsewhere()
         return self._chunks + chunks, self._bytes + size
 
     def playback_started(self, now: float, *, turn: int | None = None, device_latency_ms: float | None = None) -> None:
-        """The device consumed the first sample of an answer of `turn` (None: the newest that has sound).
+        """Note that the device consumed the first sample of an answer.
 
-        It may come after the turn's completion. `device_latency_ms`: how long the device says the way to the sound is.
+        `turn` is the answer's turn; None is the newest with audio. May come after the turn's completion.
+        `device_latency_ms` is the output latency that the device reports.
         """
         for known in (self._open, self._last):
             if known is not None and turn in (None, known.number) and known.answer.first_audio is not None:
@@ -196,7 +212,7 @@ class SessionTelemetry:
                 return
 
     def interrupted(self, now: float, turn: int | None = None) -> None:
-        """The model's answer in `turn` (None: the newest) was cut."""
+        """Note that the model's answer in `turn` (None: the newest) was cut."""
         self._interruptions += 1
         self.sounding = False
         for known in (self._open, self._last):
@@ -210,7 +226,10 @@ class SessionTelemetry:
     # Turns.
 
     def turn_started(self, now: float, number: int, by: OpenedBy) -> None:
-        """Turn `number` begins. One opened by voice, or answering it, began with the voice."""
+        """Note that turn `number` begins.
+
+        A turn opened by voice, or answering it, counts from the start of the voice.
+        """
         since = now
         if by != "typed" and self._voice_since is not None:
             speaking = self._voice_until is None
@@ -222,7 +241,7 @@ class SessionTelemetry:
         self.sounding = False
 
     def turn_completed(self, now: float) -> None:
-        """The open turn is over."""
+        """Note that the open turn is over."""
         turn, self._open = self._open, None
         self.sounding = False
         if turn is None:
@@ -252,15 +271,15 @@ class SessionTelemetry:
         totals: Mapping[str, int] | None = None,
         prices_as_of: str = "",
     ) -> None:
-        """A usage message: tokens by modality, the running cost estimate of the session in US dollars.
+        """Record a usage message: tokens by modality and the session's cost so far.
 
-        Of several messages in a turn the last counts for it. One that comes after a turn's completion and before the
-        next answer is that turn's when it has none yet. `totals` are the server's own latest counts, by any of `total`,
-        `prompt`, `response`, `cached_content`, `thoughts`. `prices_as_of` is the month of the cost's prices.
+        `cost_usd` is in US dollars; None for a model of unknown price. The last message in a turn counts for it. A message between a turn's completion and the next answer belongs to
+        the completed turn if that has none. `totals` are the server's own latest counts, by any of `total`, `prompt`,
+        `response`, `cached_content`, `thoughts`. `prices_as_of` is the month of the cost's prices.
         """
         turn = self._open or self._last
-        owing = self._last is not None and not (self._last.prompt or self._last.response)
-        if owing and (self._open is None or self._open.answer.first_frame is None):
+        last_lacks_usage = self._last is not None and not (self._last.prompt or self._last.response)
+        if last_lacks_usage and (self._open is None or self._open.answer.first_frame is None):
             turn = self._last
         if turn is None:
             turn = self._last = _Turn(0, "model", self._started_at, ended_at=self._started_at)
@@ -270,11 +289,14 @@ class SessionTelemetry:
         self._totals |= totals or {}
 
     def round_trip(self, ms: float) -> None:
-        """A ping took `ms` there and back; answers from now on are split by it."""
+        """Record a ping's round trip of `ms`; waterfalls of later answers use it."""
         self._round_trips.add(ms)
 
     def turn_metrics(self) -> TurnMetrics | None:
-        """The last completed turn; None before the first. Playback and usage that come later still change it."""
+        """Return the metrics of the last completed turn, or None before the first.
+
+        Playback and usage reported later still change them.
+        """
         turn = self._last
         if turn is None or turn.ended_at is None or turn.number == 0:
             return None
@@ -293,7 +315,10 @@ class SessionTelemetry:
         )
 
     def snapshot(self, now: float) -> dict[str, Any]:
-        """Every figure as JSON values. The flat latencies are 0 before the first; the objects say None."""
+        """Return every figure as JSON values.
+
+        Without measurements the flat latencies are 0 and those in objects are None.
+        """
         elapsed = now - self._started_at
         response = self._response
         chunks, size = self._sound
@@ -325,7 +350,7 @@ class SessionTelemetry:
     # Inside.
 
     def _measure(self, answer: Answer) -> None:
-        """Count the answer's latency, once."""
+        """Count the answer's latency once."""
         latency = answer.latency
         if latency is None or answer.measured:
             return

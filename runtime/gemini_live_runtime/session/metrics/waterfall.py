@@ -1,4 +1,4 @@
-"""Where the time between the end of the user's speech and the model's sound went."""
+"""Split the time from the end of the user's speech to the model's sound in stages."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 LatencySource: TypeAlias = Literal["server_vad", "local_voice", "typed"]
-"""What said that the user's input was over: the server's voice activity, the local voice mark, or the Enter key."""
+"""Source of the end of the user's input: server voice activity, local voice detection, or the Enter key."""
 
 SAME_END_S = 3.0
-"""Marks of an end of speech within this time are of the same one."""
+"""Seconds within which two marks of an end of speech mean the same end."""
 
 STAGES = ("hang_over", "uplink", "server", "downlink", "buffer", "speaker")
-"""The stages in the order in which they pass."""
+"""Stages in the order in which they pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waterfall:
-    """One answer's stages in ms; None is "cannot be measured", and the time is then in a stage beside it.
+    """Stages of one answer in ms; None for a stage that cannot be measured.
 
-    Without a round trip the network is in `server`, or in `hang_over` where the server's mark ended that. Without the
-    end of the hang-over, that is in `server` too.
+    The time of such a stage is then part of its neighbour. Without a measured round trip the network's time is part of
+    `server`, or of `hang_over` where the server's mark ended that. Without the end of the hang-over, `server` includes
+    the hang-over too.
 
     `end_of_speech_s` is the zero of the waterfall, in seconds since the session's start. `total_ms` goes from there to
     the sound, or to the first frame of an answer without sound.
@@ -29,7 +30,7 @@ class Waterfall:
     source: LatencySource | None = None
     end_of_speech_s: float | None = None
     hang_over_ms: float | None = None
-    """Until the end of the turn was decided: by the server's mark, or by an `activityEnd` of ours."""
+    """From the end of speech to the decision that the turn is over: the server's mark or our `activityEnd`."""
     uplink_ms: float | None = None
     """Half of the last round trip."""
     server_ms: float | None = None
@@ -38,11 +39,11 @@ class Waterfall:
     buffer_ms: float | None = None
     """From the first audio frame's arrival to its first sample's consumption by the device."""
     speaker_ms: float | None = None
-    """What the device says it takes from there to the sound."""
+    """Output latency that the device reports: from consuming a sample to its sound."""
     total_ms: float | None = None
 
     def stages(self) -> dict[str, float | None]:
-        """The stages and their sum, milliseconds to a tenth, by name without the unit."""
+        """Return the stages and their sum by name, in ms rounded to a tenth."""
         found = {}
         for name in (*STAGES, "total"):
             value: float | None = getattr(self, f"{name}_ms")
@@ -52,33 +53,36 @@ class Waterfall:
 
 @dataclass(slots=True)
 class Input:
-    """The end of one input of the user, by everything that told of it. Clock seconds; None: has not told."""
+    """End of one user input by source, in clock seconds; None: not reported."""
 
     local_at: float | None = None
     server_at: float | None = None
     typed_at: float | None = None
     committed_at: float | None = None
-    """When an `activityEnd` was sent."""
+    """Time at which an `activityEnd` was sent."""
     while_answering: bool = False
-    """It ended while an answer was coming in: unless that is interrupted it was a back-channel."""
+    """True when it ended during an answer: a back-channel, unless that answer is interrupted."""
 
-    def goes_with(self, at: float) -> bool:
-        """Whether another mark of an end of speech at `at` tells of the same one."""
+    def is_same_end(self, at: float) -> bool:
+        """Return True when an end of speech reported for `at` is this one."""
         return self.typed_at is None and self.zero is not None and abs(at - self.zero) <= SAME_END_S
 
     def is_older(self, now: float, seconds: float) -> bool:
-        """Whether it ended more than `seconds` ago."""
+        """Return True when it ended more than `seconds` before `now`."""
         return self.zero is not None and now - self.zero > seconds
 
     @property
     def zero(self) -> float | None:
-        """The end of speech, or of typing."""
+        """End of speech or of typing; None when no source has reported it."""
         known = (self.typed_at, self.local_at, self.committed_at, self.server_at)
         return next((at for at in known if at is not None), None)
 
     @property
     def measured_from(self) -> tuple[float, LatencySource] | None:
-        """Where the response latency begins: the server's word before the local one."""
+        """Start of the response latency and its source.
+
+        The server's mark takes precedence over the local one.
+        """
         if self.typed_at is not None:
             return self.typed_at, "typed"
         if self.server_at is not None:
@@ -88,13 +92,13 @@ class Input:
 
     @property
     def confirmed(self) -> bool:
-        """Whether it certainly was input for the model; a local mark alone may have been noise."""
+        """True when it certainly was input for the model; a local mark alone may be noise."""
         return self.typed_at is not None or self.server_at is not None or self.committed_at is not None
 
 
 @dataclass(slots=True)
 class Answer:
-    """The times of one answer, from which its waterfall follows. Clock seconds."""
+    """Times of one answer in clock seconds, from which its waterfall follows."""
 
     input: Input | None = None
     first_frame: float | None = None
@@ -103,13 +107,14 @@ class Answer:
     speaker_ms: float | None = None
     round_trip_s: float | None = None
     measured: bool = False
-    """Its latency has been counted."""
+    """True when its latency has been counted."""
 
     @property
     def latency(self) -> tuple[float, LatencySource] | None:
-        """Milliseconds from the input's end to the answer, and what told the end.
+        """Milliseconds from the input's end to the answer, and the source of that end.
 
-        For speech the answer is its first audio (of an answer without any: its first frame), for text its first frame.
+        For speech the answer begins with its first audio (without audio: its first frame), for text with its first
+        frame.
         """
         begin = self.input.measured_from if self.input is not None else None
         if begin is None or self.first_frame is None:
@@ -119,7 +124,10 @@ class Answer:
         return max(0.0, arrived - begin[0]) * 1000, begin[1]
 
     def waterfall(self, started_at: float) -> Waterfall:
-        """The stages. Those of a server's mark: mark and answer came down the same way, so `server` is exact."""
+        """Return the stages of the answer.
+
+        With a server's mark `server` is exact: mark and answer took the same way down.
+        """
         hang_over = uplink = server = total = None
         zero = self.input.zero if self.input is not None else None
         arrived = self.first_audio if self.first_audio is not None else self.first_frame
@@ -161,8 +169,8 @@ class Answer:
             total_ms=_ms(total),
         )
 
-    def _trip(self, room: float) -> float:
-        return min(self.round_trip_s or 0.0, max(0.0, room))
+    def _trip(self, at_most: float) -> float:
+        return min(self.round_trip_s or 0.0, max(0.0, at_most))
 
 
 def _ms(seconds: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""What rules of the reactor want done, as data: who wants it, what, and how it is waited for."""
+"""Effects that reactor rules return, as data, with their waiting policies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gemini_live_runtime.session.ports.messages import ContextRole
 
 
 class EffectMode(StrEnum):
-    """Whether the next effect waits for this one."""
+    """Mode of an effect: the next effect waits for it, or does not."""
 
     BLOCKING = "blocking"
     CONCURRENT = "concurrent"
@@ -20,9 +20,9 @@ class EffectMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EffectPolicy:
-    """How an effect is waited for, at most `timeout_s` seconds (> 0; None: without a limit).
+    """Waiting policy of an effect.
 
-    Raises `AgentError` for a limit that is not positive.
+    `timeout_s` is in seconds, above 0; None waits without a limit. Raises `AgentError` for a limit that is not positive.
     """
 
     mode: EffectMode = EffectMode.BLOCKING
@@ -40,7 +40,10 @@ class EffectPolicy:
 
 @dataclass(frozen=True, slots=True)
 class SendContext:
-    """Send texts for the model to know, now; queued context stays queued. Raises `AgentError` for a single string."""
+    """Send texts as context now; queued context stays queued.
+
+    Raises `AgentError` when `contents` is a single string.
+    """
 
     contents: tuple[str, ...]
     reason: str = ""
@@ -59,14 +62,14 @@ class SendContext:
 
 @dataclass(frozen=True, slots=True)
 class PromptModel:
-    """Release the armed prompt, after the queued context. Without an armed prompt only the context goes out."""
+    """Send the queued context, then the armed prompt if there is one."""
 
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CancelDeferredPrompt:
-    """Forget the armed prompt; queued context stays."""
+    """Cancel the armed prompt; queued context stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +92,14 @@ class UpdateInstruction:
 
 @dataclass(frozen=True, slots=True)
 class EmitEvent:
-    """Make `payload` an event of the session."""
+    """Emit `payload` as an event of the session."""
 
     payload: Payload
 
 
 @dataclass(frozen=True, slots=True)
 class TransitionPhase:
-    """Take the conversation to the phase `target`."""
+    """Enter the phase `target`."""
 
     target: str
     reason: str = ""
@@ -118,7 +121,10 @@ LIVE_EFFECTS: tuple[type, ...] = get_args(LiveEffect)
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """An effect that the rule `source` wants. `defined_at` is the rule's place; the reactor fills it in."""
+    """Effect requested by the rule `source`.
+
+    `defined_at` is the rule's source location; the reactor fills it in.
+    """
 
     source: str
     effect: LiveEffect

@@ -1,4 +1,9 @@
-"""The one place where effects touch the wire."""
+"""Perform the effects of reactor rules.
+
+No other module turns effects into wire messages. Effects run in order and synchronously, on the loop that calls the executor. Only a transition may take longer: it
+continues in a task of its own. When it is blocking, the effects behind it in the same batch run after it, in that task;
+effects of other batches do not wait. So two batches can interleave, but the effects of one batch keep their order.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +31,10 @@ from gemini_live_runtime.session.rules.effects import (
 )
 
 MAX_CONCURRENT = 64
-"""Effects that take time, under way at once; one more is not begun but reported."""
+"""Asynchronous effects that run at once; a further one is not started but reported."""
 
-TAKE_TIME = (TransitionPhase,)
-"""Effects that may not be over when they have been performed."""
+ASYNCHRONOUS = (TransitionPhase,)
+"""Effects that may still run after `perform` has returned."""
 
 ENDING_S = 2.0
 """Seconds that closing waits for cancelled effects."""
@@ -37,9 +42,9 @@ ENDING_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class EffectFault:
-    """An effect that the rule `source` wanted failed or took too long; the effects after it were performed.
+    """Failure or timeout of an effect that the rule `source` returned.
 
-    `defined_at` is the rule's place.
+    The effects after it were performed. `defined_at` is the rule's source location.
     """
 
     source: str
@@ -50,7 +55,7 @@ class EffectFault:
 
 
 class LiveEffectExecutor:
-    """Performs effects, in order, on the loop that it is used on."""
+    """Executor that performs effects in order on the running loop."""
 
     def __init__(
         self,
@@ -62,9 +67,10 @@ class LiveEffectExecutor:
         report: Callable[[EffectFault | ContextNotSent], None],
         hold: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`transition(target, reason)` takes the conversation to a phase and raises when it cannot.
+        """Create an executor that writes to `writer`.
 
-        While `hold` says so, context waits with the rest: nothing may come between a call and its answer.
+        `transition(target, reason)` enters a phase and raises when it cannot. While `hold` returns True, context is
+        queued: no message may come between a tool call and its answer.
         """
         self._writer = writer
         self._pending = pending
@@ -75,9 +81,9 @@ class LiveEffectExecutor:
         self._running: dict[asyncio.Task[None], Reaction] = {}
 
     def perform(self, effect: LiveEffect) -> Awaitable[None] | None:
-        """Perform one effect now; what remains to be waited for, if anything.
+        """Perform one effect now; return the rest as an awaitable when it takes longer.
 
-        Raises what the writer, `emit` or `transition` raises.
+        Raises the errors of the writer, `emit` and `transition`.
         """
         match effect:
             case SendContext(contents, reason, role):
@@ -106,15 +112,15 @@ class LiveEffectExecutor:
         return None
 
     def perform_reactions(self, reactions: Iterable[Reaction]) -> None:
-        """Perform all, in order and now. One that fails is reported and the others go on.
+        """Perform all effects in order, now. Report those that fail and go on.
 
-        What takes longer goes on by itself; when it is blocking, what comes after it waits for it. With
-        `MAX_CONCURRENT` under way another that may take longer is not begun but reported.
+        An asynchronous effect continues in a task; when it is blocking, the effects after it follow in that task. At
+        `MAX_CONCURRENT` running effects a further asynchronous one is reported instead of started.
         """
         waiting = iter(reactions)
         for reaction in waiting:
-            if isinstance(reaction.effect, TAKE_TIME) and len(self._running) >= MAX_CONCURRENT:
-                self._fault(reaction, f"not begun: {MAX_CONCURRENT} effects are under way")
+            if isinstance(reaction.effect, ASYNCHRONOUS) and len(self._running) >= MAX_CONCURRENT:
+                self._fault(reaction, f"not started: {MAX_CONCURRENT} effects are running")
                 continue
             try:
                 rest = self.perform(reaction.effect)
@@ -124,12 +130,13 @@ class LiveEffectExecutor:
             if rest is None:
                 continue
             if reaction.policy.mode is EffectMode.BLOCKING:
+                # Consumes the iterator, so the loop ends here: the task performs the remaining effects.
                 self._spawn(reaction, rest, tuple(waiting))
             else:
                 self._spawn(reaction, rest)
 
     def _spawn(self, reaction: Reaction, rest: Awaitable[None], then: tuple[Reaction, ...] = ()) -> None:
-        async def going_on() -> None:
+        async def finish() -> None:
             scope = asyncio.timeout(reaction.policy.timeout_s)
             try:
                 async with scope:
@@ -141,7 +148,7 @@ class LiveEffectExecutor:
                     self._fault(reaction, f"{type(error).__name__}: {error}", error)
             self.perform_reactions(then)
 
-        task = asyncio.create_task(going_on(), name=f"effect of {reaction.source}")
+        task = asyncio.create_task(finish(), name=f"effect of {reaction.source}")
         self._running[task] = reaction
         task.add_done_callback(self._running.pop)
 
@@ -150,10 +157,11 @@ class LiveEffectExecutor:
         self._report(EffectFault(reaction.source, reaction.effect, text, trace, reaction.defined_at))
 
     def flush_deferred_prompt(self, reason: str = "") -> None:
-        """Post the queued context, then, if one was armed, the prompt. Nothing can come between: it does not wait.
+        """Post the queued context, then the prompt if one is armed.
 
-        What fails waits again: a prompt never goes out ahead of the context that it is about. Context that failed is
-        reported; raises `GeminiLiveError` when the prompt itself cannot be posted.
+        Nothing is awaited in between, so no other message can come between them.
+        Context and prompt that fail are queued again: a prompt never goes out ahead of the context that it is about.
+        Context that failed is reported; raises `GeminiLiveError` when the prompt itself cannot be posted.
         """
         notes, armed = self._pending.drain()
         rest, failed = send_notes(self._writer, notes)
@@ -172,8 +180,9 @@ class LiveEffectExecutor:
             raise
 
     async def close(self) -> None:
-        """Cancel what is under way and wait for it, at most `ENDING_S`; what still runs then is reported."""
-        await asyncio.sleep(0)  # what was begun only now takes its first step
+        """Cancel running effects, wait up to `ENDING_S`, report those that still run."""
+        # A task that is cancelled before its first step would never await its effect.
+        await asyncio.sleep(0)
         tasks = self._running.keys() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()

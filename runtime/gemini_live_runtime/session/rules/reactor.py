@@ -1,4 +1,9 @@
-"""Rules that answer what happens with effects: who has the floor, and when a waiting prompt may be released."""
+"""Turn events into effects by rules: floor control, release of waiting prompts.
+
+The reactor is pure: it keeps the voice state (who has the floor), asks every rule for effects and performs none. The
+rules of a voice session make sure that the model is prompted only when neither side speaks, and that a prompt is
+dropped when the user takes the floor first.
+"""
 
 from __future__ import annotations
 
@@ -27,57 +32,60 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """An event of the session."""
+    """Event of the session."""
 
     event: ev.Payload
 
 
 @dataclass(frozen=True, slots=True)
 class StateChanged:
-    """Values of the state changed."""
+    """Change of state values."""
 
     mutations: tuple[Mutation, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TimerTick:
-    """Time passed; `now` is in clock seconds."""
+    """Tick of the clock; `now` is in clock seconds."""
 
     now: float
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackStarted:
-    """The model is heard."""
+    """Start of the model's playback."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackDrained:
-    """All that the model said was heard. `prompt_pending`: a prompt is armed."""
+    """End of the model's playback. `prompt_pending`: a prompt is armed."""
 
     prompt_pending: bool
 
 
 @dataclass(frozen=True, slots=True)
 class UserSpeechStarted:
-    """The user begins to speak."""
+    """Start of the user's speech."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserSpeechEnded:
-    """The user has finished speaking. `prompt_pending`: a prompt is armed."""
+    """End of the user's speech. `prompt_pending`: a prompt is armed."""
 
     prompt_pending: bool
 
 
 @dataclass(frozen=True, slots=True)
 class PromptArmed:
-    """A prompt was armed just now. Without this event one that is armed in silence would wait for the next speech."""
+    """Arming of a prompt.
+
+    Without this event a prompt that is armed in silence would wait for the next speech.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class SoftTurnComplete:
-    """The user spoke and the model let it pass."""
+    """Turn without an answer: the user spoke and the model stayed silent."""
 
 
 ReactorEvent: TypeAlias = (
@@ -95,25 +103,28 @@ ReactorEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class VoiceRuntimeState:
-    """Who has the floor, as far as events have told. Times are clock seconds."""
+    """Floor of the conversation, as known from events. Times are clock seconds."""
 
     user_speaking: bool = False
     playback_active: bool = False
     prompt_pending: bool = False
-    """Whether a prompt waited, as of the last event that told."""
+    """True when a prompt waited at the last event that says so."""
     prompt_epoch: int = 0
-    """How often the user spoke while a prompt waited, which drops it."""
+    """Number of prompts dropped because the user spoke while they waited."""
     last_barge_in_at: float | None = None
-    """When the user last began to speak while the model was heard."""
+    """Time of the user's last start of speech during playback."""
     last_playback_drained_at: float | None = None
 
     @property
     def floor_is_free(self) -> bool:
-        """Nobody is speaking."""
+        """True when neither the user nor the model speaks."""
         return not self.user_speaking and not self.playback_active
 
     def apply(self, event: ReactorEvent, now: float) -> VoiceRuntimeState:
-        """The state after `event` at `now`. Speech alone does not end playback: the cut that may follow does."""
+        """Return the state after `event` at `now`.
+
+        The user's speech does not end playback: the interruption that may follow does.
+        """
         match event:
             case PlaybackStarted():
                 return replace(self, playback_active=True)
@@ -144,18 +155,19 @@ class VoiceRuntimeState:
 
 
 VOICE_EVENTS: frozenset[type[ev.Payload]] = frozenset((ev.TurnInterrupted, ev.TextSent, ev.AudioLost))
-"""Events of the session, given as `Live`, that the voice state and `voice_defaults` look at: without rules of an
-agent's own nobody asks for the others."""
+"""Events of the session that the voice state and `voice_defaults` need, wrapped in `Live`.
+
+Without rules of the agent's own, no other event has to reach the reactor."""
 
 Reacts: TypeAlias = "Callable[[ReactorEvent, VoiceRuntimeState, State], Iterable[Reaction | LiveEffect] | None]"
 
 
 @dataclass(frozen=True, slots=True)
 class ReactorRule:
-    """A named decision.
+    """Named decision of the reactor.
 
-    `react` gets the event, the voice state after it and the session's state, and returns what is to be done: reactions,
-    or bare effects that are waited for without a limit. It is a plain function. Raises `AgentError` for an async one.
+    `react` gets the event, the voice state after it and the session's state. It returns reactions, or bare effects that
+    are awaited without a limit. It is a plain function; raises `AgentError` for an async one.
     """
 
     name: str
@@ -175,7 +187,10 @@ class ReactorRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleFault:
-    """A rule raised, or returned what is not an effect; nothing of it was done."""
+    """Failure of a rule that raised, or returned something other than effects.
+
+    None of its effects was performed.
+    """
 
     rule: str
     error: str
@@ -184,36 +199,36 @@ class RuleFault:
 
 
 VOICE_RULES = ("release-prompt", "user-speech")
-"""The names of `voice_defaults`."""
+"""Names of the rules of `voice_defaults`."""
 
 
 class LiveReactor:
-    """Keeps the voice state and asks every rule, in order, what each event calls for."""
+    """Reactor that keeps the voice state and asks every rule about each event."""
 
     def __init__(self, rules: Iterable[ReactorRule], report: Callable[[RuleFault], None]) -> None:
-        """Raises `AgentError` when two rules have one name."""
+        """Create a reactor; raise `AgentError` when two rules have one name."""
         self._rules = tuple(rules)
         self._report = report
         self.voice = VoiceRuntimeState()
-        """The floor after the last event."""
+        """Voice state after the last event."""
         places: dict[str, str] = {}
         for rule in self._rules:
             if rule.name in places:
                 raise AgentError(
                     f"Two reactor rules are named {rule.name} ({places[rule.name]} and {rule.defined_at})",
-                    remedy="Give one another name",
+                    remedy="Rename one of them",
                     field="rules",
                     value=rule.name,
                 )
             places[rule.name] = rule.defined_at
 
     def replace(self, other: LiveReactor) -> None:
-        """Ask the rules of another reactor in place of those that are not of `voice_defaults`."""
+        """Use the rules of `other`, except that those of `voice_defaults` stay."""
         own = tuple(rule for rule in self._rules if rule.name in VOICE_RULES)
         self._rules = (*own, *(rule for rule in other._rules if rule.name not in VOICE_RULES))
 
     def react(self, event: ReactorEvent, *, now: float, state: State) -> list[Reaction]:
-        """What the rules want done about `event` at `now`, in their order."""
+        """Return the reactions of all rules to `event` at `now`, in order of the rules."""
         self.voice = self.voice.apply(event, now)
         wanted: list[Reaction] = []
         for rule in self._rules:
@@ -236,30 +251,33 @@ def _reaction(rule: ReactorRule, item: Reaction | LiveEffect) -> Reaction:
 
 
 def voice_defaults(activity: Literal["client", "server"] = "server") -> tuple[ReactorRule, ...]:
-    """The rules of a voice session. `activity`: who decides when the user speaks; a client marks it on the wire."""
-    marks = activity == "client"
+    """Return the built-in rules of a voice session.
+
+    `activity` names who detects the user's speech; a client sends activity marks to the server.
+    """
+    sends_marks = activity == "client"
 
     def release_prompt(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[LiveEffect]:
-        # A device that is lost ends what was heard through it, without a word about that.
-        freed = isinstance(event, PlaybackDrained | PromptArmed) or (
+        # Losing a device ends speech or playback too, and no other event says so.
+        may_be_free = isinstance(event, PlaybackDrained | PromptArmed) or (
             isinstance(event, Live) and isinstance(event.event, ev.AudioLost)
         )
-        if freed and voice.prompt_pending and voice.floor_is_free:
+        if may_be_free and voice.prompt_pending and voice.floor_is_free:
             yield PromptModel("playback drained" if isinstance(event, PlaybackDrained) else "nobody is speaking")
 
     def user_speech(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[LiveEffect]:
         match event:
             case UserSpeechStarted():
                 yield CancelDeferredPrompt()
-                if marks:
+                if sends_marks:
                     yield SignalUserActivityStart()
             case UserSpeechEnded():
-                if marks:
+                if sends_marks:
                     yield SignalUserActivityEnd()
                 if voice.prompt_pending and not voice.playback_active:
                     yield PromptModel("the user has stopped speaking")
             case Live(ev.TextSent()):
-                # The model answers what was typed; a prompt as well would make it speak twice.
+                # The model answers the typed text; a prompt as well would make it speak twice.
                 yield CancelDeferredPrompt()
 
     release, speech = VOICE_RULES
