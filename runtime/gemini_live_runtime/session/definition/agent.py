@@ -16,9 +16,10 @@ from gemini_live_runtime.tools.declaration import Tool
 class Agent:
     """Agent without phases or state: instruction, tools and voice.
 
-    `Live` builds agents that can do more. Plain functions among `tools` are declared. `phrases` are examples of what the user can say; the console shows
-    them. With `manual_activity` the server does not detect the end of speech: opening the microphone begins the user's
-    turn and closing it ends it. Raises one `AgentError` that lists every fault.
+    `Live` builds agents that can do more. Plain functions among `tools` are declared. `phrases` are examples of what
+    the user can say; the console shows them. With `manual_activity` the server does not detect the end of speech:
+    opening the microphone begins the user's turn and closing it ends it. Raises one `AgentError` that lists every
+    fault.
     """
 
     name: str

@@ -14,8 +14,9 @@ _MAX_FUNCTIONS = 2000
 class Mentions:
     """Set of strings and state keys that functions mention.
 
-    Code, closures and the functions they call are searched. A key is contained when its whole name, its name without scope, or a bare scope (`"user:"`, to which code appends a
-    name) is mentioned. Only for a key that no function mentions is it certain that no code writes it.
+    Code, closures and the functions they call are searched. A key is contained when its whole name, its name without
+    scope, or a bare scope (`"user:"`, to which code appends a name) is mentioned. Only for a key that no function
+    mentions is it certain that no code writes it.
     """
 
     def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:

@@ -151,7 +151,7 @@ class SessionTelemetry:
     # The model.
 
     def first_model_frame(self, now: float) -> None:
-        """Note a frame of the model's answer, text or audio; a turn's first one counts."""
+        """Note a frame of the model's answer, text or audio; only the first counts."""
         turn = self._open
         if turn is None or turn.answering:
             return
@@ -273,9 +273,10 @@ class SessionTelemetry:
     ) -> None:
         """Record a usage message: tokens by modality and the session's cost so far.
 
-        `cost_usd` is in US dollars; None for a model of unknown price. The last message in a turn counts for it. A message between a turn's completion and the next answer belongs to
-        the completed turn if that has none. `totals` are the server's own latest counts, by any of `total`, `prompt`,
-        `response`, `cached_content`, `thoughts`. `prices_as_of` is the month of the cost's prices.
+        `cost_usd` is in US dollars; None for a model of unknown price. The last message in a turn counts for it. A
+        message between a turn's completion and the next answer belongs to the completed turn if that has none. `totals`
+        are the server's own latest counts, by any of `total`, `prompt`, `response`, `cached_content`, `thoughts`.
+        `prices_as_of` is the month of the cost's prices.
         """
         turn = self._open or self._last
         last_lacks_usage = self._last is not None and not (self._last.prompt or self._last.response)

@@ -22,7 +22,8 @@ class EffectMode(StrEnum):
 class EffectPolicy:
     """Waiting policy of an effect.
 
-    `timeout_s` is in seconds, above 0; None waits without a limit. Raises `AgentError` for a limit that is not positive.
+    `timeout_s` is in seconds, above 0; None waits without a limit. Raises `AgentError` for a limit that is not
+    positive.
     """
 
     mode: EffectMode = EffectMode.BLOCKING

@@ -1,8 +1,9 @@
 """Perform the effects of reactor rules.
 
-No other module turns effects into wire messages. Effects run in order and synchronously, on the loop that calls the executor. Only a transition may take longer: it
-continues in a task of its own. When it is blocking, the effects behind it in the same batch run after it, in that task;
-effects of other batches do not wait. So two batches can interleave, but the effects of one batch keep their order.
+No other module turns effects into wire messages. Effects run in order and synchronously, on the loop that calls the
+executor. Only a transition may take longer: it continues in a task of its own. When it is blocking, the effects behind
+it in the same batch run after it, in that task; effects of other batches do not wait. So two batches can interleave,
+but the effects of one batch keep their order.
 """
 
 from __future__ import annotations
