@@ -131,8 +131,8 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
     ),
     *rows(
         "replacing.py",
-        ("counts and mutes are kept", "watchers.take_over(mind.settler.watchers)", RELOADING),
-        ("patterns go on", "patterns.take_over(mind.settler.temporal, _unchanged(last, read))", RELOADING),
+        ("counts and mutes are kept", "watchers.continue_from(mind.settler.watchers)", RELOADING),
+        ("patterns go on", "patterns.continue_from(mind.settler.temporal, _unchanged(last, read))", RELOADING),
         ("the phase goes on in the edited agent", "machine.restore(director.machine.to_json(now), now)", RELOADING),
         ("new first values are set", "mind.state.set(name, value)", RELOADING),
         ("tools are replaced", "mind.tools.replace(plan.declared)", RELOADING),

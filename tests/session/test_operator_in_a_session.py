@@ -425,7 +425,7 @@ class Uncopied(PatternDetector):
     def reset(self) -> None:
         """Nothing to forget."""
 
-    def twin(self) -> PatternDetector:
+    def copy(self) -> PatternDetector:
         """No."""
         raise ValueError("it holds a file")
 

@@ -217,7 +217,7 @@ async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, ac
     seen = len(t.stage.sink.events)
     phase = t.handle.phase
     noticing = session.conductor.settler.temporal
-    standing = {item.name: item.under_way for item in noticing.outlook(state, session.conductor.clock.now())}
+    standing = {item.name: item.in_progress for item in noticing.forecast(state, session.conductor.clock.now())}
     await session.command(cmd.Command(f"e{number}", cmd.EditState(edits=wanted)))
     await t.rests()
     happened = [event.payload for event in t.stage.sink.events[seen:]]
@@ -253,9 +253,9 @@ async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, ac
     )
     assert {item["name"]: item["times"] for item in said.patterns if item["how"] == "fires"} == noticed
     turned = {
-        item.name: "begins" if item.under_way else "ends"
-        for item in noticing.outlook(state, session.conductor.clock.now())
-        if item.under_way != standing[item.name] and item.name not in noticed
+        item.name: "begins" if item.in_progress else "ends"
+        for item in noticing.forecast(state, session.conductor.clock.now())
+        if item.in_progress != standing[item.name] and item.name not in noticed
     }
     assert {item["name"]: item["how"] for item in said.patterns if item["how"] in ("begins", "ends")} == turned
     HOW.update(item["how"] for item in said.patterns)

@@ -297,7 +297,7 @@ class ExtractionSchedule:
             self._running.discard(name)
         return following
 
-    def take_over(self, other: ExtractionSchedule) -> None:
+    def continue_from(self, other: ExtractionSchedule) -> None:
         """Know what runs of another schedule, and since when its intervals count."""
         self._running = set(other._running)
         self._last.update((name, turn) for name, turn in other._last.items() if name in self._last)

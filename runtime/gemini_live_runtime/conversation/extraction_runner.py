@@ -112,7 +112,7 @@ class ExtractionRunner:
 
     def replace(self, schedule: ExtractionSchedule) -> None:
         """Ask these extractors from now on. Runs under way are finished, those that wait are forgotten."""
-        schedule.take_over(self._schedule)
+        schedule.continue_from(self._schedule)
         self._schedule = schedule
 
     def trigger(

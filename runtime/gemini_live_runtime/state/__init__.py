@@ -1,1 +1,1 @@
-"""The state store: values by scope, who wrote them, and everything that is decided from them."""
+"""Keep an agent's state, and decide from it: guards, watchers, patterns."""

@@ -1,4 +1,8 @@
-"""Computed values: state that follows from other state, kept under `derived:` and never out of step with it."""
+"""Keep computed values, which follow from other state, under `derived:`.
+
+Values are computed in the order of their dependencies, so each sees the new values of those it reads and none is
+computed twice in a pass. A value that stays the same stops its dependents from being computed.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from gemini_live_runtime.state.explanation import Explanation, Read
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.names import duplicate_names, in_brackets
 from gemini_live_runtime.state.reading import ReadRecorder
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
@@ -24,16 +29,17 @@ if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
 
 Compute: TypeAlias = "Callable[[State], Any] | Guard | Term"
-"""A plain function of the state that gives a JSON value or None, or a guard, which gives its truth."""
+"""A plain function of the state that returns a JSON value or None, or a guard, for its truth."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComputedVar:
-    """A value `derived:<name>` computed from other keys; `None` removes it, since a value that stays would be a lie.
+    """A value `derived:<name>` computed from other keys.
 
-    `depends_on` lists the keys it reads, as text or `StateKey`: `"app:score"`, or for another computed value its name,
-    bare or with `derived:`. A guard brings its own keys. The function may only read; it is called again whenever a
-    dependency changed. Raises `AgentError` for a name, function or dependency that cannot be used.
+    None removes it, since a value that stayed would be out of date. `depends_on` lists the keys it reads, as text or
+    `StateKey`: `"app:score"`, or for another computed value its name, bare or with `derived:`. A guard brings its own
+    keys. The function may only read; it is called again whenever a dependency changed. Raises `AgentError` for a name,
+    function or dependency that cannot be used.
     """
 
     name: str
@@ -61,8 +67,7 @@ class ComputedVar:
                 field="compute",
                 value=compute,
             )
-        given = self.depends_on
-        listed = (given,) if isinstance(given, str | Term) else tuple(given)
+        listed = (self.depends_on,) if isinstance(self.depends_on, str | Term) else tuple(self.depends_on)
         keys = {check_key(item.key if isinstance(item, Term) else item): None for item in listed}
         if isinstance(compute, Guard):
             keys.update(dict.fromkeys(sorted(compute.keys)))
@@ -77,20 +82,21 @@ class ComputedVar:
 
     @property
     def key(self) -> str:
-        """Where the value is kept: `derived:<name>`."""
+        """Key of the value: `derived:<name>`."""
         return f"derived:{self.name}"
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The keys it depends on, as text."""
+        """Keys it depends on, as text."""
         return tuple(map(str, cast("tuple[str, ...]", self.depends_on)))
 
 
 @dataclass(frozen=True, slots=True)
 class ComputeFault:
-    """Computing `name` went wrong. `key`: it was read without being listed, so its changes would pass unnoticed.
+    """A problem in computing `name`.
 
-    Otherwise `error` is what the function raised, and the value was removed.
+    With `key`, the function read that key, which `depends_on` does not list, so its changes would pass unnoticed.
+    Otherwise the function raised `error`, and the value was removed.
     """
 
     name: str
@@ -101,30 +107,31 @@ class ComputeFault:
 
 
 @dataclass(frozen=True, slots=True)
-class Recomputed:
-    """What recomputing did: the names whose value is another now or gone, in the order of computing, and the faults."""
+class RecomputeResult:
+    """Names whose value changed or was removed, in the order of computing, and faults."""
 
     changed: tuple[str, ...] = ()
     faults: tuple[ComputeFault, ...] = ()
 
 
 class ComputedRegistry:
-    """Computed values in the order of their dependencies; among independent ones in the order given.
+    """Computed values in the order of their dependencies.
 
-    Raises one `AgentError` that lists every fault: names given twice, cycles (each from end to end), dependencies on
-    computed values that do not exist.
+    Independent ones keep their order. Raises one `AgentError` that lists every fault: names given twice, cycles (each
+    from end to end), dependencies on computed values that do not exist.
     """
 
-    __slots__ = ("_by_name", "_dependents", "_order", "_plain", "_told")
+    __slots__ = ("_by_name", "_declarative", "_dependents", "_order", "_reported")
 
     def __init__(self, variables: Iterable[ComputedVar] = ()) -> None:
         listed = tuple(variables)
         self._by_name = {item.name: item for item in listed}
-        links = {item.name: _links(item, self._by_name) for item in self._by_name.values()}
-        faults = [*_duplicates(listed), *_unknown(listed, self._by_name)]
-        order = _sorted(links)
-        if len(order) < len(links):
-            faults += _cycles(links, self._by_name)
+        inputs = {item.name: _computed_inputs(item, self._by_name) for item in self._by_name.values()}
+        faults = duplicate_names("computed values", [(item.name, item.defined_at) for item in listed])
+        faults += _unknown(listed, self._by_name)
+        order = _dependency_order(inputs)
+        if len(order) < len(inputs):
+            faults += _cycles(inputs, self._by_name)
         if faults:
             raise AgentError("; ".join(faults), remedy="Correct the computed values", field="computed")
         self._order = tuple(self._by_name[name] for name in order)
@@ -133,43 +140,47 @@ class ComputedRegistry:
             for key in item.inputs:
                 for spelling in spellings(key):
                     self._dependents.setdefault(spelling, []).append(index)
-        self._plain = frozenset(
+        self._declarative = frozenset(
             item.name for item in self._order if isinstance(item.compute, Guard) and not item.compute.has_function
         )
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
 
     def __len__(self) -> int:
         return len(self._order)
 
     def copy(self) -> ComputedRegistry:
-        """One that computes the same and remembers by itself what it has told."""
+        """Return a registry that computes the same and reports faults on its own."""
         other = copy(self)
-        other._told = set(self._told)
+        other._reported = set(self._reported)
         return other
 
     @property
-    def plain(self) -> bool:
-        """Whether all of them are guards without functions."""
-        return len(self._plain) == len(self._order)
+    def is_declarative(self) -> bool:
+        """True when no author's function computes anything."""
+        return len(self._declarative) == len(self._order)
 
     @property
     def variables(self) -> tuple[ComputedVar, ...]:
-        """The computed values in the order of computing."""
+        """Computed values in the order of computing."""
         return self._order
 
     @property
     def observed_keys(self) -> frozenset[str]:
-        """The keys whose change makes something be computed again."""
+        """Keys whose change makes some value be computed again."""
         return frozenset(self._dependents)
 
-    def recompute(self, state: State) -> Recomputed:
-        """Compute everything."""
+    def recompute(self, state: State) -> RecomputeResult:
+        """Compute every value."""
         faults: list[ComputeFault] = []
         changed = tuple([item.name for item in self._order if self._compute(item, state, faults)])
-        return Recomputed(changed, tuple(faults))
+        return RecomputeResult(changed, tuple(faults))
 
-    def recompute_affected(self, state: State, changed_keys: Iterable[str]) -> Recomputed:
-        """Compute what depends on `changed_keys`, and what depends on that, stopping where a value stays the same."""
+    def recompute_affected(self, state: State, changed_keys: Iterable[str]) -> RecomputeResult:
+        """Compute the values that depend on `changed_keys`, directly or through others.
+
+        Dependents of a value that stays the same are not computed.
+        """
+        # A heap of positions in dependency order: each value is computed after all of its changed inputs, and once.
         waiting = {index for key in changed_keys for index in self._dependents.get(key, ())}
         if not waiting:
             return _NOTHING
@@ -185,10 +196,13 @@ class ComputedRegistry:
                     if index not in waiting:
                         waiting.add(index)
                         heappush(heap, index)
-        return Recomputed(tuple(changed), tuple(faults))
+        return RecomputeResult(tuple(changed), tuple(faults))
 
     def explain(self, name: str, state: State) -> Explanation:
-        """The value computed afresh, with every key it read; nothing is written. Raises `KeyError` for no such name."""
+        """Compute the value without writing it, and list every key it read.
+
+        Raises `KeyError` for an unknown name.
+        """
         item = self._by_name[name.removeprefix("derived:")]
         text = f"{item.name} from {', '.join(item.inputs)}"
         if isinstance(item.compute, Guard):
@@ -210,7 +224,7 @@ class ComputedRegistry:
     def _compute(self, item: ComputedVar, state: State, faults: list[ComputeFault]) -> bool:
         compute = item.compute
         value: Any = MISSING
-        if item.name in self._plain:
+        if item.name in self._declarative:
             value = compute.holds(state)  # type: ignore[union-attr]
         else:
             recorder = ReadRecorder(state)
@@ -229,14 +243,14 @@ class ComputedRegistry:
     def _undeclared(self, item: ComputedVar, keys: Iterable[str]) -> list[ComputeFault]:
         found = []
         for key in keys:
-            if (item.name, key) not in self._told and not any(k in item.inputs for k in spellings(key)):
-                self._told.add((item.name, key))
+            if (item.name, key) not in self._reported and not any(k in item.inputs for k in spellings(key)):
+                self._reported.add((item.name, key))
                 problem = f"It reads {key}, which depends_on does not list: its changes would pass unnoticed"
                 found.append(ComputeFault(item.name, problem, key=key, defined_at=item.defined_at))
         return found
 
 
-_NOTHING = Recomputed()
+_NOTHING = RecomputeResult()
 
 
 def _failure(item: ComputedVar, error: BaseException) -> ComputeFault:
@@ -248,50 +262,38 @@ def _failure(item: ComputedVar, error: BaseException) -> ComputeFault:
 
 
 def spellings(key: str) -> tuple[str, ...]:
-    """The keys whose change may show when `key` is read: a bare name shows what `derived:` holds under it."""
+    """Return the keys whose change may show when `key` is read.
+
+    A bare name shows the `derived:` value of that name.
+    """
     bare = key.removeprefix("derived:")
     return (key,) if ":" in bare else (bare, f"derived:{bare}")
 
 
-def _links(item: ComputedVar, known: Mapping[str, ComputedVar]) -> tuple[str, ...]:
-    """The computed values that `item` depends on."""
+def _computed_inputs(item: ComputedVar, known: Mapping[str, ComputedVar]) -> tuple[str, ...]:
+    """Return the names of the computed values that `item` depends on."""
     names = dict.fromkeys(key.removeprefix("derived:") for key in item.inputs)
     return tuple(name for name in names if name in known)
 
 
-def _at(place: str) -> str:
-    return f" ({place})" if place else ""
-
-
-def _duplicates(variables: tuple[ComputedVar, ...]) -> list[str]:
-    places: dict[str, list[str]] = {}
-    for item in variables:
-        places.setdefault(item.name, []).append(item.defined_at)
-    return [
-        f"There are {len(found)} computed values named {name}{_at(', '.join(filter(None, found)))}"
-        for name, found in places.items()
-        if len(found) > 1
-    ]
-
-
 def _unknown(variables: tuple[ComputedVar, ...], known: Mapping[str, ComputedVar]) -> list[str]:
     return [
-        f"Computed value {item.name}{_at(item.defined_at)} depends on {key}, which nothing computes"
+        f"Computed value {item.name}{in_brackets(item.defined_at)} depends on {key}, which nothing computes"
         for item in variables
         for key in item.inputs
         if key.startswith("derived:") and key.removeprefix("derived:") not in known
     ]
 
 
-def _sorted(links: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Names so that each comes after what it depends on; those on a cycle or behind one are left out."""
-    place = {name: index for index, name in enumerate(links)}
-    missing = {name: len(needs) for name, needs in links.items()}
-    followers: dict[str, list[str]] = {name: [] for name in links}
-    for name, needs in links.items():
-        for need in needs:
-            followers[need].append(name)
-    names = list(links)
+def _dependency_order(inputs: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Return names so that each follows its inputs, without those behind a cycle."""
+    names = list(inputs)
+    place = {name: index for index, name in enumerate(names)}
+    missing = {name: len(read) for name, read in inputs.items()}
+    followers: dict[str, list[str]] = {name: [] for name in names}
+    for name, read in inputs.items():
+        for other in read:
+            followers[other].append(name)
     ready = [place[name] for name, count in missing.items() if not count]
     heapify(ready)
     order = []
@@ -305,28 +307,28 @@ def _sorted(links: Mapping[str, tuple[str, ...]]) -> list[str]:
     return order
 
 
-def _cycles(links: Mapping[str, tuple[str, ...]], known: Mapping[str, ComputedVar]) -> list[str]:
-    """A sentence for each cycle found on a walk from every name, no value in two of them."""
-    told: set[str] = set()
+def _cycles(inputs: Mapping[str, tuple[str, ...]], known: Mapping[str, ComputedVar]) -> list[str]:
+    """Return a sentence for each cycle, no value in two of them."""
+    reported: set[str] = set()
     found = []
-    for start in links:
-        path = _way_back(start, links)
-        if path and told.isdisjoint(path):
-            told.update(path)
-            way = " -> ".join(f"{name}{_at(known[name].defined_at)}" for name in path)
-            found.append(f"Computed values depend on each other in a cycle: {way} -> {start}")
+    for start in inputs:
+        path = _shortest_cycle(start, inputs)
+        if path and reported.isdisjoint(path):
+            reported.update(path)
+            steps = " -> ".join(f"{name}{in_brackets(known[name].defined_at)}" for name in path)
+            found.append(f"Computed values depend on each other in a cycle: {steps} -> {start}")
     return found
 
 
-def _way_back(start: str, links: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The shortest way along dependencies from `start` to itself, `start` first; empty when there is none."""
-    ways = [[start]]
+def _shortest_cycle(start: str, inputs: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Return the names on the shortest cycle through `start`, `start` first, or []."""
+    paths = [[start]]
     seen = {start}
-    for way in ways:
-        for need in links[way[-1]]:
-            if need == start:
-                return way
-            if need not in seen:
-                seen.add(need)
-                ways.append([*way, need])
+    for path in paths:
+        for name in inputs[path[-1]]:
+            if name == start:
+                return path
+            if name not in seen:
+                seen.add(name)
+                paths.append([*path, name])
     return []

@@ -1,4 +1,4 @@
-"""Detectors of patterns over time, each driven by what it counts."""
+"""Detect patterns over time in what a session does and in state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_number
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
 
 EPSILON_S = 1e-6
-"""A timer may be this early, in seconds: sums of floats are."""
+"""Seconds that a timer may be early, because sums of floats are inexact."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemporalEvent:
-    """Something that happened, or merely time that passed.
+    """An event of the session, or time that passed.
 
     `turn`: a turn was completed. `event`: a session event of `type` with `data`. `tool`: a call of `name` ended, `ok`
     or not. `tick`: time passed. `state`: values changed.
@@ -39,79 +39,84 @@ class TemporalEvent:
 
 
 class PatternDetector(ABC):
-    """Notices a pattern over time. Your own needs `observe` and `reset`; every session uses a `fresh` copy.
+    """Detector of a pattern over time, with a `fresh` copy in every session.
 
-    All times are seconds on one clock that never goes back.
+    Your own needs `observe` and `reset`. All times are seconds on one clock that never goes back.
     """
 
     @abstractmethod
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
-        """Take in what happened; whether the pattern is there now. It may only read the state."""
+        """Take in an event; return True when the pattern is complete. Only read `state`."""
 
     @abstractmethod
     def reset(self) -> None:
-        """The pattern was acted upon: what happened up to now must not make it again."""
+        """Begin anew after the pattern fired; past events must not complete it again."""
 
     def fresh(self) -> PatternDetector:
-        """A copy for a session, which has seen nothing."""
+        """Return a copy for a session, which has observed nothing."""
         return deepcopy(self)
 
-    def twin(self) -> PatternDetector:
-        """A copy that has seen what this one has: asked what would happen, while this one is left alone."""
+    def copy(self) -> PatternDetector:
+        """Return a copy that has observed the same, to preview events on."""
         return deepcopy(self)
 
     @property
-    def plain(self) -> bool:
-        """Whether no function of an author decides anything here."""
+    def is_declarative(self) -> bool:
+        """True when no author's function decides."""
         return False
 
-    def under_way(self, state: State, now: float) -> bool:
-        """Whether the pattern has begun and may get there as things stand."""
+    def in_progress(self, state: State, now: float) -> bool:
+        """Return True when the pattern has begun and may complete as state is."""
         return self.deadline(now) is not None
 
     def deadline(self, now: float) -> float | None:
-        """Seconds after which time alone may complete the pattern; None when it cannot."""
+        """Return the seconds after which time alone may complete the pattern, or None."""
         return None
 
-    def moves(self, now: float) -> bool:
-        """Whether `progress` reads otherwise by time alone."""
+    def changes_with_time(self, now: float) -> bool:
+        """Return True when `progress` changes by time alone."""
         return self.deadline(now) is not None
 
     @property
     def text(self) -> str:
-        """The pattern in a few words."""
+        """Description of the pattern in a few words."""
         return type(self).__name__
 
     def progress(self, now: float) -> str:
-        """How far it has come, with numbers: `2 of 3 turns`."""
+        """Return its progress in numbers: `2 of 3 turns`."""
         return ""
 
 
-DetectorT = TypeVar("DetectorT", bound=PatternDetector)
+class _BuiltInDetector(PatternDetector):
+    """A detector whose guards and functions may be shared by its copies."""
+
+    @property
+    def is_extended(self) -> bool:
+        """True for an author's subclass, whose own values and decisions are unknown here."""
+        return type(self).__module__ != __name__
+
+    def copy(self) -> Self:
+        """Return a detector that has observed the same."""
+        return deepcopy(self) if self.is_extended else copy(self)
 
 
-def _twin(detector: DetectorT, kind: type[PatternDetector]) -> DetectorT:
-    # What an author's class has added to ours is known to the author alone.
-    return copy(detector) if type(detector) is kind else deepcopy(detector)
+class SustainedDetector(_BuiltInDetector):
+    """Detect that a guard has held for `seconds` without a break.
 
-
-class SustainedDetector(PatternDetector):
-    """A guard has held for `seconds` on end, to the moment: a timer, no polling.
-
-    Once acted upon, it is there again only after the guard was false in between. Raises `AgentError` unless
-    seconds > 0.
+    It uses a timer, no polling. Once fired, the guard must turn false before it can fire again. Raises `AgentError`
+    unless seconds > 0.
     """
 
     def __init__(self, guard: GuardLike, seconds: float) -> None:
         self._guard = as_guard(guard)
         self._seconds = _positive("seconds", seconds)
         self._since: float | None = None
-        self._spent = False
-        self._reached = False
+        self._fired = False
+        self._complete = False
 
     @property
     def guard(self) -> Guard:
-        """What has to hold."""
+        """Guard that has to hold."""
         return self._guard
 
     @property
@@ -120,55 +125,51 @@ class SustainedDetector(PatternDetector):
         return f"{self._guard.text} for {self._seconds:g} s"
 
     def fresh(self) -> SustainedDetector:
-        """One that has seen nothing."""
+        """Return a detector that has observed nothing."""
         return SustainedDetector(self._guard, self._seconds)
 
-    def twin(self) -> SustainedDetector:
-        """One that has seen the same."""
-        return _twin(self, SustainedDetector)
-
     @property
-    def plain(self) -> bool:
-        """Whether its guard has no function."""
-        return type(self) is SustainedDetector and not self._guard.has_function
+    def is_declarative(self) -> bool:
+        """True when its guard has no function."""
+        return not self.is_extended and not self._guard.has_function
 
-    def under_way(self, state: State, now: float) -> bool:
-        """Whether the guard held the last time."""
+    def in_progress(self, state: State, now: float) -> bool:
+        """Return True when the guard held at the last event."""
         return self._since is not None
 
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
-        """Whether the guard has held long enough."""
+        """Return True when the guard has held long enough."""
         if not self._guard.holds(state):
-            self._since, self._spent, self._reached = None, False, False
+            self._since, self._fired, self._complete = None, False, False
         elif self._since is None:
             self._since = now
         since = self._since
-        self._reached = since is not None and not self._spent and now >= since + self._seconds - EPSILON_S
-        return self._reached
+        self._complete = since is not None and not self._fired and now >= since + self._seconds - EPSILON_S
+        return self._complete
 
     def deadline(self, now: float) -> float | None:
-        """When the guard will have held long enough."""
-        if self._since is None or self._spent or self._reached:
+        """Return the seconds until the guard has held long enough, or None."""
+        if self._since is None or self._fired or self._complete:
             return None
         return max(0.0, self._since + self._seconds - now)
 
     def reset(self) -> None:
-        """Wait for the guard to turn false first."""
-        self._spent = self._since is not None
-        self._reached = False
+        """Wait for the guard to turn false."""
+        self._fired = self._since is not None
+        self._complete = False
 
     def progress(self, now: float) -> str:
-        """For example `12.5 of 30 s`."""
+        """Return for example `12.5 of 30 s`."""
         held = 0.0 if self._since is None else now - self._since
-        return f"{held:.1f} of {self._seconds:g} s{', acted upon' if self._spent else ''}"
+        return f"{held:.1f} of {self._seconds:g} s{', acted upon' if self._fired else ''}"
 
 
-class RateDetector(PatternDetector):
-    """`count` events within `within_s` seconds; an event exactly that old still counts.
+class RateDetector(_BuiltInDetector):
+    """Detect `count` events within `within_s` seconds.
 
-    `event` is the type of a session event (`"turn.interrupted"`), or a function of the `TemporalEvent`, asked about
-    turns, session events and tools. Once acted upon it counts from nothing. Raises `AgentError` for numbers below their
-    range.
+    An event of exactly that age still counts. `event` is the type of a session event (`"turn.interrupted"`), or a
+    function of the `TemporalEvent`, called for turns, session events and tools. Once fired, it counts from 0. Raises
+    `AgentError` for numbers below their range.
     """
 
     def __init__(self, event: str | Callable[[TemporalEvent], Any], count: int, within_s: float) -> None:
@@ -186,7 +187,7 @@ class RateDetector(PatternDetector):
 
     @property
     def event(self) -> str:
-        """The type of the session events that are counted; "" when a function says which."""
+        """Type of the session events that are counted; "" when a function decides."""
         return self._event if isinstance(self._event, str) else ""
 
     @property
@@ -196,27 +197,27 @@ class RateDetector(PatternDetector):
         return f"{self._count} {name} within {self._within:g} s"
 
     def fresh(self) -> RateDetector:
-        """One that has seen nothing."""
+        """Return a detector that has observed nothing."""
         return RateDetector(self._event, self._count, self._within)
 
-    def twin(self) -> RateDetector:
-        """One that has seen the same."""
-        twin = _twin(self, RateDetector)
-        twin._times = deque(self._times, self._count)
-        return twin
+    def copy(self) -> Self:
+        """Return a detector that has observed the same."""
+        other = super().copy()
+        other._times = deque(self._times, self._count)
+        return other
 
     @property
-    def plain(self) -> bool:
-        """Whether the events are named."""
-        return type(self) is RateDetector and isinstance(self._event, str)
+    def is_declarative(self) -> bool:
+        """True when the events are named by their type."""
+        return not self.is_extended and isinstance(self._event, str)
 
-    def under_way(self, state: State, now: float) -> bool:
-        """Whether there was any lately."""
+    def in_progress(self, state: State, now: float) -> bool:
+        """Return True when a counted event is recent enough."""
         self._forget(now)
         return bool(self._times)
 
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
-        """Whether there were enough of them lately."""
+        """Return True when enough counted events are recent enough."""
         if isinstance(self._event, str):
             counts = event.kind == "event" and event.type == self._event
         else:
@@ -231,30 +232,30 @@ class RateDetector(PatternDetector):
             self._times.popleft()
 
     def reset(self) -> None:
-        """Count from nothing."""
+        """Count from 0."""
         self._times.clear()
 
-    def moves(self, now: float) -> bool:
-        """As long as there are any."""
+    def changes_with_time(self, now: float) -> bool:
+        """Return True while events are counted: the oldest will expire."""
         return bool(self._times)
 
     def progress(self, now: float) -> str:
-        """For example `2 of 3 in 8.2 s`."""
+        """Return for example `2 of 3 in 8.2 s`."""
         self._forget(now)
         span = f" in {now - self._times[0]:.1f} s" if self._times else ""
         return f"{len(self._times)} of {self._count}{span}"
 
 
-class TurnCountDetector(PatternDetector):
-    """A guard held at the end of `turns` turns in a row. Only completed turns count, time never does.
+class TurnCountDetector(_BuiltInDetector):
+    """Detect that a guard held at the end of `turns` turns in a row.
 
-    Once acted upon it counts from nothing, whether or not the guard still holds. Raises `AgentError` unless turns >= 1.
+    Once fired, it counts from 0, whether or not the guard still holds. Raises `AgentError` unless turns >= 1.
     """
 
     def __init__(self, guard: GuardLike, turns: int) -> None:
         self._guard = as_guard(guard)
         self._turns = _at_least_one("turns", turns)
-        self._seen = 0
+        self._held_turns = 0
 
     @property
     def text(self) -> str:
@@ -262,42 +263,39 @@ class TurnCountDetector(PatternDetector):
         return f"{self._guard.text} for {self._turns} turn{'s' * (self._turns > 1)}"
 
     def fresh(self) -> TurnCountDetector:
-        """One that has seen nothing."""
+        """Return a detector that has observed nothing."""
         return TurnCountDetector(self._guard, self._turns)
 
-    def twin(self) -> TurnCountDetector:
-        """One that has seen the same."""
-        return _twin(self, TurnCountDetector)
-
     @property
-    def plain(self) -> bool:
-        """Whether its guard has no function."""
-        return type(self) is TurnCountDetector and not self._guard.has_function
+    def is_declarative(self) -> bool:
+        """True when its guard has no function."""
+        return not self.is_extended and not self._guard.has_function
 
-    def under_way(self, state: State, now: float) -> bool:
-        """Whether a turn that ended now would be counted."""
+    def in_progress(self, state: State, now: float) -> bool:
+        """Return True when a turn that ended now would be counted."""
         return self._guard.holds(state)
 
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
-        """Whether this turn is the last one needed."""
+        """Return True when this turn is the last one needed."""
         if event.kind != "turn":
             return False
-        self._seen = self._seen + 1 if self._guard.holds(state) else 0
-        return self._seen >= self._turns
+        self._held_turns = self._held_turns + 1 if self._guard.holds(state) else 0
+        return self._held_turns >= self._turns
 
     def reset(self) -> None:
-        """Count from nothing."""
-        self._seen = 0
+        """Count from 0."""
+        self._held_turns = 0
 
     def progress(self, now: float) -> str:
-        """For example `2 of 3 turns`."""
-        return f"{self._seen} of {self._turns} turn{'s' * (self._turns > 1)}"
+        """Return for example `2 of 3 turns`."""
+        return f"{self._held_turns} of {self._turns} turn{'s' * (self._turns > 1)}"
 
 
-class ConsecutiveFailureDetector(PatternDetector):
-    """A tool failed `failures` times in a row; a success in between begins anew, other tools do not matter.
+class ConsecutiveFailureDetector(_BuiltInDetector):
+    """Detect that a tool failed `failures` times in a row.
 
-    Once acted upon it counts from nothing. Raises `AgentError` for an empty name or unless failures >= 1.
+    Other tools in between do not matter. Once fired, it counts from 0. Raises `AgentError` for an empty name or unless
+    failures >= 1.
     """
 
     def __init__(self, tool: str, failures: int) -> None:
@@ -305,11 +303,11 @@ class ConsecutiveFailureDetector(PatternDetector):
             raise AgentError(f"{tool!r} is not the name of a tool", field="tool", value=tool)
         self._tool = tool
         self._failures = _at_least_one("failures", failures)
-        self._seen = 0
+        self._failed_calls = 0
 
     @property
     def tool(self) -> str:
-        """The tool's name."""
+        """Name of the tool."""
         return self._tool
 
     @property
@@ -318,36 +316,32 @@ class ConsecutiveFailureDetector(PatternDetector):
         return f"{self._tool} fails {self._failures} time{'s' * (self._failures > 1)} in a row"
 
     def fresh(self) -> ConsecutiveFailureDetector:
-        """One that has seen nothing."""
+        """Return a detector that has observed nothing."""
         return ConsecutiveFailureDetector(self._tool, self._failures)
 
-    def twin(self) -> ConsecutiveFailureDetector:
-        """One that has seen the same."""
-        return _twin(self, ConsecutiveFailureDetector)
-
     @property
-    def plain(self) -> bool:
-        """Always: tools are counted by name."""
-        return type(self) is ConsecutiveFailureDetector
+    def is_declarative(self) -> bool:
+        """True unless an author's subclass decides."""
+        return not self.is_extended
 
-    def under_way(self, state: State, now: float) -> bool:
-        """Whether the last call failed."""
-        return self._seen > 0
+    def in_progress(self, state: State, now: float) -> bool:
+        """Return True when the last call failed."""
+        return self._failed_calls > 0
 
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
-        """Whether this failure is the last one needed."""
+        """Return True when this failure is the last one needed."""
         if event.kind != "tool" or event.name != self._tool:
             return False
-        self._seen = 0 if event.ok else self._seen + 1
-        return self._seen >= self._failures
+        self._failed_calls = 0 if event.ok else self._failed_calls + 1
+        return self._failed_calls >= self._failures
 
     def reset(self) -> None:
-        """Count from nothing."""
-        self._seen = 0
+        """Count from 0."""
+        self._failed_calls = 0
 
     def progress(self, now: float) -> str:
-        """For example `1 of 3 failures`."""
-        return f"{self._seen} of {self._failures} failure{'s' * (self._failures > 1)}"
+        """Return for example `1 of 3 failures`."""
+        return f"{self._failed_calls} of {self._failures} failure{'s' * (self._failures > 1)}"
 
 
 def _positive(name: str, value: Any) -> float:

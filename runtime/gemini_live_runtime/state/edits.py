@@ -1,4 +1,8 @@
-"""Edits by hand: several keys written or removed together, checked against what was seen, and taken back."""
+"""Apply edits by hand: several keys at once, undone and redone.
+
+An edit may name the value that its author saw. When another writer changed it since, the whole edit is refused, so no
+write is lost unseen. Undoing is an edit as well: it expects the values that the original edit wrote.
+"""
 
 from __future__ import annotations
 
@@ -18,33 +22,33 @@ MAX_EDITS = 5000
 """Keys that one edit may touch."""
 
 MAX_STEPS = 100
-"""Edits that can be taken back; the oldest is forgotten."""
+"""Edits that can be undone; the oldest is dropped."""
 
 _FIELDS = ("key", "value", "remove", "expect", "expect_absent")
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A key and its new value, `MISSING` to remove it. `seen` is what it must hold still, None when that is no matter.
+    """A key and its new value, `MISSING` to remove it.
 
-    `seen` is a tuple of one: the value, or `MISSING` for a key that must not exist.
+    `expected` holds the value that the key must have, `MISSING` for none; None accepts any.
     """
 
     key: str
     value: Any
-    seen: tuple[Any] | None = None
+    expected: tuple[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A change that an edit has made; `MISSING` stands for no value."""
+class AppliedEdit:
+    """A change that an edit made; `MISSING` means no value."""
 
     key: str
     old: Any
     new: Any
 
     def to_json(self) -> dict[str, Any]:
-        """`key`, `old`, `new`, `added`, `removed`."""
+        """Return `key`, `old`, `new`, `added` and `removed`."""
         added, removed = self.old is MISSING, self.new is MISSING
         return {
             "key": self.key,
@@ -55,19 +59,19 @@ class Made:
         }
 
 
-def read_edits(given: Iterable[Mapping[str, Any]]) -> tuple[Edit, ...]:
-    """Edits as a command carries them; raises `StateError` naming the one that cannot be read."""
-    items = tuple(given)
+def read_edits(commands: Iterable[Mapping[str, Any]]) -> tuple[Edit, ...]:
+    """Read the edits of a command; raise `StateError` naming a wrong one."""
+    items = tuple(commands)
     if not items:
         raise StateError("There is nothing to edit", remedy="Name a key and its value", field="edits")
     if len(items) > MAX_EDITS:
         raise StateError(f"An edit touches at most {MAX_EDITS} keys, not {len(items)}", field="edits", value=len(items))
     edits = tuple(_read(item) for item in items)
-    seen: set[str] = set()
+    keys: set[str] = set()
     for edit in edits:
-        if edit.key in seen:
+        if edit.key in keys:
             raise StateError(f"{edit.key} is edited twice", remedy="Name each key once", field="key", value=edit.key)
-        seen.add(edit.key)
+        keys.add(edit.key)
     return edits
 
 
@@ -90,16 +94,17 @@ def _read(item: Mapping[str, Any]) -> Edit:
         raise StateError(f"The edit of {key} has {both} remove", remedy="Give one of them", field="value")
     if absent and "expect" in item:
         raise StateError(f"The edit of {key} expects a value and none", remedy="Give one of them", field="expect")
-    seen = (MISSING,) if absent else (item["expect"],) if "expect" in item else None
-    return Edit(key, MISSING if remove else item["value"], seen)
+    expected = (MISSING,) if absent else (item["expect"],) if "expect" in item else None
+    return Edit(key, MISSING if remove else item["value"], expected)
 
 
-def make_edits(state: State, edits: Iterable[Edit], origin: Origin) -> tuple[Made, ...]:
-    """Make all or none, as `origin`; what has changed by it. Raises `StateError` for the first that cannot be made.
+def apply_edits(state: State, edits: Iterable[Edit], origin: Origin) -> tuple[AppliedEdit, ...]:
+    """Apply all edits or none, as `origin`, and return the changes.
 
-    Declared types are enforced. Nobody writes in between.
+    Raises `StateError` for the first that cannot be applied. Declared types are enforced.
     """
     edits = tuple(edits)
+    # Locked from the first check to the commit, so that no other thread changes a value that was checked.
     with state.locked(), writing_as(origin):
         transaction = state.transaction()
         for edit in edits:
@@ -108,26 +113,26 @@ def make_edits(state: State, edits: Iterable[Edit], origin: Origin) -> tuple[Mad
                 transaction.set(edit.key, edit.value)
             elif transaction.remove(edit.key) is MISSING:
                 raise StateError(f"There is no {edit.key} to remove", field="key", value=edit.key)
-        made = tuple(Made(item.key, item.old, item.new) for item in transaction.written)
+        applied = tuple(AppliedEdit(item.key, item.old, item.new) for item in transaction.written)
         transaction.commit()
-    return made
+    return applied
 
 
 def _check(state: State, edit: Edit) -> None:
     key = edit.key
     if state.is_live(key):
         raise StateError(f"{key} is measured all the time and cannot be written", field="key", value=key)
-    if edit.seen is None:
+    if edit.expected is None:
         return
-    (seen,) = edit.seen
+    (expected,) = edit.expected
     now = state.own(key)
-    if same_value(seen, now):
+    if same_value(expected, now):
         return
     by = state.written_by(key)
-    was = "absent" if seen is MISSING else format_value(seen)
-    what = "is gone" if now is MISSING else f"is {format_value(now)}"
+    was = "absent" if expected is MISSING else format_value(expected)
+    actual = "is gone" if now is MISSING else f"is {format_value(now)}"
     raise StateError(
-        f"{key} {what} now{f' (by {by})' if by and now is not MISSING else ''}, not {was} as it was seen",
+        f"{key} {actual} now{f' (by {by})' if by and now is not MISSING else ''}, not {was} as it was seen",
         remedy="Look at it again before you edit it",
         field="expect",
         value=key,
@@ -135,59 +140,59 @@ def _check(state: State, edit: Edit) -> None:
 
 
 class EditHistory:
-    """The edits of one state that can be taken back, and those that can be made again."""
+    """Undo and redo stacks of one state's edits."""
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._done: deque[tuple[Made, ...]] = deque(maxlen=MAX_STEPS)
-        self._undone: deque[tuple[Made, ...]] = deque(maxlen=MAX_STEPS)
+        self._done: deque[tuple[AppliedEdit, ...]] = deque(maxlen=MAX_STEPS)
+        self._undone: deque[tuple[AppliedEdit, ...]] = deque(maxlen=MAX_STEPS)
 
     @property
     def undoable(self) -> int:
-        """Edits that can be taken back."""
+        """Number of edits that can be undone."""
         return len(self._done)
 
     @property
     def redoable(self) -> int:
-        """Edits that can be made again."""
+        """Number of edits that can be redone."""
         return len(self._undone)
 
-    def make(self, edits: Iterable[Edit], origin: Origin) -> tuple[Made, ...]:
-        """`make_edits`; from then on the edits that were taken back are forgotten."""
-        made = make_edits(self._state, edits, origin)
-        if made:
-            self._done.append(made)
+    def apply(self, edits: Iterable[Edit], origin: Origin) -> tuple[AppliedEdit, ...]:
+        """Apply edits as `apply_edits` does; undone edits can no longer be redone."""
+        applied = apply_edits(self._state, edits, origin)
+        if applied:
+            self._done.append(applied)
             self._undone.clear()
-        return made
+        return applied
 
-    def undo(self, origin: Origin, *, force: bool = False) -> tuple[Made, ...]:
-        """Take back the last edit; what has changed by it.
+    def undo(self, origin: Origin, *, force: bool = False) -> tuple[AppliedEdit, ...]:
+        """Undo the last edit and return the changes.
 
-        Raises `StateError` when there is none, and unless `force` when a key was changed since.
+        Raises `StateError` without an edit to undo, and, unless `force`, when a key was changed since.
         """
         if not self._done:
             raise StateError("There is no edit to take back", field="undo")
-        backwards = [Made(made.key, made.new, made.old) for made in reversed(self._done[-1])]
-        made = self._again(backwards, origin, force=force)
+        backwards = [AppliedEdit(change.key, change.new, change.old) for change in reversed(self._done[-1])]
+        applied = self._reapply(backwards, origin, force=force)
         self._undone.append(self._done.pop())
-        return made
+        return applied
 
-    def redo(self, origin: Origin, *, force: bool = False) -> tuple[Made, ...]:
-        """Make the edit again that was taken back last; raises as `undo` does."""
+    def redo(self, origin: Origin, *, force: bool = False) -> tuple[AppliedEdit, ...]:
+        """Apply the edit again that was undone last; raise as `undo` does."""
         if not self._undone:
             raise StateError("There is no edit to make again", field="redo")
-        made = self._again(self._undone[-1], origin, force=force)
+        applied = self._reapply(self._undone[-1], origin, force=force)
         self._done.append(self._undone.pop())
-        return made
+        return applied
 
-    def _again(self, wanted: Iterable[Made], origin: Origin, *, force: bool) -> tuple[Made, ...]:
+    def _reapply(self, changes: Iterable[AppliedEdit], origin: Origin, *, force: bool) -> tuple[AppliedEdit, ...]:
         edits = []
-        for made in wanted:
-            if force and made.new is MISSING and self._state.own(made.key) is MISSING:
-                continue
-            edits.append(Edit(made.key, made.new, None if force else (made.old,)))
+        for change in changes:
+            if force and change.new is MISSING and self._state.own(change.key) is MISSING:
+                continue  # `apply_edits` refuses to remove a key that another writer removed already.
+            edits.append(Edit(change.key, change.new, None if force else (change.old,)))
         try:
-            return make_edits(self._state, edits, origin)
+            return apply_edits(self._state, edits, origin)
         except StateError as error:
             if error.field == "expect":
                 error.remedy = "Force it to overwrite what was written since"

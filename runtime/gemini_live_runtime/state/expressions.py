@@ -1,14 +1,15 @@
-"""Guards written as text: `app:balance > 1000 and not (user:name is missing)`.
+"""Parse guards written as text.
 
-Made by a parser of its own out of the runtime's guards: text from outside is never run as code.
+For example `app:balance > 1000 and not (user:name is missing)`. The parser builds the runtime's guards; text from
+outside is never run as code.
 
     or      = and { "or" and }          and  = not { "and" not }          not = "not" not | part
     part    = "(" or ")" | key [ sign value | value-test ]                sign = "==" "!=" "<" "<=" ">" ">="
     test    = "is" ["not"] ("set" | "missing" | "true" | "false") | ["not"] "in" "(" value {"," value} ")"
             | ["not"] "contains" value
 
-A key alone is true when its value is. A key with other signs in it stands in backticks. Values are as in JSON; texts
-may stand in single quotes.
+A key alone is true when its value is. A key with other characters is written in backticks. Values are as in JSON;
+texts may also be in single quotes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MAX_LENGTH = 500
 """Characters of an expression."""
 
 MAX_DEPTH = 40
-"""Brackets and nots inside of each other."""
+"""Nesting of brackets and nots."""
 
 _TOKEN = re.compile(
     r"""
@@ -41,7 +42,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _SIGNS = ("==", "!=", "<=", ">=", "<", ">")
-_TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "null": None}
 _RESERVED = frozenset((*_CONSTANTS, "and", "or", "not", "is", "in", "contains"))
 _HINTS = {"=": "write == to compare", "&": "write and", "|": "write or", "!": "write not", "'": "the text has no end"}
@@ -49,7 +50,7 @@ _HINTS |= {'"': "the text has no end", "`": "the key has no end"}
 
 
 class ExpressionError(StateError):
-    """An expression that cannot be read; `column` (from 1) is where."""
+    """An expression that cannot be parsed, with the `column` (from 1) of the problem."""
 
     code = "expression"
 
@@ -66,24 +67,24 @@ class _Token:
 
 
 def parse_expression(text: str) -> Guard:
-    """The guard that `text` describes; raises `ExpressionError` naming the column."""
+    """Parse `text` as a guard; raise `ExpressionError` naming the column."""
     if len(text) > MAX_LENGTH:
         raise ExpressionError(MAX_LENGTH + 1, f"an expression has at most {MAX_LENGTH} characters, not {len(text)}")
-    return _Parser(text).whole()
+    return _Parser(text).parse()
 
 
 class _Parser:
-    """Reads one expression, a token at a time."""
+    """Recursive descent over the tokens of one expression."""
 
     def __init__(self, text: str) -> None:
         self._tokens = _tokens(text)
         self._at = 0
 
-    def whole(self) -> Guard:
+    def parse(self) -> Guard:
         guard = self._or(0)
         rest = self._next
         if rest.kind != "end":
-            raise self._wrong(rest, "and, or, or the end")
+            raise self._expected(rest, "and, or, or the end")
         return guard
 
     @property
@@ -131,7 +132,7 @@ class _Parser:
         if token.kind in ("number", "text") or (token.kind == "word" and token.text in _CONSTANTS):
             value = self._value()
             sign = self._expect(*_SIGNS)
-            return self._compare(self._key(), _Token("sign", _TURNED[sign.text], sign.column), value)
+            return self._compare(self._key(), _Token("sign", _MIRRORED[sign.text], sign.column), value)
         term = self._key()
         if self._is(*_SIGNS):
             sign = self._take()
@@ -143,7 +144,7 @@ class _Parser:
         if negated:
             self._take()
             if not self._is("in", "contains"):
-                raise self._wrong(self._next, "in or contains")
+                raise self._expected(self._next, "in or contains")
         if self._is("in"):
             self._take()
             found = term.one_of(*self._values())
@@ -188,12 +189,12 @@ class _Parser:
             raise ExpressionError(
                 token.column, f"a key is compared with a value, and {token.text} is a key", remedy="Put texts in quotes"
             )
-        raise self._wrong(token, "a value")
+        raise self._expected(token, "a value")
 
     def _key(self) -> Term:
         token = self._take()
         if token.kind not in ("word", "quoted") or (token.kind == "word" and token.text in _RESERVED):
-            raise self._wrong(token, "a key")
+            raise self._expected(token, "a key")
         try:
             return Term(check_key(token.text.strip("`")))
         except StateError as error:
@@ -201,11 +202,11 @@ class _Parser:
 
     def _expect(self, *texts: str) -> _Token:
         if not self._is(*texts):
-            raise self._wrong(self._next, " or ".join(texts))
+            raise self._expected(self._next, " or ".join(texts))
         return self._take()
 
     @staticmethod
-    def _wrong(token: _Token, wanted: str) -> ExpressionError:
+    def _expected(token: _Token, wanted: str) -> ExpressionError:
         found = "the end" if token.kind == "end" else token.text
         return ExpressionError(token.column, f"expected {wanted}, found {found}")
 
@@ -228,13 +229,13 @@ def _tokens(text: str) -> list[_Token]:
 def _text(token: _Token) -> str:
     body = token.text[1:-1]
     if token.text[0] == "'":
-        # As JSON has it, where only the other quote is escaped.
-        body = re.sub(r"\\(.)|\"", lambda found: _requoted(found.group()), body, flags=re.DOTALL)
+        # JSON knows double quotes only.
+        body = re.sub(r"\\(.)|\"", lambda found: _json_escape(found.group()), body, flags=re.DOTALL)
     try:
         return str(json.loads(f'"{body}"', strict=False))
     except ValueError:
         raise ExpressionError(token.column, "the text has an escape that JSON does not know") from None
 
 
-def _requoted(sign: str) -> str:
+def _json_escape(sign: str) -> str:
     return {'"': '\\"', "\\'": "'"}.get(sign, sign)

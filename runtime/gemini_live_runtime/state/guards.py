@@ -363,7 +363,18 @@ class WatchPredicate:
     and `new` are truths. All others watch one key and see missing values as null.
     """
 
-    __slots__ = ("_missing", "always", "guard", "key", "keys", "matches", "plain", "text", "threshold", "wanted")
+    __slots__ = (
+        "_missing",
+        "always",
+        "guard",
+        "is_declarative",
+        "key",
+        "keys",
+        "matches",
+        "text",
+        "threshold",
+        "wanted",
+    )
 
     def __init__(self, kind: ChangeKind, keys: frozenset[str], guard: Guard | None = None, wanted: bool = True) -> None:
         """Take a kind of change; `wanted` is the truth that `guard` has to turn to."""
@@ -376,7 +387,7 @@ class WatchPredicate:
         """Number that the key's value has to get past; None for anything else."""
         self.always = guard is not None and guard.has_function
         """True when it is evaluated after every change: the keys that its functions read are unknown."""
-        self.plain = not self.always
+        self.is_declarative = not self.always
         """True when no author's function decides."""
         self.matches = kind.matches
         """Returns True when the change from `old` to `new` is the one; raises what an author's function raises."""
@@ -421,7 +432,7 @@ class WatchPredicate:
     def custom(cls, key: str | KeyExpression, decide: Decide, text: str = "") -> WatchPredicate:
         """Watch for a change of which `decide(old, new)` is true; a missing value is None."""
         predicate = cls._of_key(custom_change, key, decide, text)
-        predicate.plain = False
+        predicate.is_declarative = False
         return predicate
 
     @classmethod

@@ -1,4 +1,9 @@
-"""Temporal patterns: something to do when it has lasted, or happened too often."""
+"""Decide when temporal patterns fire: conditions that last, frequent events.
+
+Each session has its own copy of every detector. A detector sees every event, also during the cooldown of its pattern;
+it is reset only when its pattern fires. So a pattern that completes during a cooldown and is still complete at its end
+fires then.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +25,7 @@ from gemini_live_runtime.state.detectors import (
     TurnCountDetector,
 )
 from gemini_live_runtime.state.functions import check_action
+from gemini_live_runtime.state.names import duplicate_names
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ConsecutiveFailureDetector",
     "PatternDetector",
-    "PatternOutlook",
+    "PatternForecast",
     "PatternStatus",
     "RateDetector",
     "SustainedDetector",
@@ -41,16 +47,16 @@ __all__ = [
 ]
 
 SHORTEST_WAIT_S = 0.001
-"""A detector that asks for time again and again gets it no sooner than this, in seconds."""
+"""Seconds before the next tick at least, for detectors whose deadline is always now."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemporalPattern:
-    """Something to do when `detector` notices its pattern.
+    """An action to run when `detector` finds its pattern.
 
     `then` is a plain or async function taking `()`, `(state)` or `(state, firing)`. While a `blocking` one runs the
-    turn waits; others run on their own. It is done at most once in `cooldown_s` seconds: a pattern that is still there
-    when they are over is acted upon then. Raises `AgentError` for what cannot be used.
+    turn waits; others run on their own. It runs at most once in `cooldown_s` seconds; a pattern that is still complete
+    at their end runs it then. Raises `AgentError` for values that cannot be used.
     """
 
     name: str
@@ -83,7 +89,7 @@ class TemporalPattern:
 
 @dataclass(frozen=True, slots=True)
 class TemporalFiring:
-    """A pattern was noticed and is to be acted upon; `explanation` has the measured numbers."""
+    """A pattern whose action is to run; `explanation` has the measured numbers."""
 
     pattern: TemporalPattern
     explanation: str
@@ -91,7 +97,7 @@ class TemporalFiring:
 
 @dataclass(frozen=True, slots=True)
 class TemporalFault:
-    """A detector raised; it is asked again next time."""
+    """A detector that raised; it observes the next event again."""
 
     pattern: TemporalPattern
     error: BaseException
@@ -99,7 +105,7 @@ class TemporalFault:
 
 @dataclass(slots=True)
 class TemporalResult:
-    """What one observation brought, in the order of the patterns."""
+    """Firings and faults of one observation, in the order of the patterns."""
 
     fired: list[TemporalFiring] = field(default_factory=list)
     faults: list[TemporalFault] = field(default_factory=list)
@@ -107,7 +113,7 @@ class TemporalResult:
 
 @dataclass(frozen=True, slots=True)
 class PatternStatus:
-    """How far a pattern has come. `cooldown_left_s`: seconds in which it will not be acted upon."""
+    """Progress of a pattern, which cannot fire for `cooldown_left_s` seconds."""
 
     name: str
     text: str
@@ -118,23 +124,23 @@ class PatternStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class PatternOutlook:
-    """What may become of a pattern as things stand.
+class PatternForecast:
+    """Prospect of a pattern as state is.
 
-    `under_way`: it has begun. `wait_s`: seconds after which time alone completes it, None when that cannot be.
+    `in_progress`: it has begun. `wait_s`: seconds after which time alone completes it, None when it cannot.
     """
 
     name: str
     text: str
     progress: str
-    under_way: bool
+    in_progress: bool
     wait_s: float | None
 
 
-class _Watch:
-    """A pattern in one session: its own detector and when it was acted upon."""
+class _PatternRun:
+    """A pattern in one session: its own detector, firings and cooldown."""
 
-    __slots__ = ("detector", "failed", "fired", "free_at", "held_back", "pattern")
+    __slots__ = ("cooldown_end", "detector", "failed", "fired", "pattern", "waits_for_cooldown")
 
     def __init__(self, pattern: TemporalPattern) -> None:
         try:
@@ -147,144 +153,143 @@ class _Watch:
             ) from error
         self.pattern = pattern
         self.fired = 0
-        self.free_at: float | None = None
-        self.held_back = False
+        self.cooldown_end: float | None = None
+        self.waits_for_cooldown = False
         self.failed = False
 
-    def cooling(self, now: float) -> float:
-        """Seconds of cooldown left."""
-        return 0.0 if self.free_at is None else max(0.0, self.free_at - now)
+    def cooldown_left(self, now: float) -> float:
+        """Return the seconds of cooldown left."""
+        return 0.0 if self.cooldown_end is None else max(0.0, self.cooldown_end - now)
 
-    def waits(self, now: float) -> float | None:
-        """Seconds until time alone may bring it about; None when it cannot."""
-        asked = None if self.failed else _asked(self.detector, now)
-        cooling = self.cooling(now) if self.held_back else None
-        return min((wait for wait in (asked, cooling) if wait is not None), default=None)
+    def deadline(self, now: float) -> float | None:
+        """Return the seconds until time alone may complete it, or None when it cannot."""
+        # A detector that raised asks for no time: it would be asked again and again until an event comes.
+        detector = None if self.failed else _deadline(self.detector, now)
+        cooldown = self.cooldown_left(now) if self.waits_for_cooldown else None
+        return min((wait for wait in (detector, cooldown) if wait is not None), default=None)
 
 
 class TemporalRegistry:
-    """The patterns of one session, each with a detector of its own. It decides and runs nothing.
+    """Patterns of one session, each with a detector of its own.
 
-    Raises `AgentError` when two patterns have the same name or a detector cannot be copied.
+    It decides which fire and runs nothing. Raises `AgentError` when two patterns have the same name or a detector
+    cannot be copied.
     """
 
-    __slots__ = ("_watches",)
+    __slots__ = ("_runs",)
 
     def __init__(self, patterns: Iterable[TemporalPattern] = ()) -> None:
         listed = tuple(patterns)
-        places: dict[str, list[str]] = {}
-        for pattern in listed:
-            places.setdefault(pattern.name, []).append(pattern.defined_at)
-        clashes = [
-            f"There are {len(found)} patterns named {name} ({', '.join(filter(None, found))})"
-            for name, found in places.items()
-            if len(found) > 1
-        ]
-        if clashes:
-            raise AgentError("; ".join(clashes), remedy="Give each its own name", field="name")
-        self._watches = tuple(map(_Watch, listed))
+        duplicates = duplicate_names("patterns", [(pattern.name, pattern.defined_at) for pattern in listed])
+        if duplicates:
+            raise AgentError("; ".join(duplicates), remedy="Give each its own name", field="name")
+        self._runs = tuple(map(_PatternRun, listed))
 
     def __len__(self) -> int:
-        return len(self._watches)
+        return len(self._runs)
 
-    def take_over(self, other: TemporalRegistry, names: Container[str]) -> None:
-        """Go on from how far patterns of these names have come in another registry; cooldowns and counts of all."""
-        known = {watch.pattern.name: watch for watch in other._watches}
-        for watch in self._watches:
-            before = known.get(watch.pattern.name)
+    def continue_from(self, other: TemporalRegistry, names: Container[str]) -> None:
+        """Take over the detectors of `names`, and the cooldowns and counts of all."""
+        earlier = {run.pattern.name: run for run in other._runs}
+        for run in self._runs:
+            before = earlier.get(run.pattern.name)
             if before is not None:
-                watch.fired, watch.free_at = before.fired, before.free_at
-                if watch.pattern.name in names:
-                    watch.detector, watch.held_back = before.detector, before.held_back
+                run.fired, run.cooldown_end = before.fired, before.cooldown_end
+                if run.pattern.name in names:
+                    run.detector, run.waits_for_cooldown = before.detector, before.waits_for_cooldown
 
     def copy(self) -> tuple[TemporalRegistry, list[TemporalFault]]:
-        """One that goes on by itself from how far these have come, and the patterns that it lacks: they do not copy."""
+        """Return an independent registry with the same progress, for previews.
+
+        It lacks patterns whose detector cannot be copied; they are returned as faults.
+        """
         other, faults = copy(self), []
-        watches = []
-        for watch in self._watches:
+        runs = []
+        for run in self._runs:
             try:
-                twin = copy(watch)
-                twin.detector = watch.detector.twin()
-                watches.append(twin)
+                twin = copy(run)
+                twin.detector = run.detector.copy()
+                runs.append(twin)
             except (Exception, SystemExit) as error:
-                faults.append(TemporalFault(watch.pattern, error))
-        other._watches = tuple(watches)
+                faults.append(TemporalFault(run.pattern, error))
+        other._runs = tuple(runs)
         return other, faults
 
     @property
-    def plain(self) -> bool:
-        """Whether no function of an author decides anything here."""
-        return all(watch.detector.plain for watch in self._watches)
+    def is_declarative(self) -> bool:
+        """True when no author's function decides."""
+        return all(run.detector.is_declarative for run in self._runs)
 
-    def outlook(self, state: State, now: float) -> tuple[PatternOutlook, ...]:
-        """What may become of each pattern."""
+    def forecast(self, state: State, now: float) -> tuple[PatternForecast, ...]:
+        """Return the prospects of each pattern."""
         return tuple(
-            PatternOutlook(
-                watch.pattern.name,
-                _words(watch.detector, lambda detector: detector.text),
-                _words(watch.detector, lambda detector: detector.progress(now)),
-                _under_way(watch.detector, state, now),
-                watch.waits(now),
+            PatternForecast(
+                run.pattern.name,
+                _safe_text(run.detector, lambda detector: detector.text),
+                _safe_text(run.detector, lambda detector: detector.progress(now)),
+                _in_progress(run.detector, state, now),
+                run.deadline(now),
             )
-            for watch in self._watches
+            for run in self._runs
         )
 
     def observe(self, event: TemporalEvent, state: State, now: float) -> TemporalResult:
-        """Show what happened to every detector, also to those in cooldown; what is to be done now.
-
-        A detector is reset when its pattern is acted upon, and only then.
-        """
+        """Pass an event to every detector and return the patterns that fire now."""
         result = TemporalResult()
-        for watch in self._watches:
+        for run in self._runs:
             try:
-                self._show(watch, event, state, now, result)
-                watch.failed = False
+                self._observe(run, event, state, now, result)
+                run.failed = False
             except (Exception, SystemExit) as error:
-                watch.held_back, watch.failed = False, True
-                result.faults.append(TemporalFault(watch.pattern, error))
+                run.waits_for_cooldown, run.failed = False, True
+                result.faults.append(TemporalFault(run.pattern, error))
         return result
 
-    def _show(self, watch: _Watch, event: TemporalEvent, state: State, now: float, result: TemporalResult) -> None:
-        detector, pattern = watch.detector, watch.pattern
-        seen = bool(detector.observe(event, state, now))
-        watch.held_back = seen and watch.cooling(now) > EPSILON_S
-        if seen and not watch.held_back:
+    def _observe(
+        self, run: _PatternRun, event: TemporalEvent, state: State, now: float, result: TemporalResult
+    ) -> None:
+        detector, pattern = run.detector, run.pattern
+        complete = bool(detector.observe(event, state, now))
+        run.waits_for_cooldown = complete and run.cooldown_left(now) > EPSILON_S
+        if complete and not run.waits_for_cooldown:
             progress = detector.progress(now)
             explanation = f"{detector.text}: {progress}" if progress else detector.text
             detector.reset()
-            watch.fired += 1
-            watch.free_at = now + pattern.cooldown_s
+            run.fired += 1
+            run.cooldown_end = now + pattern.cooldown_s
             result.fired.append(TemporalFiring(pattern, explanation))
 
     def deadline(self, now: float) -> float | None:
-        """Seconds until time alone may complete a pattern: show a `tick` then. None when nothing waits for time."""
-        waits = [wait for watch in self._watches if (wait := watch.waits(now)) is not None]
+        """Return the seconds until a `tick` may complete a pattern, or None."""
+        waits = [wait for run in self._runs if (wait := run.deadline(now)) is not None]
         if not waits:
             return None
         shortest = min(waits)
         return shortest if shortest > SHORTEST_WAIT_S else SHORTEST_WAIT_S
 
-    def moves(self, now: float) -> bool:
-        """Whether the status reads otherwise by time alone."""
-        return any(watch.cooling(now) > 0 or _moves(watch.detector, now) for watch in self._watches)
+    def changes_with_time(self, now: float) -> bool:
+        """Return True when `status` changes by time alone."""
+        return any(run.cooldown_left(now) > 0 or _changes_with_time(run.detector, now) for run in self._runs)
 
     def status(self, now: float) -> tuple[PatternStatus, ...]:
-        """How far each pattern has come."""
+        """Return the progress of each pattern."""
         return tuple(
             PatternStatus(
-                watch.pattern.name,
-                _words(watch.detector, lambda detector: detector.text),
-                _words(watch.detector, lambda detector: detector.progress(now)),
-                watch.cooling(now),
-                watch.fired,
-                watch.pattern.defined_at,
+                run.pattern.name,
+                _safe_text(run.detector, lambda detector: detector.text),
+                _safe_text(run.detector, lambda detector: detector.progress(now)),
+                run.cooldown_left(now),
+                run.fired,
+                run.pattern.defined_at,
             )
-            for watch in self._watches
+            for run in self._runs
         )
 
 
-def _asked(detector: PatternDetector, now: float) -> float | None:
-    """The detector's deadline, or None where it raises: `observe` is where its faults are told."""
+# The functions below call methods of authors' detectors, which may raise. `observe` alone reports that.
+
+
+def _deadline(detector: PatternDetector, now: float) -> float | None:
     try:
         wait = detector.deadline(now)
         return None if wait is None or not isfinite(wait) else float(wait)
@@ -292,22 +297,22 @@ def _asked(detector: PatternDetector, now: float) -> float | None:
         return None
 
 
-def _moves(detector: PatternDetector, now: float) -> bool:
+def _changes_with_time(detector: PatternDetector, now: float) -> bool:
     try:
-        return detector.moves(now)
+        return detector.changes_with_time(now)
     except (Exception, SystemExit):
         return False
 
 
-def _under_way(detector: PatternDetector, state: State, now: float) -> bool:
+def _in_progress(detector: PatternDetector, state: State, now: float) -> bool:
     try:
-        return bool(detector.under_way(state, now))
+        return bool(detector.in_progress(state, now))
     except (Exception, SystemExit):
         return False
 
 
-def _words(detector: PatternDetector, ask: Callable[[PatternDetector], str]) -> str:
+def _safe_text(detector: PatternDetector, text: Callable[[PatternDetector], str]) -> str:
     try:
-        return ask(detector)
+        return text(detector)
     except (Exception, SystemExit) as error:
         return f"cannot say: {type(error).__name__}: {error}"

@@ -1,4 +1,9 @@
-"""Watchers: something to do at the moment a value, or the truth of a guard, changes in a certain way."""
+"""Decide when watchers fire: a value, or the truth of a guard, changed.
+
+Watchers see net changes: (old, new) by key since the last evaluation, so a value that changed and changed back fires
+nothing. A guard fires when its truth differs from the last evaluation; the registry keeps these truths. Evaluation
+decides only; the session runs the actions, whose writes are the changes of the next evaluation.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.functions import check_action
 from gemini_live_runtime.state.guards import Guard, WatchPredicate
+from gemini_live_runtime.state.names import duplicate_names
 from gemini_live_runtime.state.reading import KeySet, Readable
 from gemini_live_runtime.state.values import MISSING, copy_value
 
@@ -22,12 +28,12 @@ if TYPE_CHECKING:
 __all__ = ["Change", "Firing", "NearMiss", "WatchFault", "WatchPredicate", "WatchResult", "Watcher", "WatcherRegistry"]
 
 Action = Callable[..., Awaitable[Any] | Any]
-"""A plain or async function taking nothing, `(state)` or `(state, what_happened)`."""
+"""A plain or async function taking nothing, `(state)` or `(state, change)`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a watcher's action is told: the key that changed, from what, to what; a missing value is None."""
+    """Argument of an action: a key with its old and new value, None if missing."""
 
     key: str
     old: Any
@@ -36,10 +42,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
-    """Something to do when `predicate` comes true.
+    """An action to run when a change matches `predicate`.
 
     `then` is a plain or async function taking `()`, `(state)` or `(state, change)`. While a `blocking` one runs the
-    turn waits; others run on their own. `name` is what it is called where people read; its predicate when empty.
+    turn waits; others run on their own. `name` identifies it to people; its predicate when empty.
     Raises `AgentError` for a predicate or an action that cannot be used.
     """
 
@@ -50,22 +56,25 @@ class Watcher:
     defined_at: str = field(default_factory=caller_place, kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        given: Any = self.predicate
-        if not isinstance(given, WatchPredicate):
+        predicate: Any = self.predicate
+        if not isinstance(predicate, WatchPredicate):
             remedy = "Say which change, for example .became_true() or .changed()"
-            if not hasattr(given, "became_true"):
+            if not hasattr(predicate, "became_true"):
                 remedy = 'Begin with key("..."), for example key("app:score").crossed_above(10)'
             raise AgentError(
-                f"A watcher waits for a change, which {given!r} is not",
+                f"A watcher waits for a change, which {predicate!r} is not",
                 remedy=remedy,
                 field="predicate",
-                value=given,
+                value=predicate,
             )
         check_action(f"Watcher {self.name or self.predicate.text}", self.then, "(state, change)")
 
 
 class Firing(NamedTuple):
-    """A watcher's predicate came true. For guards, `old` and `new` are those of the key that decided it."""
+    """A watcher whose predicate matched.
+
+    For guards, `old` and `new` are the values of the key whose change decided it.
+    """
 
     watcher: Watcher
     name: str
@@ -76,14 +85,15 @@ class Firing(NamedTuple):
 
     @property
     def change(self) -> Change:
-        """What the action is told."""
+        """Argument of the action."""
         return Change(self.key, self.old, self.new)
 
 
 class NearMiss(NamedTuple):
-    """A watched key changed and the predicate did not come true; `missing` says why: `0.65 is 0.05 below 0.7`.
+    """A change of a watched key that did not match.
 
-    `share` is how near a number came to the threshold, 0 to 1; None where there is no such thing.
+    `missing` says why: `0.65 is 0.05 below 0.7`. `share` is how near a number came to the threshold, 0 to 1; None
+    without a number and a threshold.
     """
 
     watcher: Watcher
@@ -97,7 +107,7 @@ class NearMiss(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WatchFault:
-    """A function in a watcher's predicate raised; the watcher did not fire."""
+    """A function of a watcher's predicate that raised; the watcher did not fire."""
 
     watcher: Watcher
     name: str
@@ -105,7 +115,10 @@ class WatchFault:
 
 
 class WatchResult(NamedTuple):
-    """What one evaluation found, each list in the order of registration. `muted` would have fired."""
+    """Findings of one evaluation, in the order of registration.
+
+    `muted` are the firings of muted watchers, whose actions do not run.
+    """
 
     fired: list[Firing]
     muted: list[Firing]
@@ -115,7 +128,7 @@ class WatchResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WatcherStatus:
-    """A watcher as people see it; `fired` and `suppressed` count firings while it was heard and while it was muted."""
+    """Description of a watcher; `suppressed` are its firings while muted."""
 
     name: str
     text: str
@@ -128,18 +141,18 @@ class WatcherStatus:
 
 
 class WatcherRegistry:
-    """Watchers by the keys they watch: looking at a change costs as much as there are watchers of the keys changed.
+    """Watchers by the keys they watch.
 
-    It decides and runs nothing. Only watchers whose guard holds functions are looked at after every change. A guard's
-    truth is remembered from one evaluation to the next, beginning with `prime`; without it, with how things were
-    before the first changes. Raises `AgentError` when two watchers are given the same name.
+    Evaluating costs as much as there are watchers of the changed keys; only those whose guard has a function are
+    evaluated after every change. The truths of guards begin with `prime`, or without it with the state before the
+    first changes. Raises `AgentError` when two watchers have the same name.
     """
 
     __slots__ = ("_always", "_by_key", "_fired", "_muted", "_names", "_suppressed", "_truths", "_watchers")
 
     def __init__(self, watchers: Iterable[Watcher] = ()) -> None:
         self._watchers = tuple(watchers)
-        self._names = _named(self._watchers)
+        self._names = _unique_names(self._watchers)
         self._by_key: dict[str, list[int]] = {}
         for index, watcher in enumerate(self._watchers):
             for key in watcher.predicate.keys:
@@ -154,31 +167,31 @@ class WatcherRegistry:
         return len(self._watchers)
 
     def copy(self) -> WatcherRegistry:
-        """One with the same watchers that goes on by itself from what this one remembers."""
+        """Return an independent registry with the same watchers, truths and counts."""
         other = copy(self)
         other._truths, other._muted = dict(self._truths), set(self._muted)
         other._fired, other._suppressed = Counter(self._fired), Counter(self._suppressed)
         return other
 
-    def take_over(self, other: WatcherRegistry) -> None:
-        """Count on from what another counted for watchers of the same names, and mute those that it has muted."""
+    def continue_from(self, other: WatcherRegistry) -> None:
+        """Take over counts and muting of watchers of the same names."""
         self._muted = {name for name in self._names if name in other._muted}
         self._fired = Counter({name: other._fired[name] for name in self._names})
         self._suppressed = Counter({name: other._suppressed[name] for name in self._names})
 
     @property
-    def plain(self) -> bool:
-        """Whether no function of an author decides anything here."""
-        return all(watcher.predicate.plain for watcher in self._watchers)
+    def is_declarative(self) -> bool:
+        """True when no author's function decides."""
+        return all(watcher.predicate.is_declarative for watcher in self._watchers)
 
     @property
     def observed_keys(self) -> frozenset[str]:
-        """The keys that are watched, as far as they are known."""
+        """Keys that are watched, as far as they are known."""
         return frozenset(self._by_key)
 
     @property
     def status(self) -> tuple[WatcherStatus, ...]:
-        """Every watcher, in order."""
+        """Description of every watcher, in order."""
         return tuple(
             WatcherStatus(
                 name,
@@ -194,15 +207,15 @@ class WatcherRegistry:
         )
 
     def mute(self, name: str) -> None:
-        """From now on the watcher only counts. Raises `KeyError` when there is none of that name."""
-        self._muted.add(self._known(name))
+        """Count a watcher's firings without running them; raise `KeyError` if unknown."""
+        self._muted.add(self._check_name(name))
 
     def unmute(self, name: str) -> None:
-        """Hear it again. Raises `KeyError` when there is none of that name."""
-        self._muted.discard(self._known(name))
+        """Let a watcher fire again; raise `KeyError` for an unknown name."""
+        self._muted.discard(self._check_name(name))
 
-    def withheld(self, name: str) -> bool:
-        """Whether a watcher that has just fired was muted since; it counts as that then."""
+    def recount_if_muted(self, name: str) -> bool:
+        """Return True when a watcher was muted since it fired, and count it so."""
         if name not in self._muted:
             return False
         self._fired[name] -= 1
@@ -210,8 +223,8 @@ class WatcherRegistry:
         return True
 
     def force(self, name: str, state: State, reason: str) -> Firing:
-        """A firing that nothing has set off but `reason`; it counts. Raises `KeyError` for no such watcher."""
-        index = self._names.index(self._known(name))
+        """Return a firing made for `reason` and count it; raise `KeyError` if unknown."""
+        index = self._names.index(self._check_name(name))
         watcher = self._watchers[index]
         key = watcher.predicate.key or next(iter(sorted(watcher.predicate.keys)), "")
         value = state.get(key) if key else None
@@ -219,7 +232,7 @@ class WatcherRegistry:
         return Firing(watcher, name, key, value, copy_value(value), Explanation(reason, True))
 
     def prime(self, state: State) -> list[WatchFault]:
-        """Take the guards' truths from how things are now, so that nothing that holds already becomes true."""
+        """Set the guards' truths from `state`, so that none fires for holding already."""
         faults = []
         for index, watcher in enumerate(self._watchers):
             guard = watcher.predicate.guard
@@ -232,7 +245,7 @@ class WatcherRegistry:
         return faults
 
     def evaluate(self, changed: Mapping[str, tuple[Any, Any]], state: State) -> WatchResult:
-        """Which watchers fire on these net changes, (old, new) by key, as `Changes.take` gives them.
+        """Return the watchers that fire on these net changes of `Changes.take`.
 
         A predicate over several changed keys is decided once.
         """
@@ -243,23 +256,23 @@ class WatcherRegistry:
             affected.update(self._always)
         for index in sorted(affected):
             try:
-                self._look(index, changed, state, result)
+                self._evaluate(index, changed, state, result)
             except (Exception, SystemExit) as error:
                 result.faults.append(WatchFault(self._watchers[index], self._names[index], error))
         return result
 
-    def _look(self, index: int, changed: Mapping[str, tuple[Any, Any]], state: State, result: WatchResult) -> None:
+    def _evaluate(self, index: int, changed: Mapping[str, tuple[Any, Any]], state: State, result: WatchResult) -> None:
         watcher = self._watchers[index]
         predicate = watcher.predicate
         name = self._names[index]
-        key = predicate.key if predicate.key in changed else _first(changed, predicate.keys)
+        key = predicate.key if predicate.key in changed else _first_changed(changed, predicate.keys)
         old, new = changed[key]
         old = None if old is MISSING else old
         new = None if new is MISSING else new
         if predicate.guard is None:
             before, after = old, new
         else:
-            before, after = self._turned(index, predicate.guard, changed, state)
+            before, after = self._truths_before_and_now(index, predicate.guard, changed, state)
         if not predicate.matches(before, after):
             if not predicate.always and name not in self._muted:
                 missing = predicate.missing(before, after, state)
@@ -277,25 +290,24 @@ class WatcherRegistry:
             self._fired[name] += 1
             result.fired.append(firing)
 
-    def _turned(
+    def _truths_before_and_now(
         self, index: int, guard: Guard, changed: Mapping[str, tuple[Any, Any]], state: State
     ) -> tuple[bool, bool]:
-        """The guard's truth before and now, which is remembered."""
         now = guard.holds(state)
         before = self._truths.get(index)
         if before is None:
-            before = guard.holds(_Before(state, changed))
+            before = guard.holds(_EarlierState(state, changed))
         self._truths[index] = now
         return before, now
 
-    def _known(self, name: str) -> str:
+    def _check_name(self, name: str) -> str:
         if name not in self._names:
             raise KeyError(name)
         return name
 
 
-class _Before(Readable):
-    """The state as it was before some changes."""
+class _EarlierState(Readable):
+    """The state before some changes."""
 
     __slots__ = ("_changed", "_state")
 
@@ -308,7 +320,7 @@ class _Before(Readable):
         return self._state.get_raw(key) if change is None else change[0]
 
     def written_by(self, key: str, /) -> str:
-        """Nobody that is known."""
+        """Return "": the writer of an earlier value is unknown."""
         return ""
 
     @property
@@ -326,25 +338,18 @@ class _Before(Readable):
         return names
 
 
-def _first(changed: Mapping[str, tuple[Any, Any]], keys: frozenset[str]) -> str:
-    """The first of `keys` that changed, else whatever changed first."""
+def _first_changed(changed: Mapping[str, tuple[Any, Any]], keys: frozenset[str]) -> str:
+    """Return the first of `keys` that changed, else the first key that changed."""
     return next((key for key in changed if key in keys), "") or next(iter(changed))
 
 
-def _named(watchers: tuple[Watcher, ...]) -> tuple[str, ...]:
-    """A name for each: its own, else its predicate, numbered where that is taken."""
-    places: dict[str, list[str]] = {}
-    for watcher in watchers:
-        if watcher.name:
-            places.setdefault(watcher.name, []).append(watcher.defined_at)
-    clashes = [
-        f"There are {len(found)} watchers named {name} ({', '.join(filter(None, found))})"
-        for name, found in places.items()
-        if len(found) > 1
-    ]
-    if clashes:
-        raise AgentError("; ".join(clashes), remedy="Give each its own name", field="name")
-    taken = set(places)
+def _unique_names(watchers: tuple[Watcher, ...]) -> tuple[str, ...]:
+    """Return each watcher's name, else its predicate, numbered where that is taken."""
+    named = [(watcher.name, watcher.defined_at) for watcher in watchers if watcher.name]
+    duplicates = duplicate_names("watchers", named)
+    if duplicates:
+        raise AgentError("; ".join(duplicates), remedy="Give each its own name", field="name")
+    taken = {name for name, _ in named}
     names = []
     for watcher in watchers:
         name = watcher.name

@@ -169,7 +169,7 @@ class SettleEngine:
         if self._too_often(f"watcher {firing.name}"):
             return
         await self._about_to_act(firing.name, firing.key, firing.explanation)
-        if self.watchers.withheld(firing.name):
+        if self.watchers.recount_if_muted(firing.name):
             # It was silenced while it stood there.
             self._emit(fired_event(firing, muted=True))
             return

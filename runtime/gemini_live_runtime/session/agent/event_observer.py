@@ -335,7 +335,7 @@ class EventObserver:
         if progress != self._progress:
             self._progress = progress
             mind.body.emit(ev.PatternsRead(patterns=progress))
-        if not mind.stops.gate.held and mind.settler.temporal.moves(mind.stops.gate.agent_time()):
+        if not mind.stops.gate.held and mind.settler.temporal.changes_with_time(mind.stops.gate.agent_time()):
             self._patterns_due = now + READ_S
 
     def figures(self) -> dict[str, Any]:

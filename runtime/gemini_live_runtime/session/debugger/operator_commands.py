@@ -16,7 +16,7 @@ from gemini_live_runtime.session.debugger.preview import PreviewScene, foresee_e
 from gemini_live_runtime.session.debugger.preview_runner import PreviewRunner
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.rules.effects import SendContext
-from gemini_live_runtime.state.edits import Edit, EditHistory, Made, read_edits
+from gemini_live_runtime.state.edits import AppliedEdit, Edit, EditHistory, read_edits
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.text import redactor
 
@@ -61,7 +61,7 @@ class OperatorCommands:
     # -- state -------------------------------------------------------------------------------------------------------
 
     def _edit(self, order: cmd.EditState, command_id: str) -> None:
-        made = self._history.make(self._read(order.edits), _by_hand(order.reason))
+        made = self._history.apply(self._read(order.edits), _by_hand(order.reason))
         self._applied(command_id, "edit", made)
 
     def _undo(self, order: cmd.UndoEdit, command_id: str) -> None:
@@ -70,7 +70,7 @@ class OperatorCommands:
     def _redo(self, order: cmd.RedoEdit, command_id: str) -> None:
         self._applied(command_id, "redo", self._history.redo(_by_hand("made again"), force=order.force))
 
-    def _applied(self, command_id: str, how: Any, made: tuple[Made, ...]) -> None:
+    def _applied(self, command_id: str, how: Any, made: tuple[AppliedEdit, ...]) -> None:
         history = self._history
         values = tuple(item.to_json() for item in made)
         self._emit(

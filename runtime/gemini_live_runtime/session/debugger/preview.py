@@ -41,11 +41,11 @@ from gemini_live_runtime.session.agent.phase_runner import (
 )
 from gemini_live_runtime.session.agent.turn_pipeline import ESCALATION
 from gemini_live_runtime.state.computed import ComputedRegistry
-from gemini_live_runtime.state.edits import Edit, Made, make_edits
+from gemini_live_runtime.state.edits import AppliedEdit, Edit, apply_edits
 from gemini_live_runtime.state.guards import Guard
 from gemini_live_runtime.state.mutations import Changes, Origin, writing_as
 from gemini_live_runtime.state.store import State
-from gemini_live_runtime.state.temporal import PatternOutlook, TemporalEvent, TemporalFault, TemporalRegistry
+from gemini_live_runtime.state.temporal import PatternForecast, TemporalEvent, TemporalFault, TemporalRegistry
 from gemini_live_runtime.state.values import MISSING
 from gemini_live_runtime.state.watchers import Firing, WatcherRegistry
 
@@ -92,7 +92,7 @@ class PreviewScene:
             state.provide(NAVIGATION, lambda: known.describe_navigation(state) if known.entered else None)
         settler = mind.settler
         patterns, lost = settler.temporal.copy()
-        plain = settler.computed.plain and settler.watchers.plain and settler.temporal.plain
+        plain = all(part.is_declarative for part in (settler.computed, settler.watchers, settler.temporal))
         scene = cls(
             state,
             settler.pending(state),
@@ -165,9 +165,9 @@ class PreviewScene:
     def _pattern_fault(self, fault: TemporalFault) -> None:
         self.unknown[f"pattern {fault.pattern.name}: {type(fault.error).__name__}: {fault.error}"] = None
 
-    def outlook(self) -> dict[str, PatternOutlook]:
+    def forecasts(self) -> dict[str, PatternForecast]:
         """What may become of the patterns as things stand."""
-        return {item.name: item for item in self.patterns.outlook(self.state, self.agent_now)}
+        return {item.name: item for item in self.patterns.forecast(self.state, self.agent_now)}
 
     def ways(self) -> list[Considered]:
         """How the ways out of the current phase stand."""
@@ -232,9 +232,9 @@ def foresee_edit(scene: PreviewScene, edits: Iterable[Edit], origin: Origin, com
     state = scene.state
     derived = {key: state.own(key) for key in state.keys("derived")}
     before = {way.index: way.outcome for way in scene.ways()}
-    patterns = scene.outlook()
+    patterns = scene.forecasts()
     try:
-        made = make_edits(state, edits, origin)
+        made = apply_edits(state, edits, origin)
     except GeminiLiveError as error:
         return ev.EditPreviewed(command_id=command_id, problem=str(error))
     if made and scene.rules:
@@ -262,7 +262,7 @@ def foresee_edit(scene: PreviewScene, edits: Iterable[Edit], origin: Origin, com
         values=values,
         derived=tuple(_derived(derived, state)),
         watchers=tuple(watchers),
-        patterns=tuple(_moved(patterns, scene.outlook(), scene.noticed)),
+        patterns=tuple(_moved(patterns, scene.forecasts(), scene.noticed)),
         guards=tuple(turned),
         phase=phase,
         unknown=tuple(scene.unknown),
@@ -309,18 +309,18 @@ def _derived(before: dict[str, Any], state: State) -> Iterable[dict[str, Any]]:
     for key in dict.fromkeys((*before, *state.keys("derived"))):
         old, new = before.get(key, MISSING), state.own(key)
         if not same_value(old, new):
-            yield Made(key, old, new).to_json()
+            yield AppliedEdit(key, old, new).to_json()
 
 
 def _moved(
-    before: dict[str, PatternOutlook], after: dict[str, PatternOutlook], noticed: dict[str, list[str]]
+    before: dict[str, PatternForecast], after: dict[str, PatternForecast], noticed: dict[str, list[str]]
 ) -> Iterable[dict[str, Any]]:
     for name, now in after.items():
         was, times = before[name], noticed.get(name, [])
         if times:
             how = "fires"
-        elif was.under_way != now.under_way:
-            how = "begins" if now.under_way else "ends"
+        elif was.in_progress != now.in_progress:
+            how = "begins" if now.in_progress else "ends"
         elif was.progress != now.progress:
             how = "moves"
         else:
