@@ -1,8 +1,9 @@
-"""Injected time.
+"""Tell the time of the event loop, real or virtual.
 
-Everything that waits or measures takes a `Clock`. The production clock is the running event loop's own time, so a
-whole session runs on virtual time by running it on a `VirtualTimeLoop`: timers fire in order, at once, and only real
-outside work (a child process, a thread) is waited for.
+Code that waits or measures takes a `Clock`. The production clock reads the running event loop, so a whole session runs
+on virtual time when it runs on a `VirtualTimeLoop`: where the loop would sleep until the next timer, its time jumps
+there instead. Work outside the loop (a thread, a child process) takes real time. Without a hold the loop could jump
+past a timeout before that work is done; `hold` and `run_in_executor` keep virtual time still meanwhile.
 """
 
 from __future__ import annotations
@@ -20,32 +21,32 @@ T = TypeVar("T")
 
 
 class Clock(Protocol):
-    """A source of time."""
+    """Source of time."""
 
     def now(self) -> float:
-        """Monotonic seconds; the zero point means nothing."""
+        """Return monotonic seconds; only differences have a meaning."""
         ...
 
     def wall(self) -> float:
-        """Seconds since the Unix epoch, for people; never for measuring."""
+        """Return seconds since the Unix epoch, for display; never for measuring."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Return after `seconds` of this clock."""
+        """Sleep for `seconds` of this clock."""
         ...
 
 
 class LoopClock:
-    """The running event loop's time: real, or virtual on a `VirtualTimeLoop`."""
+    """Time of the running event loop: real, or virtual on a `VirtualTimeLoop`."""
 
     __slots__ = ()
 
     def now(self) -> float:
-        """Monotonic seconds of the running loop."""
+        """Return monotonic seconds of the running loop."""
         return asyncio.get_running_loop().time()
 
     def wall(self) -> float:
-        """Seconds since the Unix epoch, virtual on a virtual loop."""
+        """Return seconds since the Unix epoch, virtual on a virtual loop."""
         loop = asyncio.get_running_loop()
         return loop.wall() if isinstance(loop, VirtualTimeLoop) else time.time()
 
@@ -55,7 +56,7 @@ class LoopClock:
 
 
 class _JumpingSelector(selectors.BaseSelector):
-    """Polls real file descriptors; where the loop would have slept, time jumps instead."""
+    """Selector that jumps in time where the loop would sleep for a timer."""
 
     def __init__(self, loop: VirtualTimeLoop) -> None:
         self._real = selectors.DefaultSelector()
@@ -75,7 +76,8 @@ class _JumpingSelector(selectors.BaseSelector):
         if ready or (timeout is not None and timeout <= 0):
             return ready
         if timeout is None or self._loop.holds:
-            # Nothing is scheduled, or real work is under way: only the outside world can wake this loop.
+            # Without a timer, or while real work runs outside the loop, only a file descriptor can wake it. A timer
+            # is looked at again every `hold_poll` seconds, because the hold may have ended.
             return self._real.select(None if timeout is None else self._loop.hold_poll)
         self._loop.jump(timeout)
         return ready
@@ -91,13 +93,14 @@ class _JumpingSelector(selectors.BaseSelector):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """An event loop whose time passes only when every task waits.
+    """Event loop whose time passes only when every task waits.
 
-    `run_in_executor` holds time still until its future is done, so results of real work arrive at the virtual moment
-    they were asked for. Other outside work is bracketed with `hold()`.
+    `run_in_executor` holds time still until its future is done, so the result of real work arrives at the virtual
+    moment of the call. Put other work outside the loop inside `hold()`.
     """
 
     hold_poll = 0.05
+    """Real seconds between two looks at the timers while a hold lasts."""
 
     def __init__(self, start: float = 0.0, wall: float = 1_700_000_000.0) -> None:
         self._virtual_now = start
@@ -106,20 +109,23 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         super().__init__(_JumpingSelector(self))
 
     def time(self) -> float:
-        """Virtual monotonic seconds."""
+        """Return virtual monotonic seconds."""
         return self._virtual_now
 
     def wall(self) -> float:
-        """Virtual seconds since the Unix epoch."""
+        """Return virtual seconds since the Unix epoch."""
         return self._wall + self._virtual_now
 
     def jump(self, seconds: float) -> None:
-        """Move time forward."""
+        """Move virtual time forward."""
         self._virtual_now += seconds
 
     @contextlib.contextmanager
     def hold(self, at_most: float | None = None) -> Iterator[None]:
-        """Keep time still while real work outside the loop goes on, for `at_most` real seconds."""
+        """Hold virtual time while real work outside the loop runs.
+
+        The hold ends after `at_most` real seconds even when the work does not; None is no limit.
+        """
         self.holds += 1
         held = True
 
@@ -131,7 +137,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
         timer = None
         if at_most is not None:
-            timer = threading.Timer(at_most, self._soon, (release,))
+            timer = threading.Timer(at_most, self._call_from_thread, (release,))
             timer.daemon = True
             timer.start()
         try:
@@ -141,8 +147,8 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
                 timer.cancel()
             release()
 
-    def _soon(self, function: Callable[[], None]) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended
+    def _call_from_thread(self, function: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             self.call_soon_threadsafe(function)
 
     def run_in_executor(  # type: ignore[override]
@@ -159,18 +165,27 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         return future
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-        """Wait for the executor's threads, however long: virtual seconds would be over before a thread can end."""
+        """Wait for the executor's threads to end.
+
+        `timeout` is ignored: it counts virtual seconds, which would jump past it before any thread can end.
+        """
         with self.hold():
             await super().shutdown_default_executor()
 
 
 def hold_time(at_most: float | None = None) -> contextlib.AbstractContextManager[None]:
-    """Hold virtual time on the running loop, for `at_most` real seconds; on a real loop there is nothing to hold."""
+    """Hold virtual time on the running loop for `at_most` real seconds.
+
+    No-op on a loop with real time.
+    """
     loop = asyncio.get_running_loop()
     return loop.hold(at_most) if isinstance(loop, VirtualTimeLoop) else contextlib.nullcontext()
 
 
 def run_virtual(main: Coroutine[Any, Any, T], *, wall: float = 1_700_000_000.0) -> T:
-    """Run `main` to its end on a fresh virtual-time loop that begins at `wall` seconds since the Unix epoch."""
+    """Run `main` to its end on a new `VirtualTimeLoop`, and return its result.
+
+    `wall` is the virtual wall time at the start, in seconds since the Unix epoch.
+    """
     with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(wall=wall)) as runner:
         return runner.run(main)

@@ -1,7 +1,7 @@
-"""The command vocabulary: what an operator may ask of a session.
+"""Commands that an operator can send to a session.
 
-JSON form, one object a line: `{"id": "c1", "command": "text.send", "data": {"text": "hello"}}`. Carrying a command out
-shows as events; one that is not carried out becomes a `command.refused` event with the same id.
+JSON form, one object a line: `{"id": "c1", "command": "text.send", "data": {"text": "hello"}}`. The effects of a
+command are events; a refused one becomes a `command.refused` event with the same id.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 
 class Order:
-    """Base of every command's content; `command` is its name on the wire."""
+    """Base of every command's content; `command` is its name in JSON."""
 
     __slots__ = ()
     command: ClassVar[str] = ""
@@ -20,7 +20,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendText(Order):
-    """Send typed text as the user's turn; stops what the model is saying."""
+    """Send typed text as the user's turn; interrupts the model."""
 
     command: ClassVar[str] = "text.send"
     text: str
@@ -28,7 +28,10 @@ class SendText(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetMode(Order):
-    """Voice mode (microphone on) or text mode (microphone off, speaker as it is)."""
+    """Switch to voice mode (microphone on) or text mode (microphone off).
+
+    The speaker stays as it is.
+    """
 
     command: ClassVar[str] = "mode.set"
     mode: Literal["voice", "text"]
@@ -52,9 +55,10 @@ class SetSpeaker(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetDevices(Order):
-    """Go on with another microphone and speaker: a number, a part of a name, or "" for the system's choice.
+    """Switch the microphone and the speaker.
 
-    `audio.opened` tells what is open then; when one of them cannot be used, both stay as they were.
+    Each is a device number, a part of a device's name, or "" for the system default. `audio.opened` names the devices
+    in use afterwards; when one cannot be used, both stay as they were.
     """
 
     command: ClassVar[str] = "devices.set"
@@ -64,7 +68,7 @@ class SetDevices(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupt(Order):
-    """Stop what the model is saying, here and now."""
+    """Interrupt the model at once."""
 
     command: ClassVar[str] = "interrupt"
 
@@ -77,15 +81,15 @@ class HangUp(Order):
     reason: str = "hung up"
 
 
-# -- changing things live --------------------------------------------------------------------------------------------
+# -- live changes --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditState(Order):
-    """Write or remove keys, all or none. Shows as `edit.applied`.
+    """Write or remove state keys, all or none. Results in `edit.applied`.
 
-    Each of `edits` has `key`, and `value` or `remove: true`. With `expect` (the value that was seen) or
-    `expect_absent: true` it is refused when the agent has changed the key meanwhile. Declared types are enforced.
+    Each edit has `key`, and `value` or `remove: true`. With `expect` (the value on display) or `expect_absent: true`
+    it is refused when the agent has changed the key meanwhile. Declared types are enforced.
     """
 
     command: ClassVar[str] = "state.edit"
@@ -95,7 +99,7 @@ class EditState(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewEdit(Order):
-    """Find out what `state.edit` with these edits would do, on a copy. Shows as `edit.previewed`."""
+    """Try `state.edit` with these edits on a copy. Results in `edit.previewed`."""
 
     command: ClassVar[str] = "state.preview"
     edits: tuple[dict[str, Any], ...]
@@ -103,7 +107,10 @@ class PreviewEdit(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoEdit(Order):
-    """Take back the last edit, unless the agent has changed one of its keys meanwhile (`force` does it anyway)."""
+    """Undo the last edit.
+
+    Refused when the agent has changed one of its keys meanwhile, unless `force` is set.
+    """
 
     command: ClassVar[str] = "state.undo"
     force: bool = False
@@ -111,7 +118,7 @@ class UndoEdit(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedoEdit(Order):
-    """Make the edit again that was taken back last."""
+    """Redo the edit that was undone last."""
 
     command: ClassVar[str] = "state.redo"
     force: bool = False
@@ -119,7 +126,7 @@ class RedoEdit(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoToPhase(Order):
-    """Take the conversation to a phase without asking guards: at once, or when the turn has ended."""
+    """Enter a phase without evaluating guards: at once, or at the end of the turn."""
 
     command: ClassVar[str] = "phase.go"
     phase: str
@@ -129,7 +136,7 @@ class GoToPhase(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewPhase(Order):
-    """Find out what `phase.go` would do. Shows as `phase.previewed`."""
+    """Try `phase.go` on a copy. Results in `phase.previewed`."""
 
     command: ClassVar[str] = "phase.preview"
     phase: str
@@ -137,7 +144,7 @@ class PreviewPhase(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchWatcher(Order):
-    """Mute a watcher, or hear it again."""
+    """Mute or unmute a watcher."""
 
     command: ClassVar[str] = "watcher.switch"
     watcher: str
@@ -146,7 +153,7 @@ class SwitchWatcher(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FireWatcher(Order):
-    """Run what a watcher does, as if its condition had come true."""
+    """Run a watcher's action as if its condition had become true."""
 
     command: ClassVar[str] = "watcher.fire"
     watcher: str
@@ -154,7 +161,7 @@ class FireWatcher(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GiveContext(Order):
-    """Let the model know something without having it answer."""
+    """Add text to the model's context without asking for an answer."""
 
     command: ClassVar[str] = "context.give"
     text: str
@@ -162,7 +169,7 @@ class GiveContext(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetInstruction(Order):
-    """Replace the agent's own instruction; what phases and modifiers add stays."""
+    """Replace the agent's own instruction; phases and modifiers still add theirs."""
 
     command: ClassVar[str] = "instruction.set"
     text: str
@@ -170,19 +177,20 @@ class SetInstruction(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReloadAgent(Order):
-    """Read the agent's file again, between two turns. Shows as `agent.reloaded`."""
+    """Reload the agent's file, between two turns. Results in `agent.reloaded`."""
 
     command: ClassVar[str] = "agent.reload"
 
 
-# -- holding the agent -----------------------------------------------------------------------------------------------
+# -- pausing the agent -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetBreakpoint(Order):
-    """Hold the agent when something happens. Kinds and targets as in `breakpoints.changed`; an equal one is replaced.
+    """Set a breakpoint, which pauses the agent.
 
-    `id` changes an existing one, which keeps what it is on when `target` is ""; without `id` one is made.
+    Kinds and targets are those of `breakpoints.changed`. `id` changes an existing breakpoint, which keeps its target
+    when `target` is "". Without `id` a new one is added, in place of one with the same kind and target.
     """
 
     command: ClassVar[str] = "breakpoint.set"
@@ -194,7 +202,7 @@ class SetBreakpoint(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveBreakpoint(Order):
-    """Forget a breakpoint; "" forgets all."""
+    """Remove a breakpoint; "" removes all."""
 
     command: ClassVar[str] = "breakpoint.remove"
     id: str = ""
@@ -202,14 +210,17 @@ class RemoveBreakpoint(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldAgent(Order):
-    """Hold the agent before its next decision. Shows as `agent.held`."""
+    """Pause the agent before its next decision. Results in `agent.held`."""
 
     command: ClassVar[str] = "agent.hold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseAgent(Order):
-    """Let a held agent go on: for good, for one decision (`event`), or until the turn has ended (`turn`)."""
+    """Resume a paused agent.
+
+    `event` pauses again before the next decision, `turn` at the end of the turn.
+    """
 
     command: ClassVar[str] = "agent.release"
     how: Literal["continue", "event", "turn"] = "continue"
@@ -219,7 +230,7 @@ class ReleaseAgent(Order):
 class SetMark(Order):
     """Mark this moment, or that of event `of`, with a note.
 
-    `t` is the session time that is meant, in seconds from 0 to now; it needs `of`. None is now.
+    `t` is the marked session time in seconds, from 0 to now; it needs `of`. None is now.
     """
 
     command: ClassVar[str] = "mark.set"
@@ -256,27 +267,27 @@ ORDERS: dict[str, type[Order]] = {
         SetMark,
     )
 }
-"""Every command by its name on the wire."""
+"""Every command by its name in JSON."""
 
 _FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in ORDERS.values()}  # type: ignore[arg-type]
 
 MAX_TEXT = 32_000
-"""Longest text accepted by `text.send`, in characters."""
+"""Characters of the longest text that `text.send` accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An order with the id its refusal will carry."""
+    """Order with the id that a refusal of it will carry."""
 
     id: str
     order: Order
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON object of the wire form."""
+        """Return the JSON object."""
         order = self.order
         data = {name: getattr(order, name) for name in _FIELDS[type(order)]}
         return {"id": self.id, "command": order.command, "data": data}
 
     def to_line(self) -> str:
-        """The wire form without the newline."""
+        """Return the JSON line, without the newline."""
         return json.dumps(self.to_json(), ensure_ascii=True, separators=(",", ":"))

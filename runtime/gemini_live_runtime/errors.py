@@ -1,4 +1,4 @@
-"""Typed errors: each names the field, the value and the remedy, and knows its exit code."""
+"""Errors that name the field, the value and the remedy, with exit codes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _STDLIB = os.path.dirname(os.__file__)
 
 
 class GeminiLiveError(Exception):
-    """Base of every error that a person may see.
+    """Base of every error that a user may see.
 
-    `str(error)` is one sentence fit for a person: what is wrong and what to do.
+    `str(error)` is the message and the remedy, as sentences. `code` names the class in events and JSON output;
+    `exit_code` is the exit code of the command line.
     """
 
     code: ClassVar[str] = "error"
@@ -35,81 +36,81 @@ class GeminiLiveError(Exception):
 
 
 class UsageError(GeminiLiveError):
-    """The request itself is wrong: a flag, a file name, a config value."""
+    """Wrong request: a flag, a file name, a config value."""
 
     code = "usage"
     exit_code = 2
 
 
 class ConfigError(UsageError):
-    """A config file or environment variable holds something unusable."""
+    """Unusable value in a config file or an environment variable."""
 
     code = "config"
 
 
 class FileExistsAlreadyError(UsageError):
-    """A file stands where one is to be written."""
+    """Existing file at the path of an output file."""
 
     code = "file-exists"
 
 
 class AgentError(UsageError):
-    """An agent cannot be found, imported or used."""
+    """Agent that cannot be found, imported or used."""
 
     code = "agent"
 
 
 class StateError(GeminiLiveError):
-    """A state key or value that cannot be used."""
+    """Unusable state key or value."""
 
     code = "state"
 
 
 class NotSetError(StateError, KeyError):
-    """A state key that was read with `[]` and has no value."""
+    """State key without a value that was read with `[]`."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"{key} is not set", remedy="Set it first, or read it with get()", field="key", value=key)
 
 
 class GuardError(GeminiLiveError):
-    """A guard written as a function raised."""
+    """Exception in a guard that is a function."""
 
     code = "guard"
 
 
 class CredentialError(UsageError):
-    """No credential, one of the wrong shape, or one that may not be sent there."""
+    """Missing or malformed credential, or one that must not be sent to a host."""
 
     code = "credential"
 
 
 class AudioFileError(UsageError):
-    """A WAV file that cannot be read or written."""
+    """WAV file that cannot be read or written."""
 
     code = "audio-file"
 
 
 class DeviceError(GeminiLiveError):
-    """A sound device that is absent, busy or gone."""
+    """Audio device that is missing, busy or disconnected."""
 
     code = "device"
 
 
 class WireError(GeminiLiveError):
-    """Anything that ends or prevents a connection to a model."""
+    """Base of the errors that prevent or end a connection to a model."""
 
     code = "wire"
 
 
 class UnreachableError(WireError):
-    """The host cannot be resolved or does not answer."""
+    """Host that cannot be resolved or does not answer."""
 
     code = "unreachable"
 
 
 class UpgradeRefusedError(WireError):
-    """The HTTP upgrade was refused. `status` is the HTTP status."""
+    """Refused HTTP upgrade. `status` is the HTTP status."""
 
     code = "upgrade-refused"
 
@@ -119,25 +120,28 @@ class UpgradeRefusedError(WireError):
 
 
 class SetupRejectedError(WireError):
-    """The server closed, or answered something else, instead of `setupComplete`."""
+    """Setup that the server did not answer with `setupComplete`."""
 
     code = "setup-rejected"
 
 
 class ProtocolError(WireError):
-    """A frame that is not what the protocol allows."""
+    """Frame or message that violates the protocol."""
 
     code = "protocol"
 
 
 class FrameTooLargeError(ProtocolError):
-    """A frame above the message limit."""
+    """Frame above the size limit."""
 
     code = "frame-too-large"
 
 
 class ConnectionClosedError(WireError):
-    """The connection ended. `close_code` and `reason` are the server's own (1006: none was given)."""
+    """End of the connection.
+
+    `close_code` and `reason` are the server's; 1006 means that no close frame came.
+    """
 
     code = "connection-closed"
 
@@ -148,31 +152,31 @@ class ConnectionClosedError(WireError):
 
 
 class JournalError(GeminiLiveError):
-    """A session file that cannot be read or written."""
+    """Session file that cannot be read or written."""
 
     code = "journal"
 
 
 class NewerFormatError(JournalError):
-    """A session file, link or schema of a version newer than this program reads."""
+    """Session file, link or schema of a newer version than this program reads."""
 
     code = "newer-format"
 
 
 class EngineError(GeminiLiveError):
-    """The engine process cannot be started, found or talked to."""
+    """Engine process that cannot be started, found or reached."""
 
     code = "engine"
 
 
 class MissingExtraError(GeminiLiveError):
-    """An optional part is not installed. The remedy names the extra."""
+    """Missing optional dependency. The remedy names the extra to install."""
 
     code = "missing-extra"
 
 
 def traceback_lines(error: BaseException) -> Iterator[str]:
-    """The lines of an error's traceback, for a log. Redact and sanitise them like any text."""
+    """Yield the lines of an error's traceback, neither redacted nor sanitised."""
     import traceback
 
     for block in traceback.format_exception(error):
@@ -184,35 +188,37 @@ def _sentence(text: str) -> str:
 
 
 def caller_place() -> str:
-    """Where an author's code called into this package, as `file.py:12`; "" when nobody else is on the stack.
+    """Return the innermost caller outside this package, as `file.py:12`, or "".
 
-    Bundled agents count as author's code.
+    Bundled agents count as outside.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not _is_ours(file) and not file.startswith("<"):
+        if not _is_package_file(file) and not file.startswith("<"):
             return f"{os.path.basename(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
 
 
 def author_place(error: BaseException) -> str:
-    """The innermost line of an author's own code that `error` came through, as `file.py:12`; "" for none.
+    """Return the innermost line of agent code in a traceback, as `file.py:12`, or "".
 
-    Bundled agents count as author's code, installed packages and the standard library do not.
+    Bundled agents are agent code; installed packages and the standard library are not.
     """
     import traceback
 
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if _is_authors(frame.filename):
+        if _is_agent_file(frame.filename):
             return f"{os.path.basename(frame.filename)}:{frame.lineno}"
     return ""
 
 
-def _is_authors(file: str) -> bool:
-    return not (file.startswith(("<", _STDLIB)) or "site-packages" in file.removeprefix(_PACKAGE) or _is_ours(file))
+def _is_agent_file(file: str) -> bool:
+    return not (
+        file.startswith(("<", _STDLIB)) or "site-packages" in file.removeprefix(_PACKAGE) or _is_package_file(file)
+    )
 
 
-def _is_ours(file: str) -> bool:
+def _is_package_file(file: str) -> bool:
     return file.startswith(_PACKAGE) and (not file.startswith(_AGENTS) or file == _LOADER)

@@ -1,4 +1,7 @@
-"""Where things live on this machine: config, sessions, engine doors. Folders are 0700, files 0600."""
+"""Locate and create private files: config, sessions, engine sockets.
+
+Folders are created with mode 0700, files with 0600.
+"""
 
 from __future__ import annotations
 
@@ -15,40 +18,40 @@ from gemini_live_runtime.errors import UsageError
 
 APP = "gemini-live-tui"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-# A Unix socket address holds 104 bytes on macOS and 108 on Linux, the terminator included.
+# A Unix socket address has room for 104 bytes on macOS and 108 on Linux, the terminator included.
 _SOCKET_LIMIT = 100
 
 
 def config_dir() -> Path:
-    """The folder of `config.toml` and of the user's themes; not created."""
+    """Return the folder of `config.toml` and the user's themes; it may not exist."""
     return Path(platformdirs.user_config_dir(APP, appauthor=False))
 
 
 def data_dir() -> Path:
-    """The folder of recorded sessions; not created."""
+    """Return the folder of recorded data; it may not exist."""
     return Path(platformdirs.user_data_dir(APP, appauthor=False))
 
 
 def state_dir() -> Path:
-    """The folder of what programs remember from one start to the next; not created."""
+    """Return the folder of what the console remembers; it may not exist."""
     return Path(platformdirs.user_state_dir(APP, appauthor=False))
 
 
 def sessions_dir() -> Path:
-    """The folder that holds one folder a session; not created."""
+    """Return the parent of the session folders; it may not exist."""
     return data_dir() / "sessions"
 
 
 def runtime_dir() -> Path:
-    """The folder of live engines' doors; not created.
+    """Return the folder of running engines' sockets; it may not exist.
 
-    Where the platform has none, or one that is too deep for a socket's address or not writable, a private folder
-    right under the temporary one.
+    Falls back to a folder of this user in the temporary folder when the platform has no runtime folder, or one that
+    is not writable or too long for the address of a socket.
     """
     path = _platform_runtime_dir()
-    if path is not None and len(os.fsencode(path)) <= _SOCKET_LIMIT - 30 and _usable(path):
+    if path is not None and len(os.fsencode(path)) <= _SOCKET_LIMIT - 30 and _is_writable(path):
         return path
-    # Only here: a console pays for every import before its first paint.
+    # Imported here because every import delays the console's first paint.
     import hashlib
 
     digest = hashlib.sha256(os.fsencode(path or "")).hexdigest()[:8]
@@ -57,15 +60,18 @@ def runtime_dir() -> Path:
 
 
 def _platform_runtime_dir() -> Path | None:
-    """The platform's folder, or None. On Linux platformdirs would offer one below the shared temporary folder."""
+    """Return the platform's runtime folder, or None.
+
+    Not left to platformdirs on Linux, which falls back to a folder in the shared temporary one.
+    """
     if sys.platform != "linux":
         return Path(platformdirs.user_runtime_dir(APP, appauthor=False))
-    given = os.environ.get("XDG_RUNTIME_DIR", "").strip()
-    path = Path(given) if given else Path(f"/run/user/{os.getuid()}")
+    configured = os.environ.get("XDG_RUNTIME_DIR", "").strip()
+    path = Path(configured) if configured else Path(f"/run/user/{os.getuid()}")
     return path / APP if path.is_absolute() and path.is_dir() else None
 
 
-def _usable(path: Path) -> bool:
+def _is_writable(path: Path) -> bool:
     existing = path
     while not existing.exists() and existing.parent != existing:
         existing = existing.parent
@@ -73,7 +79,10 @@ def _usable(path: Path) -> bool:
 
 
 def private_dir(path: Path) -> Path:
-    """Create `path` and its missing parents, readable by this user alone; refuse one that belongs to somebody else."""
+    """Create a folder that only this user can read, with missing parents.
+
+    Raises `UsageError` when the folder belongs to another user.
+    """
     for missing in [parent for parent in reversed(path.parents) if not parent.exists()]:
         missing.mkdir(mode=0o700, exist_ok=True)
     path.mkdir(mode=0o700, exist_ok=True)
@@ -90,12 +99,15 @@ def private_dir(path: Path) -> Path:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open `path` with mode 0600 from its creation on, never through a symbolic link; return the descriptor."""
+    """Open a file with mode 0600 from its creation on, and return the descriptor.
+
+    Does not follow a symbolic link. Raises `OSError`.
+    """
     return os.open(path, flags | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def write_private(path: Path, value: object) -> None:
-    """Write `value` as JSON to `path` (0600), whole or not at all; raises `OSError`."""
+    """Write `value` as JSON to `path` (mode 0600), atomically; raises `OSError`."""
     import json
 
     part = path.with_name(f".{path.name}.{os.getpid()}")
@@ -107,7 +119,10 @@ def write_private(path: Path, value: object) -> None:
 
 
 def safe_name(name: str, *, field: str = "name") -> str:
-    """`name` if it is harmless as one path part: letters, digits, `.`, `_`, `-`, at most 80, not hidden."""
+    """Return `name` when it is safe as one part of a path, else raise `UsageError`.
+
+    Safe are at most 80 letters, digits, `.`, `_`, `-` without `..`, starting with a letter or digit.
+    """
     if not _SAFE_NAME.fullmatch(name) or ".." in name:
         raise UsageError(
             f"{field} {name[:60]!r} cannot be used as a file name",

@@ -1,4 +1,7 @@
-"""Samples: values for meters that have no sequence number and may be dropped, the last one wins."""
+"""Meter readings: no events, so without a sequence number.
+
+The link may drop them; the console shows the last one.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from gemini_live_runtime.records import keyword_record
 
 @keyword_record
 class MeterSample:
-    """One reading of every meter. Levels are dBFS from -60 to 0, None where there is nothing to measure.
+    """Reading of every meter. Levels are dBFS from -60 to 0, None without a signal.
 
     The audio side fills the sound's fields; the engine adds `t`, `loop_lag_ms` and `events_per_s`.
     """
@@ -26,6 +29,6 @@ class MeterSample:
     underruns: int = 0
     """Times playback ran dry within a turn, since the start."""
     mic_dropped: int = 0
-    """Chunks of 20 ms that were dropped because the loop or the connection did not take them, since the start."""
+    """Chunks of 20 ms dropped since the start because the loop or the connection was too slow."""
     loop_lag_ms: float = 0.0
     events_per_s: float = 0.0

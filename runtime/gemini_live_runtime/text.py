@@ -1,7 +1,8 @@
-"""The two choke points for text: `sanitise` on the way to a display, `redact` on the way to anything kept.
+"""Sanitise text for display, and redact credentials in text and JSON values.
 
-Sanitising removes what a terminal would obey and what would reorder or hide text; it keeps every printable
-character. Redacting replaces credentials; it runs before an event is made, so no journal, log or export has to.
+Sanitising removes what a terminal would obey and what would reorder or hide text; it keeps every printable character.
+All text from outside passes it on the way to a display. Redacting replaces credentials before an event is created, so
+journals, logs and exports need no redaction of their own.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ _NEEDS_WORK = re.compile(f"[{_UNSEEN}\ud800-\udfff]")
 
 
 def sanitise(text: str) -> str:
-    """`text` with escape sequences, control characters and bidi overrides removed; newline and tab stay.
+    """Remove escape sequences, control characters and bidi overrides from text.
 
-    Carriage returns become newlines; lone surrogates become U+FFFD. Sanitised text is a fixed point.
+    Newlines and tabs stay; carriage returns become newlines, lone surrogates U+FFFD. Idempotent.
     """
-    if text.isprintable() or not _NEEDS_WORK.search(text):  # the first is far quicker, but knows no tab and newline
+    if text.isprintable() or not _NEEDS_WORK.search(text):  # the first is far quicker, but False for tab and newline
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _SEQUENCES.sub("", text)
@@ -45,15 +46,15 @@ def sanitise(text: str) -> str:
 
 
 def sanitise_line(text: str, limit: int = 0) -> str:
-    """Sanitised `text` on one line, cut to `limit` characters with an ellipsis when `limit` > 0."""
+    """Sanitise text into one line of at most `limit` characters; 0 is no limit."""
     if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
-        line = text  # so are most
+        line = text  # the usual case
     else:
         line = " ".join(sanitise(text).split())
     return line if limit <= 0 or len(line) <= limit else line[: limit - 1] + "…"
 
 
-# A word after "bearer" or "token" is a credential when it is long or has a digit: people also write of token holders.
+# A word after "bearer" or "token" is a credential when it is long or has a digit: "token holders" is not.
 _CREDENTIAL_WORD = r"(?:(?=[A-Za-z_\-.~+/=]*[0-9])[0-9A-Za-z_\-.~+/=]{12,}|[0-9A-Za-z_\-.~+/=]{24,})"
 _SECRETS = re.compile(
     r"AIza[0-9A-Za-z_\-]{10,}"
@@ -90,58 +91,64 @@ _SECRET_FIELDS = frozenset(
         "xgoogapikey",
     }
 )
-
-
-# The ends of the secret fields' names, lower-cased and without "_" and "-", as they stand in JSON.
+# Ends of the secret fields' names as in JSON, lower-cased and without "_" and "-".
 _FIELD_ENDS = (
     *('token":', 'ikey":', 'tekey":', 'handle":', 'authorization":', 'secret":', 'consentaudio":', 'cookie":'),
     *('password":', 'signature":'),
 )
 
 
-MAX_PASSING = 16
-_SHORTEST = 6
-_LONGEST_FIELD = 60
+MAX_TEMPORARY = 16
+"""Secrets registered by `add_temporary` that are remembered, the newest."""
+
+_MIN_SECRET = 6
+"""Characters of the shortest secret; shorter ones would blank ordinary words."""
+
+_MAX_CACHED_NAME = 60
+"""Characters of the longest field name that is cached."""
 
 
 class Redactor:
-    """Replaces credentials in text and in JSON-like values.
+    """Redactor of credentials in text and in JSON values.
 
-    Patterns catch keys and tokens by shape; `add` registers the exact secrets in use, whatever their shape.
+    Patterns find keys and tokens by their shape; `add` registers the exact secrets in use, of any shape.
     """
 
-    __slots__ = ("_known", "_known_in_json", "_lasting", "_passing")
+    __slots__ = ("_known", "_known_in_json", "_permanent", "_temporary")
 
     def __init__(self) -> None:
-        self._lasting: set[str] = set()
-        self._passing: dict[str, None] = {}
+        self._permanent: set[str] = set()
+        self._temporary: dict[str, None] = {}
         self._known: list[str] = []
         self._known_in_json: tuple[str, ...] = ()
 
     def add(self, secret: str) -> None:
-        """Register an exact secret, also as it looks in a URL and inside JSON.
+        """Register a secret, also as it is spelled in a URL and in JSON.
 
-        Anything under six characters is ignored, it would blank ordinary words.
+        Ignores secrets of fewer than `_MIN_SECRET` characters.
         """
-        if len(secret) >= _SHORTEST:
-            self._lasting.add(secret)
-            self._spell()
+        if len(secret) >= _MIN_SECRET:
+            self._permanent.add(secret)
+            self._update_spellings()
 
-    def add_passing(self, secret: str) -> None:
-        """Like `add` for a secret that is soon replaced, such as a resumption handle: the last `MAX_PASSING` count."""
-        if len(secret) >= _SHORTEST:
-            self._passing.pop(secret, None)
-            self._passing[secret] = None
-            while len(self._passing) > MAX_PASSING:
-                del self._passing[next(iter(self._passing))]
-            self._spell()
+    def add_temporary(self, secret: str) -> None:
+        """Register a secret that is soon replaced, such as a resumption handle.
 
-    def _spell(self) -> None:
+        Only the last `MAX_TEMPORARY` are remembered.
+        """
+        if len(secret) >= _MIN_SECRET:
+            self._temporary.pop(secret, None)
+            self._temporary[secret] = None
+            while len(self._temporary) > MAX_TEMPORARY:
+                del self._temporary[next(iter(self._temporary))]
+            self._update_spellings()
+
+    def _update_spellings(self) -> None:
         import json
 
         spellings = {
             spelling
-            for secret in (*self._lasting, *self._passing)
+            for secret in (*self._permanent, *self._temporary)
             for spelling in (
                 secret,
                 quote(secret, safe="", errors="replace"),
@@ -152,12 +159,13 @@ class Redactor:
         self._known = sorted(spellings, key=lambda known: (-len(known), known))
         self._known_in_json = tuple({json.dumps(known)[1:-1] for known in self._known})
 
-    def may_change(self, line: str) -> bool:
-        """Whether `value` might change a field of the event in `line`; a quick look, never wrong when it says no.
+    def may_redact(self, line: str) -> bool:
+        """Return False when `value` certainly changes no field of the event in `line`.
 
-        The names of the event's own fields are taken for the vocabulary's, which are no secrets.
+        Cheaper than `value`. Assumes that the event's own field names are the vocabulary's, which hold no secrets.
         """
-        # One look at the whole costs a fraction of a walk through its parts, and a rare character spares it others.
+        # Searching the whole line costs a fraction of a walk through its fields, and the cheap tests for a rare
+        # character come first.
         low = line.lower()
         if "bearer" in low or "key: " in low or "AIza" in line or "ya29." in line or "AQ." in line:
             return True
@@ -165,21 +173,21 @@ class Redactor:
             return True
         if "token" in low and ("token " in low or "token=" in low or "tokens/" in low):
             return True
-        # U+212A is a "k" to lower-casing and to the shapes.
+        # U+212A, the Kelvin sign, matches "k" in the patterns, which ignore case.
         if "\\" in line and ('key\\":' in low or "\\u212a" in low):
             return True
-        if line.find("{", line.find("{", 1) + 1) >= 0:  # besides the event and its data: fields of any name
+        if line.find("{", line.find("{", 1) + 1) >= 0:  # deeper than the event and its data, fields have any name
             names = low.replace("_", "").replace("-", "")
             if any(map(names.__contains__, _FIELD_ENDS)):
                 return True
         return any(map(line.__contains__, self._known_in_json))
 
     def text(self, text: str) -> str:
-        """`text` without any known or recognisable secret."""
+        """Replace every registered or recognisable secret in text."""
         return _without_patterns(self._without_known(text) if self._known else text)
 
     def value(self, value: Any) -> Any:
-        """A copy of a JSON-like value with secrets replaced, keys and nesting kept."""
+        """Return a copy of a JSON value with secrets replaced; keys and nesting stay."""
         if value is None or type(value) in _NUMBERS:
             return value
         if isinstance(value, str):
@@ -190,27 +198,30 @@ class Redactor:
                 secret = False
                 if isinstance(name, str):
                     name, secret = self._field(name)
-                clean[name] = self._blank(item) if secret else self.value(item)
+                clean[name] = self._redact_strings(item) if secret else self.value(item)
             return clean
         if isinstance(value, list | Sequence) and not isinstance(value, bytes | bytearray):
             return [self.value(item) for item in value]
         return value
 
-    def _blank(self, value: Any) -> Any:
-        """`value` with every string in it replaced and names redacted; numbers and the like are no secrets."""
+    def _redact_strings(self, value: Any) -> Any:
+        """Return the value of a secret field with every string replaced, at any depth.
+
+        Field names are redacted too; numbers, booleans and null stay.
+        """
         if isinstance(value, str):
             return REDACTED if value else value
         if isinstance(value, Mapping):
             return {
-                self._field(name)[0] if isinstance(name, str) else name: self._blank(item)
+                self._field(name)[0] if isinstance(name, str) else name: self._redact_strings(item)
                 for name, item in value.items()
             }
         if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-            return [self._blank(item) for item in value]
+            return [self._redact_strings(item) for item in value]
         return value
 
     def _field(self, name: str) -> tuple[str, bool]:
-        clean, secret = (_field if len(name) <= _LONGEST_FIELD else _field.__wrapped__)(name)
+        clean, secret = (_field if len(name) <= _MAX_CACHED_NAME else _field.__wrapped__)(name)
         if self._known:
             rest = self._without_known(name)
             clean = clean if rest is name else _without_patterns(rest)
@@ -224,7 +235,7 @@ class Redactor:
 
 
 def _without_patterns(text: str) -> str:
-    # Every shape has one of these in it or before it; asking for them first costs a fraction of a search.
+    # Every pattern needs one of these substrings; testing for them costs a fraction of a search.
     low = text.lower()
     if (
         ("key" in low and ("key=" in low or "key: " in low or 'key":' in low or "key': '" in low))
@@ -241,8 +252,10 @@ def _without_patterns(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _field(name: str) -> tuple[str, bool]:
-    """The name of a field without secrets of a known shape, and whether what it holds is one: the same few come again
-    and again."""
+    """Return a field's name without recognisable secrets, and True for a secret field.
+
+    Cached: the same few names come again and again.
+    """
     return _without_patterns(name), _is_secret_field(name)
 
 
@@ -251,4 +264,4 @@ def _is_secret_field(name: str) -> bool:
 
 
 redactor = Redactor()
-"""The process-wide redactor: credentials register themselves here when they are loaded."""
+"""Process-wide redactor, at which every credential is registered when it is loaded."""

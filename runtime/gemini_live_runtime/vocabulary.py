@@ -1,4 +1,7 @@
-"""Reading events and commands back, and their JSON Schema. Imports pydantic: consoles import it after first paint."""
+"""Parse events and commands, and describe them as JSON Schema.
+
+Imports pydantic, so the console imports this module after its first paint.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from gemini_live_runtime import commands, events
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 
 _LONGEST_S = 10 * 365 * 86_400.0
-"""Longest session time accepted, in seconds: what is beyond it is damage."""
+"""Longest session time accepted, in seconds; a later time is damage."""
 
 _adapters: dict[type[Any], TypeAdapter[Any]] = {}
 
@@ -26,12 +29,15 @@ def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
 
 
 def header() -> dict[str, Any]:
-    """The object that comes before all events in a journal and on a link."""
+    """Return the object that precedes all events in a journal and on a link."""
     return {"format": events.FORMAT, "version": events.VERSION}
 
 
 def check_header(value: object, *, where: str) -> None:
-    """Refuse anything that is not our format (`JournalError`) or is a newer version of it (`NewerFormatError`)."""
+    """Raise an error unless `value` is a header of a version that this program reads.
+
+    Raises `JournalError` for another format and `NewerFormatError` for a newer version. `where` begins the sentence.
+    """
     if not isinstance(value, Mapping) or value.get("format") != events.FORMAT:
         raise JournalError(
             f"{where} is not a gemini-live-tui session",
@@ -54,7 +60,10 @@ def check_header(value: object, *, where: str) -> None:
 
 
 def parse_object(line: str | bytes, what: str) -> dict[str, Any]:
-    """The JSON object of one line; raises `ProtocolError` saying that it is no `what`."""
+    """Return the JSON object of one line; raise `ProtocolError` without one.
+
+    `what` names the expected object in the error.
+    """
     try:
         text = line if isinstance(line, str) else line.decode(json.detect_encoding(line), "surrogatepass")
         value = _decoder.decode(text)
@@ -75,7 +84,7 @@ def _finite(text: str) -> float:
 
 
 _decoder = json.JSONDecoder(parse_constant=_not_finite, parse_float=_finite)
-"""As `json.loads` with these options, which would make a decoder for every line."""
+"""Shared because `json.loads` with these options creates a decoder for every line."""
 
 
 def _first_fault(error: ValidationError) -> str:
@@ -84,7 +93,10 @@ def _first_fault(error: ValidationError) -> str:
 
 
 def event_from_json(value: Mapping[str, Any]) -> events.Event:
-    """The event of a JSON object; an unknown type becomes `Unknown`. Raises `ProtocolError` naming the field."""
+    """Return the event of a JSON object; raise `ProtocolError` naming the field.
+
+    An unknown type becomes `Unknown`, so that journals of newer programs can be read.
+    """
     name = value.get("type")
     try:
         seq, t, turn, gen = int(value["seq"]), float(value["t"]), int(value["turn"]), int(value["gen"])
@@ -92,7 +104,9 @@ def event_from_json(value: Mapping[str, Any]) -> events.Event:
         if not 0 <= t < _LONGEST_S:
             raise ValueError("time")
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ProtocolError(f"An event lacks a usable {error}", field="event") from None
+        raise ProtocolError(
+            f"An event's seq, t, turn, gen or data is missing or unusable: {error}", field="event"
+        ) from None
     cls = events.PAYLOADS.get(name) if isinstance(name, str) else None
     if cls is None:
         return events.Event(seq, t, turn, gen, events.Unknown(name=str(name), data=data))
@@ -104,19 +118,19 @@ def event_from_json(value: Mapping[str, Any]) -> events.Event:
 
 
 def event_from_line(line: str | bytes) -> events.Event:
-    """The event of one line; raises `ProtocolError`."""
+    """Return the event of one line; raise `ProtocolError`."""
     return event_from_json(parse_object(line, "event"))
 
 
 def command_from_json(value: Mapping[str, Any]) -> commands.Command:
-    """The command of a JSON object; raises `ProtocolError` naming what is wrong."""
+    """Return the command of a JSON object; raise `ProtocolError` naming the field."""
     name, ident = value.get("command"), value.get("id")
     if not isinstance(ident, str) or not ident or len(ident) > 80:
         raise ProtocolError("A command needs an id of 1 to 80 characters", field="id", value=ident)
     cls = commands.ORDERS.get(name) if isinstance(name, str) else None
     if cls is None:
         known = ", ".join(sorted(commands.ORDERS))
-        raise ProtocolError(f"There is no command {str(name)[:60]!r}", remedy=f"Known: {known}", field="command")
+        raise ProtocolError(f"Unknown command {str(name)[:60]!r}", remedy=f"Use one of {known}", field="command")
     try:
         order = _adapter(cls).validate_python(value.get("data", {}))
     except ValidationError as error:
@@ -125,12 +139,12 @@ def command_from_json(value: Mapping[str, Any]) -> commands.Command:
 
 
 def command_from_line(line: str | bytes) -> commands.Command:
-    """The command of one line; raises `ProtocolError`."""
+    """Return the command of one line; raise `ProtocolError`."""
     return command_from_json(parse_object(line, "command"))
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of every event and command in their wire forms."""
+    """Return the JSON Schema (2020-12) of every event and command."""
     definitions: dict[str, Any] = {}
 
     def member(key: str, name: str, cls: type[Any], envelope: dict[str, Any]) -> dict[str, Any]:

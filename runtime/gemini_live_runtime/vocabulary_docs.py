@@ -1,4 +1,7 @@
-"""Writes `docs/events.md` from the vocabulary: `python -m gemini_live_runtime.vocabulary_docs > docs/events.md`."""
+"""Render `docs/events.md` from the vocabulary.
+
+python -m gemini_live_runtime.vocabulary_docs > docs/events.md
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,12 @@ An event is one line of JSON, the same on the link to a console and in `events.j
 ```
 
 `seq` is dense from 1; `t` is seconds since the session started and never goes back; `turn` numbers turns from 1 (0
-before the first); `gen` is the generation that interruptions refer to. Text is raw: whoever shows it sanitises it.
+before the first); `gen` is the generation that interruptions refer to. Text is raw: sanitise it before display.
 
-The first line of `events.jsonl` is no event but the header, `{{"format": ..., "version": ..., "session_id": ...}}`.
+The first line of `events.jsonl` is the header, `{{"format": ..., "version": ..., "session_id": ...}}`.
 
-A command is one line of JSON from a console to the engine. Carrying it out shows as events; one that is not carried
-out becomes a `command.refused` with the same `id`:
+A command is one line of JSON from a console to the engine. Its effects are events; a command that is refused becomes
+a `command.refused` event with the same `id`:
 
 ```json
 {{"id": "c1", "command": "text.send", "data": {{"text": "hello"}}}}
@@ -38,7 +41,7 @@ out becomes a `command.refused` with the same `id`:
 
 
 def render() -> str:
-    """The whole page, as Markdown."""
+    """Return the whole page as Markdown."""
     parts = [_INTRODUCTION, "## Events\n"]
     parts += [_section(name, cls) for name, cls in events.PAYLOADS.items()]
     parts.append("## Commands\n")

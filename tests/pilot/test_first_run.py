@@ -69,7 +69,7 @@ def settings() -> config.Config:
 
 @pytest.fixture(autouse=True)
 def fresh_redactor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redactor, "_lasting", set())
+    monkeypatch.setattr(redactor, "_permanent", set())
     monkeypatch.setattr(redactor, "_known", [])
 
 

@@ -33,8 +33,8 @@ from gemini_live_runtime.text import redactor
 @pytest.fixture(autouse=True)
 def fresh_redactor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test begins without known secrets: what an earlier one registered must not help."""
-    monkeypatch.setattr(redactor, "_lasting", set())
-    monkeypatch.setattr(redactor, "_passing", {})
+    monkeypatch.setattr(redactor, "_permanent", set())
+    monkeypatch.setattr(redactor, "_temporary", {})
     monkeypatch.setattr(redactor, "_known", [])
     monkeypatch.setattr("gemini_live_tui.cli.talk.IDLE_S", 0.05)
 

@@ -74,7 +74,7 @@ def test_a_malformed_payload_names_event_type_and_field():
 
 
 def test_an_unknown_command_is_refused_with_the_known_ones():
-    with pytest.raises(ProtocolError, match=r"no command 'fly'.*hang-up"):
+    with pytest.raises(ProtocolError, match=r"Unknown command 'fly'.*hang-up"):
         vocabulary.command_from_line('{"id": "1", "command": "fly"}')
 
 

@@ -139,7 +139,7 @@ class Hub:
         try:
             event = ev.Event(view.seq + 1, t, turn, gen, payload)
             line = event.to_line()
-            if redactor.may_change(line) and not isinstance(payload, ev.WireMessage):
+            if redactor.may_redact(line) and not isinstance(payload, ev.WireMessage):
                 event = ev.Event(view.seq + 1, t, turn, gen, _without_secrets(payload))
                 line = event.to_line()
         except (TypeError, ValueError, RecursionError) as error:

@@ -78,7 +78,7 @@ class WireRecorder:
         """A message went out."""
         resumption = message.setup.session_resumption if message.setup is not None else None
         if resumption is not None and resumption.handle:
-            redactor.add_passing(resumption.handle)
+            redactor.add_temporary(resumption.handle)
         self._message("sent", raw, size)
 
     def sent_audio(self, pcm: bytes, size: int) -> None:
@@ -89,7 +89,7 @@ class WireRecorder:
         """A message came in."""
         update = message.session_resumption_update
         if update is not None and update.new_handle:
-            redactor.add_passing(update.new_handle)
+            redactor.add_temporary(update.new_handle)
         self._message("received", message.raw, size, message.problems)
 
     def received_audio(self, frame: AudioFrame, size: int) -> None:

@@ -72,7 +72,7 @@ class SessionSnapshot:
                 object.__setattr__(self, name, {key: to_json(str(key), item) for key, item in value.items()})
             except StateError as error:
                 raise _unusable(name, str(error)) from None
-        redactor.add_passing(self.handle)
+        redactor.add_temporary(self.handle)
 
     @classmethod
     def take(cls, state: State, *, session_id: str, wall: float, **others: Any) -> SessionSnapshot:
