@@ -83,12 +83,12 @@ def test_a_spoken_turn_is_recognised_and_answered(report: dict[str, Any]) -> Non
 def test_an_interruption_ends_the_turn_and_the_new_question_is_answered(report: dict[str, Any]) -> None:
     assert report["cut"]["interrupted"]
     assert not report["cut"]["generation_complete"]
-    assert report["after_cut"]["said"] == "You are welcome."
+    assert report["after_cut"]["said"] == "You're welcome."
     assert not report["after_cut"]["interrupted"]
 
 
 def test_a_resumed_session_remembers(report: dict[str, Any]) -> None:
-    assert report["resumed"]["said"] == "I said: You are welcome."
+    assert report["resumed"]["said"] == "I said: You're welcome."
     assert report["resumed"]["total_tokens"] > report["after_cut"]["total_tokens"]
 
 

@@ -129,7 +129,7 @@ def weather_in(city: str, now: datetime) -> dict[str, Any]:
     """Typical weather of a city in the month of `now`, with a sentence to say; an error for an unknown city."""
     climate = CITIES.get(" ".join(city.lower().split()))
     if climate is None:
-        return {"error": f"I have no weather for {city}.", "known_cities": len(CITIES)}
+        return {"error": f"there is no climate data for {city}", "known_cities": len(CITIES)}
     weather, month = typical(climate, now.month), now.strftime("%B")
     return {
         "city": city,

@@ -37,14 +37,14 @@ def verify_identity(name: str, digits: int, state: State) -> dict[str, bool]:
     """Check a caller's full name and the last two digits of their account."""
     known, owed = DEBTORS.get(name, (None, 0))
     if known != digits:
-        raise ValueError("name and digits do not belong together")  # the call fails, and the model is told why
+        raise ValueError("the name and the digits do not match")  # the call fails, and the model is told why
     state["user:name"], state[OWED] = name, owed
     return {"verified": True}
 
 
 @tool
 def take_payment(amount: int, state: State) -> dict[str, int]:
-    """Take a payment of so many dollars from the caller's card."""
+    """Take a payment, in dollars, from the caller's card."""
     left = state["derived:left"]
     if not 0 < amount <= left:
         raise ValueError(f"{left} dollars are left to pay")

@@ -66,11 +66,11 @@ class ScriptReader:
             for key, default in {
                 "greeting": "",
                 "fallback": "I didn't catch that. You can say, for example: {some_examples}.",
-                "unavailable": "For that I would need the tool {tool}, which this session did not declare.",
-                "timeout": "The tool {tool} has not answered, so I stopped waiting.",
-                "failed": "That did not work: {result.error}.",
+                "unavailable": "For that I'd need the tool {tool}, which this session did not declare.",
+                "timeout": "The tool {tool} hasn't answered, so I stopped waiting.",
+                "failed": "That didn't work: {result.error}.",
                 "told": "{tool} says: {result}.",
-                "prompted": "I am listening.",
+                "prompted": "I'm listening.",
             }.items()
         }
         return Script(

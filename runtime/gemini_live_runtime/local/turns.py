@@ -40,7 +40,7 @@ MAX_WAITING = 16
 MAX_ROUNDS = 8
 """Tool calls in a row within one turn; a dialogue that wants more gets no more."""
 
-NO_RECOGNISER = "I can hear that you speak, but there is no speech recogniser here, so please type. {why}"
+NO_RECOGNISER = "I can hear you speaking, but there is no speech recogniser here, so please type. {why}"
 NO_SPEECH = "[There is no voice here, so answers come as text only. {why}] "
 
 

@@ -76,7 +76,7 @@ def test_more_than_what_is_left_is_not_taken() -> None:
 
 
 def test_a_stranger_is_not_verified() -> None:
-    with pytest.raises(ValueError, match="do not belong together"):
+    with pytest.raises(ValueError, match="do not match"):
         verify_identity.function(name="Nobody", digits=42, state=State())
 
 

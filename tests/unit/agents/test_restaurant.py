@@ -109,9 +109,9 @@ def test_one_can_talk_while_the_kitchen_cooks_and_hears_when_it_is_ready() -> No
 
 
 ANSWERS = (
-    "That is 25 dollars by card",
-    "It is being cooked now.",
-    "Only a moment",
+    "That was 25 dollars by card",
+    "They're cooking it now.",
+    "Just a moment",
     "Your order is ready: 2 pasta, 1 coffee, at counter two.",
 )
 
@@ -125,8 +125,8 @@ def said(*texts: str) -> str:
 
 
 def test_the_running_total_is_said_and_the_order_read_back_with_its_price() -> None:
-    assert said("two pasta please", "and a coffee") == "That makes 2 pasta, 1 coffee, 25 dollars. Anything else?"
-    assert "So that is 2 pasta, 1 coffee, 25 dollars. Is your order right?" in said(*REVIEWED)
+    assert said("two pasta please", "and a coffee") == "That's 2 pasta, 1 coffee, 25 dollars. Anything else?"
+    assert "So that's 2 pasta, 1 coffee, 25 dollars. Is your order right?" in said(*REVIEWED)
 
 
 def test_who_has_ordered_nothing_is_asked_what_they_would_like() -> None:
@@ -167,6 +167,6 @@ def test_an_order_can_be_cancelled_until_it_is_paid() -> None:
 
 def test_the_kitchen_waits_for_a_yes() -> None:
     paid = (*REVIEWED, "yes", "in cash")
-    assert said(*paid).startswith("That is 25 dollars in cash")
-    assert said(*paid, "no").startswith("Then I wait.")
+    assert said(*paid).startswith("That was 25 dollars in cash")
+    assert said(*paid, "no").startswith("I'll wait.")
     assert talked(restaurant(), *paid, "no", "yes").phases[-1] == "ordered"

@@ -140,7 +140,7 @@ def test_an_error_result_is_said() -> None:
     dialogue = concierge()
     request = hear(dialogue, "cancel my booking").calls[0]
     assert dialogue.results([(request, {"error": "There is no booking."})]).text == (
-        "I could not cancel it: There is no booking."
+        "I couldn't cancel it: There is no booking."
     )
 
 
@@ -148,7 +148,7 @@ def test_a_call_without_an_answer_is_told_politely() -> None:
     dialogue = concierge()
     request = hear(dialogue, "what time is it").calls[0]
     reply = dialogue.results([(request, {"error": "it has not answered", "timeout": True})])
-    assert reply.text == "The tool get time has not answered, so I stopped waiting."
+    assert reply.text == "The tool get time hasn't answered, so I stopped waiting."
 
 
 def test_a_result_without_the_expected_fields_is_still_told() -> None:

@@ -352,7 +352,7 @@ def test_one_call_without_an_answer_among_several_is_told() -> None:
     dialogue = desk("Settle the debt.")
     first, second = pay(dialogue).calls
     told = dialogue.results([(first, {"reference": "R1"}), (second, {"error": "late", "timeout": True})])
-    assert told.text == "The tool send receipt has not answered, so I stopped waiting."
+    assert told.text == "The tool send receipt hasn't answered, so I stopped waiting."
 
 
 def test_a_tool_refused_in_this_phase_is_told() -> None:
