@@ -126,7 +126,7 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
         ),
         ("an order in a turn waits", "if self._mind.body.turn_open or self._reading:", RELOADING, "if False:"),
         ("an order that waits is carried out", "elif self._wanted:", RELOADING, "elif False:"),
-        ("what cannot be used is taken back", "self._source.take_back()", RELOADING),
+        ("what cannot be used is taken back", "self._source.roll_back()", RELOADING),
         ("what a reading opens is gone through", "await mind.pipeline.between(True)", RELOADING),
     ),
     *rows(

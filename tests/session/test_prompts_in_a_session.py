@@ -18,7 +18,7 @@ def test_the_answer_to_a_failed_call_is_said_before_the_next_phase_is_opened() -
     spoken = [event.payload for event in happened.events if isinstance(event.payload, ev.TranscriptDelta)]
     said = "".join(delta.text for delta in spoken if delta.side == "model")
     assert said.count("That didn't work") == 2
-    assert said.rstrip().endswith("Whom shall the technician ask for?")
+    assert said.rstrip().endswith("Who should the technician ask for?")
 
 
 def test_a_prompt_waits_for_sound_that_is_queued_and_not_begun(tmp_path: Path) -> None:

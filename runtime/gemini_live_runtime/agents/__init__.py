@@ -1,3 +1,3 @@
-"""Bundled agents, and finding other people's."""
+"""The bundled agents, and the loader for agents in other files."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A call screener. It answers for Sam, finds out who calls and why, and puts through only what is urgent and known."""
+"""Call screener: asks who calls and why, connects only urgent calls from contacts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gemini_live_runtime import (
     tool,
 )
 
-CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}  # whom Sam knows
+CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}  # Sam's address book
 
 CALLER = StateKey("user:caller", str, description="who is calling")
 REASON = StateKey("user:reason", str, description="what it is about")
@@ -34,7 +34,7 @@ CONTACT = StateKey("app:contact", str, description="what the caller is to Sam")
 
 
 class Call(BaseModel):
-    """What the caller has said about this call."""
+    """Facts that a text model extracts from the caller's words."""
 
     caller: str | None = Field(None, description="The caller's full name.")
     reason: str | None = Field(None, description="What it is about, in a few words.")
@@ -43,9 +43,9 @@ class Call(BaseModel):
 
 
 FACTS = [
-    FieldPromotion.keep_known("caller").to(CALLER),  # who says another name later does not become another caller
+    FieldPromotion.keep_known("caller").to(CALLER),  # a name given later does not replace the first
     FieldPromotion.non_empty("reason").to(REASON),
-    FieldPromotion.overwrite("urgency").when(key("session:phase") == "decide"),  # when it is asked
+    FieldPromotion.overwrite("urgency").when(key("session:phase") == "decide"),  # only when the agent has asked
     FieldPromotion.true_only("spam"),
 ]
 LISTENER = LlmExtractor(Call, window=1, promotions=FACTS)
@@ -67,16 +67,16 @@ async def look_up(state: State) -> None:
 
 
 def nameless(phase: str, seconds: float, mark: str) -> TemporalPattern:
-    """Set `mark` when nobody has given a name in this phase for so many seconds."""
+    """Set `mark` after `seconds` in `phase` without a caller's name."""
     guard = CALLER.is_missing() & (key("session:phase") == phase)
     return TemporalPattern(mark, SustainedDetector(guard, seconds), lambda state: state.set(mark, True))
 
 
 ABOUT = ContextBuilder().section("Caller").field(CALLER, "Name").field(CONTACT, "To Sam").field(REASON, "About")
 
-SPAM = Transition("rejected", key("app:spam"), because="somebody is selling something")
-KNOWN = Transition("decide", CALLER.is_set() & REASON.is_set(), because="we know who it is and why")
-UNCLEAR = Transition("message", key("session:repair:escalation"), because="they do not say who it is or why")
+SPAM = Transition("rejected", key("app:spam"), because="the caller is selling something")
+KNOWN = Transition("decide", CALLER.is_set() & REASON.is_set(), because="the caller gave a name and a reason")
+UNCLEAR = Transition("message", key("session:repair:escalation"), because="the caller does not say who or why")
 
 PHASES = [
     Phase(
@@ -85,11 +85,11 @@ PHASES = [
         needs=[CALLER, REASON],
         tools=[],
         prompt_on_enter=True,
-        transitions=[SPAM, KNOWN, UNCLEAR, Transition("ask_again", key("app:silent"), because="nobody gave a name")],
+        transitions=[SPAM, KNOWN, UNCLEAR, Transition("ask_again", key("app:silent"), because="there is no name yet")],
     ),
     Phase(
         "ask_again",
-        "Ask again, kindly: is somebody there, and who is it?",
+        "Ask again, kindly: is anyone there, and who is it?",
         needs=[CALLER, REASON],
         tools=[],
         prompt_on_enter=True,
@@ -131,10 +131,10 @@ PHASES = [
 
 
 def call_screening() -> Live:
-    """A fresh call screener."""
+    """Return a new call screener."""
     return (
         Live.builder("call_screening")
-        .description("A call screener: who is calling and why, then put through, a message, or no.")
+        .description("A call screener: asks who and why, then connects, takes a message, or declines.")
         .instruction("You answer the phone for Sam, who is busy. Be short, warm, and tell nothing about Sam.")
         .phrases("this is Peter Brown", "it is about the contract", "it is urgent", "tell him I called")
         .steering(SteeringMode.CONTEXT_INJECTION)  # the instruction stays as it is, phases are told on the way

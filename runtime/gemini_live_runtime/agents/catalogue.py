@@ -1,4 +1,4 @@
-"""The bundled agents as a list to choose from. Importing this imports none of them.
+"""List the bundled agents without importing them.
 
 The counts are facts about the agents' code; `tests/unit/agents` holds them to it.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class BundledAgent:
-    """One bundled agent: a sentence on it, and how much of each part it has."""
+    """Description of a bundled agent and its number of phases, tools and watchers."""
 
     name: str
     description: str
@@ -23,17 +23,17 @@ CATALOGUE: tuple[BundledAgent, ...] = (
     BundledAgent("concierge", "A hotel concierge: weather, timers, notes, a table, the time.", 0, 9),
     BundledAgent("clinic", "A clinic's intake: what is wrong, how urgent it is, an appointment.", 6, 3, 1),
     BundledAgent(
-        "restaurant", "A restaurant's order desk: dishes, a total, payment, a kitchen that takes its time.", 5, 4
+        "restaurant", "A restaurant's order desk: dishes, a total, payment, and a kitchen that takes a while.", 5, 4
     ),
     BundledAgent(
-        "debt_collection", "A debt collector: a notice, an identity, then a payment, a plan, or peace.", 8, 2, 1
+        "debt_collection", "A debt collector: notice, identity check, then payment, a plan, or no more calls.", 8, 2, 1
     ),
     BundledAgent(
-        "call_screening", "A call screener: who is calling and why, then put through, a message, or no.", 7, 1
+        "call_screening", "A call screener: asks who and why, then connects, takes a message, or declines.", 7, 1
     ),
     BundledAgent(
         "tech_support",
-        "Technical support: a fault described, a line tested, a router restarted, a person when all fails.",
+        "Technical support: tests the line, restarts the router, and calls a technician if that fails.",
         5,
         3,
         1,

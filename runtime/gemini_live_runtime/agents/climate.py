@@ -1,4 +1,4 @@
-"""Typical weather of well-known cities: enough for a demo that has no network, and honest about it."""
+"""Typical weather of well-known cities, for a demo without a network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Climate:
-    """Mean daytime highs (°C) in January and July, day-night spread (°C), and rainy days in the wetter half-year."""
+    """Climate of a city: mean highs and day-night spread in °C, rainy half-year."""
 
     january: int
     july: int
@@ -112,7 +112,10 @@ class TypicalWeather:
 
 
 def typical(climate: Climate, month: int) -> TypicalWeather:
-    """Typical weather in `month` (1 to 12): a cosine between the January and July highs, which peak mid-month."""
+    """Return the typical weather in `month` (1 to 12).
+
+    The high follows a cosine between those of January and July.
+    """
     if not 1 <= month <= 12:
         raise ValueError(f"month must be 1 to 12, not {month}")
     july_share = (1 - math.cos((month - 1) * math.pi / 6)) / 2
@@ -126,7 +129,10 @@ def typical(climate: Climate, month: int) -> TypicalWeather:
 
 
 def weather_in(city: str, now: datetime) -> dict[str, Any]:
-    """Typical weather of a city in the month of `now`, with a sentence to say; an error for an unknown city."""
+    """Return the typical weather of `city` in the month of `now`, or an error.
+
+    `summary` is a sentence to say.
+    """
     climate = CITIES.get(" ".join(city.lower().split()))
     if climate is None:
         return {"error": f"there is no climate data for {city}", "known_cities": len(CITIES)}

@@ -1,7 +1,7 @@
-"""A clinic's intake: who is calling, what is wrong, then an appointment or, if it cannot wait, an ambulance.
+"""Clinic intake: identity, symptoms, then an appointment or an ambulance.
 
-It shows typed state keys, tools that write state, facts that a text model reads out of what was said, a computed value,
-a watcher, a preparation, and a consent that counts only for what was really offered.
+It shows typed state keys, tools that write state, facts that a text model extracts, a computed value, a watcher, a
+preparation, and a consent that counts only after the appointment was offered.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def book_slot(state: State) -> dict[str, str]:
 
 
 class Intake(BaseModel):
-    """What a text model looks for in the caller's words; the descriptions are for it."""
+    """Facts that a text model extracts; it reads the descriptions."""
 
     symptom: str | None = Field(None, description="the complaint in one or two words, such as fever or chest pain")
     pain: int | None = Field(None, ge=0, le=10, description="how bad the pain is")
@@ -73,7 +73,7 @@ class Intake(BaseModel):
 
 
 def urgency(state: State) -> str | None:
-    """Computed again whenever one of its keys changes; None stands for "not known yet"."""
+    """Return the urgency, None while unknown; computed when one of its keys changes."""
     symptom, pain = state.get(SYMPTOM, ""), state.get(PAIN, -1)
     if not symptom or pain < 0:
         return None
@@ -81,8 +81,8 @@ def urgency(state: State) -> str | None:
 
 
 def clinic() -> Live:
-    """The agent. Phases are entered one after the other, as the guards of their transitions come true."""
-    urgent = Transition("emergency", key("derived:urgency") == "emergency", because="this cannot wait for a doctor")
+    """Return the agent; it enters a phase when the guard of a transition turns true."""
+    urgent = Transition("emergency", key("derived:urgency") == "emergency", because="it is too urgent to wait")
     identify = Phase(
         "identify",
         "Ask for the caller's first name and year of birth, and look the patient up.",
@@ -103,7 +103,7 @@ def clinic() -> Live:
     schedule = Phase(
         "schedule",
         "Ask whether the morning or the afternoon suits them, and find a free appointment.",
-        requires=CALENDAR,  # it cannot be entered without it, and the preparation fetches it
+        requires=CALENDAR,  # a phase is entered only with what it requires; the preparation fetches it
         preparations=PhasePreparation("calendar", lambda state: state.set(CALENDAR, FREE), produces=CALENDAR),
         tools=find_slot,
         prompt_on_enter=True,
@@ -113,7 +113,7 @@ def clinic() -> Live:
     confirm = Phase(
         "confirm",
         lambda state: f"Offer this appointment: {state.get(OFFER)}. Book it when the caller says yes.",
-        presents="appointment",  # from now on a "yes" is meant for it: see after_presented
+        presents="appointment",  # from now on a "yes" answers this offer: see after_presented
         tools=book_slot,
         transitions=[
             urgent,
@@ -125,7 +125,7 @@ def clinic() -> Live:
     emergency = Phase("emergency", "Tell them to call an ambulance now.", terminal=True, prompt_on_enter=True)
     intake = LlmExtractor(
         Intake,
-        window=1,  # a "no" of some turns ago was meant for another appointment
+        window=1,  # an earlier "no" answered another offer
         promotions=[
             FieldPromotion.keep_known("symptom").to(SYMPTOM),
             FieldPromotion.overwrite("pain").to(PAIN),
@@ -142,7 +142,7 @@ def clinic() -> Live:
         .tools(find_patient, find_slot, book_slot)
         .extract(intake)
         .computed(ComputedVar("urgency", urgency, depends_on=[SYMPTOM, PAIN]))
-        # Watchers act at the moment a value changes, whoever changed it.
+        # Watchers run when a value changes, by a tool, the extractor or the operator.
         .watch(Watcher((PAIN >= 8).became_true(), lambda state: state.set("app:day", "today"), name="great pain"))
         .in_every_phase(ContextBuilder().section("Caller").field(NAME, "Name").field(PAIN, "Pain").as_modifier())
         .repair(nudge_after=3, escalate_after=5)

@@ -1,6 +1,6 @@
-"""The demo agent: a small hotel concierge with weather, timers, notes, a table and the time.
+"""Hotel concierge with weather, timers, notes, table bookings and the time.
 
-It has no phases: tools and state are all it takes. What it remembers lives in the session's state.
+The default demo agent. It has no phases; its memory is the session's state.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ cancel my booking; what time is it; tell me a story; count to twenty; tell me a 
 say that again; what can I say; who are you; how are you; please stop talking; never mind; thank you; good morning
 goodbye
 """
-"""What one can say, in the words that the embedded server's script understands; Gemini understands more."""
+"""Phrases that the embedded server's script understands; Gemini understands more."""
 
 
 @tool
@@ -117,11 +117,11 @@ async def cancel_booking(state: State) -> dict[str, Any]:
 
 
 def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> Live:
-    """The concierge; `wall_clock` gives date and time of day at the hotel."""
+    """Return a concierge; `wall_clock` returns the date and time at the hotel."""
 
     @tool
     def get_weather(city: str) -> dict[str, Any]:
-        """Typical weather of a city for this time of the year.
+        """Look up the typical weather of a city for this time of the year.
 
         Args:
             city: Name of the city, in English.
@@ -130,7 +130,7 @@ def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astime
 
     @tool
     def get_time() -> dict[str, Any]:
-        """The time and date at the hotel, which is where this program runs."""
+        """Tell the time and date at the hotel, which is where this program runs."""
         now = wall_clock()
         return {"time": now.strftime("%H:%M"), "date": now.strftime("%A, %B %d")}
 

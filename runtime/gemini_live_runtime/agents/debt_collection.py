@@ -1,6 +1,6 @@
-"""A debt collector that is held to the rules: a notice first, then an identity, and only then a word about money.
+"""Debt collector under rules: notice, identity check, and only then money.
 
-Before, the model neither knows the amount nor may take any. Whoever disputes the debt is left in peace at once.
+Until the identity is verified the model does not know the amount and has no tool to take it. A dispute ends the call.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def take_payment(amount: int, state: State) -> dict[str, int]:
 
 
 class Said(BaseModel):
-    """What the caller has just made clear."""
+    """Facts that a text model extracts from the caller's last words."""
 
     understood: bool | None = Field(None, description="They understood the notice.")
     disputed: bool | None = Field(None, description="They say that the debt is wrong, or not theirs.")
@@ -70,7 +70,7 @@ LISTENER = LlmExtractor(
     promotions=[
         FieldPromotion.true_only("understood").after_presented("notice"),
         FieldPromotion.true_only("disputed"),
-        FieldPromotion.true_only("refused").to("turn:refused"),  # forgotten when the next turn begins
+        FieldPromotion.true_only("refused").to("turn:refused"),  # cleared when the next turn begins
         FieldPromotion.overwrite("monthly").when(called_ok("verify_identity")),
         FieldPromotion.overwrite("agreed").after_presented("plan"),
         FieldPromotion.non_empty("day").when(called_ok("verify_identity")),
@@ -131,10 +131,10 @@ PHASES = [
 
 
 def debt_collection() -> Live:
-    """A fresh debt collector."""
+    """Return a new debt collector."""
     return (
         Live.builder("debt_collection")
-        .description("A debt collector: a notice, an identity, then a payment, a plan, or peace.")
+        .description("A debt collector: notice, identity check, then payment, a plan, or no more calls.")
         .instruction("You collect a debt for Harbor Bank. Be brief and kind, and never threaten.")
         .phrases("yes I understand", "my name is Maria Lopez", "forty two", "I can pay fifty dollars a month")
         .state(OWED, PAID, values={"app:anger": 0.0})

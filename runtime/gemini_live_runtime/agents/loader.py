@@ -1,4 +1,4 @@
-"""Finding an agent: a bundled name, `MODULE:ATTR` or `FILE.py:ATTR`."""
+"""Load agents by reference: a bundled name, `MODULE:ATTR` or `FILE.py:ATTR`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gemini_live_runtime.session.definition.builder import Live
 from gemini_live_runtime.session.definition.plan import SessionPlan
 
 BUNDLED: dict[str, str] = {agent.name: agent.description for agent in CATALOGUE}
-"""Bundled agents by name, each with a sentence on it; the module of that name has the function of that name."""
+"""Descriptions of bundled agents by name. Module `NAME` defines the agent as function `NAME`."""
 
 
 def bundled(name: str) -> SessionPlan:
-    """A fresh plan of a bundled agent; raises `KeyError` for an unknown name."""
+    """Return a new plan of the bundled agent `name`; raise `KeyError` if unknown."""
     if name not in BUNDLED:
         raise KeyError(name)
     made: Agent | Live = getattr(importlib.import_module(f"gemini_live_runtime.agents.{name}"), name)()
@@ -29,9 +29,10 @@ def bundled(name: str) -> SessionPlan:
 
 
 def load_agent(reference: str) -> SessionPlan:
-    """The plan of the agent that `reference` names: an `Agent`, a `Live`, or a function without parameters giving one.
+    """Import the agent that `reference` names and return its plan.
 
-    Runs the code it imports. Raises `AgentError` saying what could not be found or what failed.
+    The reference names an `Agent`, a `Live`, or a function without parameters that returns one. Raises `AgentError`
+    when the name is not found or the imported code fails.
     """
     check_reference(reference)
     if reference in BUNDLED:
@@ -42,7 +43,10 @@ def load_agent(reference: str) -> SessionPlan:
 
 
 def check_reference(reference: str) -> None:
-    """Raise `AgentError` for what cannot name an agent, or names a file that is not there. Imports nothing."""
+    """Raise `AgentError` for a malformed reference or a missing file.
+
+    Imports nothing.
+    """
     if reference in BUNDLED:
         return
     place, separator, attribute = reference.rpartition(":")
@@ -79,7 +83,7 @@ def _agent_of(module: ModuleType, place: str, attribute: str) -> SessionPlan:
     if not isinstance(value, Agent | Live):
         raise AgentError(
             f"{place}:{attribute} is a {type(value).__name__}, not an Agent",
-            remedy="Give an Agent, a Live, or a function without parameters that returns one",
+            remedy="Use an Agent, a Live, or a function without parameters that returns one",
             field="agent",
             value=attribute,
         )
@@ -125,13 +129,13 @@ def _from_module(name: str) -> ModuleType:
 
 
 def _failure(place: str, error: BaseException) -> str:
-    """One sentence: what failed and on which line of the person's own code."""
+    """Return a sentence that names the error and the author's line, if known."""
     where = author_place(error)
     return f"Importing {place} failed{f' ({where})' if where else ''}: {type(error).__name__}: {error}"
 
 
 def _say_where(error: GeminiLiveError) -> None:
-    """Put the author's line in front of the error's message, unless it names one."""
+    """Prefix the error's message with the author's line, unless it names one."""
     where = author_place(error)
     if where and f"{where.partition(':')[0]}:" not in error.message:
         error.message = f"{where}: {error.message}"

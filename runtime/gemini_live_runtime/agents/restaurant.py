@@ -1,7 +1,7 @@
-"""A restaurant's order desk: dishes, a look at the whole order, payment, and a kitchen that cooks while you talk.
+"""Restaurant orders: dishes, review, payment, and a kitchen that works meanwhile.
 
 It shows tools that change state, a computed total, an extractor that is a plain function, a pattern over
-turns, a repair, and a background tool whose result the model announces when nobody else speaks.
+turns, a repair, and a background tool whose result the model announces at the next pause.
 """
 
 from __future__ import annotations
@@ -76,17 +76,17 @@ async def send_to_kitchen(state: State) -> dict[str, str]:
 
 
 def in_words(state: State) -> str:
-    """The order as one would say it."""
+    """Return the order in words."""
     return ", ".join(f"{count} {dish}" for dish, count in state.get(ITEMS, {}).items()) or "nothing"
 
 
 def total(state: State) -> int:
-    """What the order costs, in dollars."""
+    """Return the price of the order in dollars."""
     return sum(MENU[dish] * count for dish, count in state.get(ITEMS, {}).items())
 
 
 def wishes(window: TranscriptWindow) -> dict[str, bool]:
-    """What the guest wants, by the words alone. An extractor needs no model when a function will do."""
+    """Extract what the guest wants by regular expressions, without a model."""
     said = window.last_user.lower().replace("\u2019", "'").replace("'s", " is").replace("n't", " not")
     words = " ".join(re.findall(r"[a-z]+", said))
     return {wish: bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
@@ -100,8 +100,8 @@ PROMOTIONS = [
 
 
 def restaurant() -> Live:
-    """The agent."""
-    cancel = Transition("cancelled", CANCELLED & PAID_BY.is_missing(), because="the guest wants no more of it")
+    """Return the agent."""
+    cancel = Transition("cancelled", CANCELLED & PAID_BY.is_missing(), because="the guest cancelled the order")
     ready = Transition("ordered", PAID_BY.is_set() & key("app:pick_up").is_set(), because="it is paid and cooked")
     order = Phase(
         "order",
@@ -109,7 +109,7 @@ def restaurant() -> Live:
         needs=ITEMS,
         tools=[add_item, remove_item],
         clear_on_enter=[DONE, AGREED],
-        transitions=[cancel, Transition("review", DONE & (TOTAL > 0), because="that is all")],
+        transitions=[cancel, Transition("review", DONE & (TOTAL > 0), because="the guest wants nothing else")],
     )
     review = Phase(
         "review",
@@ -119,7 +119,7 @@ def restaurant() -> Live:
         prompt_on_enter=True,
         transitions=[
             cancel,
-            Transition("order", TOTAL == 0, because="nothing is left of it"),
+            Transition("order", TOTAL == 0, because="the order is empty"),
             Transition("payment", AGREED, because="the order is right"),
         ],
     )
@@ -134,7 +134,7 @@ def restaurant() -> Live:
     cancelled = Phase("cancelled", "Say that nothing is charged.", terminal=True, prompt_on_enter=True)
     return (
         Live.builder("restaurant")
-        .description("A restaurant's order desk: dishes, a total, payment, and a kitchen that takes its time.")
+        .description("A restaurant's order desk: dishes, a total, payment, and a kitchen that takes a while.")
         .instruction(f"You take orders in a small restaurant. On the menu: {', '.join(MENU)}. Be brief and cheerful.")
         .greeting("Greet the guest and ask what they would like.")
         .phrases("two pasta please", "and a coffee", "no coffee", "that is all", "yes that is right", "by card please")

@@ -1,4 +1,4 @@
-"""Where a person's own agent comes from: its file, with the modules beside it, read again when that is asked for."""
+"""Load and reload a user's agent: its file and the modules beside it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gemini_live_runtime.session.definition.plan import SessionPlan
 
 _NOT_THEIRS = ("gemini_live_runtime", "gemini_live_tui", "__main__")
 Stamp = tuple[int, int]
-"""When a file was written, in nanoseconds, and its size."""
+"""A file's modification time in nanoseconds, and its size in bytes."""
 
 _INSTALLED = ("site-packages", "dist-packages")
 
 
 class AgentSource:
-    """One `FILE.py:ATTR` or `MODULE:ATTR`. `watched`: it is to be looked at by itself (`--reload`).
+    """Agent at `FILE.py:ATTR` or `MODULE:ATTR`; `watched`: reload on file changes.
 
-    Reading it takes its modules out of `sys.modules` and imports them afresh; objects of the old ones live on. When
-    that fails everything is as it was before.
+    `load` removes the agent's modules from `sys.modules` and imports them again; objects of the old modules stay
+    valid. When the import fails, the old modules are put back.
     """
 
     def __init__(self, reference: str, *, watched: bool = False) -> None:
@@ -31,32 +31,35 @@ class AgentSource:
         self.watched = watched
         self._folder: Path | None = None
         self._others: frozenset[str] | None = None
-        """Modules that were there before the agent."""
+        """Names of the modules that were imported before the agent."""
         self._modules: dict[str, ModuleType] = {}
         """The agent's own modules."""
         self._before: dict[str, ModuleType] = {}
-        """Those that the last reading has replaced."""
+        """The modules that the last `load` replaced."""
         self._stamps: dict[str, Stamp | None] = {}
-        """The files that were read, as they were then."""
+        """The files that `load` read, stamped before reading."""
 
     @property
     def path(self) -> str:
-        """The file or the module that it is read from."""
+        """The agent's file or module."""
         return self.reference.rpartition(":")[0]
 
     def load(self) -> SessionPlan:
-        """Read it; runs the code it imports. Raises `AgentError` saying what failed and on which line."""
+        """Import the agent again and return its plan.
+
+        Runs the code it imports. Raises `AgentError` naming the error and its line.
+        """
         if self._others is None:
             self._others = frozenset(sys.modules)
-        # Those, too, that its functions have imported since.
+        # Includes modules that its functions imported since the last load.
         before = self._own()
         for name in before:
             sys.modules.pop(name, None)
         importlib.invalidate_caches()
         known = {*self._stamps, *((self.path,) if self.path.endswith(".py") else ())}
-        # What is noted before it is read is what was read, however often it is written meanwhile.
+        # Stamped before reading: a file written during the import counts as changed.
         stamps = {path: _stamp(path) for path in known}
-        # A cache of compiled code does not notice an edit within the same second.
+        # Bytecode caches have a resolution of one second and would hide a quick second edit.
         writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         try:
             plan = load_agent(self.reference)
@@ -75,17 +78,20 @@ class AgentSource:
         }
         return plan
 
-    def take_back(self) -> None:
-        """Put the modules back that the last reading has replaced."""
+    def roll_back(self) -> None:
+        """Restore the modules that the last `load` replaced."""
         _exchange(self._modules, self._before)
         self._modules = self._before
 
     def changed(self) -> bool:
-        """Whether one of its files is another than when it was read. One that is gone may be about to be replaced."""
+        """Return True when one of its files has changed since `load`.
+
+        A missing file does not count: editors replace files by removing them first.
+        """
         return any(now is not None and now != then for path, then in self._stamps.items() for now in (_stamp(path),))
 
     def _own(self) -> dict[str, ModuleType]:
-        """The agent's own modules as they are now."""
+        """Return the loaded modules in the agent's own folder."""
         main = self.path if self.path.endswith(".py") else getattr(sys.modules.get(self.path), "__file__", None)
         if main:
             self._folder = Path(main).resolve().parent

@@ -1,4 +1,4 @@
-"""Technical support that knows when to stop: what neither a test nor a restart of the router mends goes to a person."""
+"""Technical support: tests the line, restarts the router, then hands over."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def restart_router(state: State) -> dict[str, str]:
     """Restart the caller's router from afar. It can be tried again when it fails."""
     await asyncio.sleep(1)
     if state.get(PROBLEM) == "no internet":
-        raise ConnectionError("the router does not answer")  # no wonder: there is no internet
+        raise ConnectionError("the router does not answer")  # the router is not reachable without internet
     return {"router": "restarted"}
 
 
@@ -56,7 +56,7 @@ def hand_over(name: str, state: State) -> dict[str, str]:
 
 
 class Report(BaseModel):
-    """What the caller reports."""
+    """Facts that a text model extracts from the caller's words."""
 
     problem: Problem | None = Field(None, description="What does not work.")
     works: bool | None = Field(None, description="They say that it works again.")
@@ -65,7 +65,7 @@ class Report(BaseModel):
 
 LISTENER = LlmExtractor(
     Report,
-    window=1,  # that it works again counts only when it is said after something was tried
+    window=1,  # "it works again" counts only after something was tried
     promotions=[
         FieldPromotion.overwrite("problem").to(PROBLEM),
         FieldPromotion.true_only("works").when(called_ok("restart_router") | (LINE == "good")),
@@ -75,13 +75,13 @@ LISTENER = LlmExtractor(
 
 
 def ticket(state: State) -> str | None:
-    """A number that a technician can read: what does not work, and whether it is the line."""
+    """Return a ticket such as `internet-broken`: the problem and the line's state."""
     problem = state.get(PROBLEM)
     return f"{problem.split()[-1]}-{state.get(LINE) or 'untested'}" if problem else "unclear"
 
 
 def give_up(state: State) -> None:
-    """Let the router be."""
+    """Stop restarting the router."""
     state["app:hopeless"] = True
 
 
@@ -111,14 +111,14 @@ PHASES = [
         prompt_on_enter=True,
         transitions=[
             Transition("solved", key("app:works"), because="it works again"),
-            Transition("escalate", LINE == "broken", because="the line is broken, which no restart will mend"),
+            Transition("escalate", LINE == "broken", because="the line is broken, which no restart will fix"),
             Transition("escalate", key("app:hopeless"), because="the router cannot be reached"),
             *TO_PERSON,
         ],
     ),
     Phase(
         "escalate",
-        "A technician takes over: say so, and ask whom they shall ask for.",
+        "A technician takes over: say so, and ask who they should ask for.",
         needs="user:name",
         tools=hand_over,
         prompt_on_enter=True,
@@ -130,13 +130,13 @@ PHASES = [
 
 
 def tech_support() -> Live:
-    """Fresh technical support."""
+    """Return a new technical support agent."""
     return (
         Live.builder("tech_support")
-        .description("Technical support: the line tested, the router restarted, a person when all fails.")
+        .description("Technical support: tests the line, restarts the router, and calls a technician if that fails.")
         .instruction("You are the technical support of Harbor Telecom. One step at a time, in plain words.")
         .phrases("my internet is slow", "test the line", "please restart the router", "it works again")
-        .steering(SteeringMode.HYBRID)  # phases change the instruction, modifiers are told on the way
+        .steering(SteeringMode.HYBRID)  # phases change the instruction, modifiers arrive as notes
         .state(PROBLEM, LINE)
         .tools(check_line, restart_router, hand_over)
         .extract(LISTENER)

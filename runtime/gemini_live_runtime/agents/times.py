@@ -1,4 +1,4 @@
-"""Times of day as people say them."""
+"""Read and write times of day as people say them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ _TIME = re.compile(r"^\s*(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm)?\s*$", re.IGNORECAS
 
 
 def minutes_since_midnight(time: str) -> int | None:
-    """Of `19:00`, `7 pm` or `7`; bare hours below 11 are evening. None when unreadable."""
+    """Read `19:00`, `7 pm` or `7`; return None when unreadable.
+
+    Bare hours from 1 to 10 mean the evening.
+    """
     match = _TIME.match(time)
     if match is None:
         return None
@@ -23,6 +26,6 @@ def minutes_since_midnight(time: str) -> int | None:
 
 
 def minutes_left(seconds: float) -> str:
-    """Seconds as whole minutes, at least one: `3 minutes`."""
+    """Return `seconds` in whole minutes, at least one: `3 minutes`."""
     minutes = max(1, round(seconds / 60))
     return f"{minutes} minute{'' if minutes == 1 else 's'}"

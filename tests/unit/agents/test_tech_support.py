@@ -45,7 +45,7 @@ def test_that_it_worked_before_the_restart_does_not_count_after_it() -> None:
 def test_a_broken_line_goes_to_a_technician_without_a_restart() -> None:
     happened = call("the telephone does not work", "test the line")
     assert happened.phases[-1] == "escalate"
-    assert entered(happened, "escalate").because == "the line is broken, which no restart will mend"
+    assert entered(happened, "escalate").because == "the line is broken, which no restart will fix"
     assert happened.origin("bg:line") == ("tool", "check_line")
 
 

@@ -45,7 +45,7 @@ class Source(Protocol):
         """Read it, in whatever thread; raises `GeminiLiveError` when that fails, and nothing has changed then."""
         ...
 
-    def take_back(self) -> None:
+    def roll_back(self) -> None:
         """What was read last is not used after all."""
         ...
 
@@ -143,7 +143,7 @@ class HotReload:
             adopt = replacement(mind, self._last, plan)
         except GeminiLiveError as error:
             assert self._source is not None
-            self._source.take_back()
+            self._source.roll_back()
             self._tell(str(error))
             return
         parts = parts_of(plan)
