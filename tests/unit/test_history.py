@@ -245,12 +245,12 @@ def test_a_session_that_is_not_recorded_touches_no_disk_and_keeps_what_fits(monk
         raise AssertionError("a file was made")
 
     monkeypatch.setattr(blob_store.tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
+    monkeypatch.setattr(page_store, "MAX_MEMORY_BYTES", 20_000)
     events = long_session(300, "off")
     found = LiveHistory()
     for event in events:
         found.append(event)
-        assert found.held_bytes <= 20_000
+        assert found.memory_bytes <= 20_000
     assert 200 < found.first_seq < 295
     assert found.count == 301 - found.first_seq + 1
     for seq in (found.first_seq - 1, found.first_seq, 300, 301):
@@ -260,12 +260,12 @@ def test_a_session_that_is_not_recorded_touches_no_disk_and_keeps_what_fits(monk
 
 
 def test_a_recorded_session_keeps_next_to_nothing_in_memory(monkeypatch):
-    monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
+    monkeypatch.setattr(page_store, "MAX_MEMORY_BYTES", 20_000)
     events = long_session(300, "text")
     found = live(events)
     assert found.first_seq == 1
     # The first page was there before anything said that the session is recorded.
-    assert found.held_bytes < 2_000
+    assert found.memory_bytes < 2_000
     assert found.view_at(150) == fold(events[:150])
     found.close()
 
@@ -275,10 +275,10 @@ def test_where_the_disk_is_full_memory_is_used_and_stays_bounded(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(blob_store.tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
+    monkeypatch.setattr(page_store, "MAX_MEMORY_BYTES", 20_000)
     events = long_session(300, "text")
     found = live(events)
-    assert found.held_bytes <= 20_000
+    assert found.memory_bytes <= 20_000
     assert found.first_seq > 1
     assert found.view_at(300) == fold(events[:300])
 
@@ -288,10 +288,10 @@ def test_a_file_stays_wholly_in_reach_where_no_temporary_file_can_be_made(tmp_pa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(blob_store.tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr(page_store, "MAX_HELD", 20_000)
+    monkeypatch.setattr(page_store, "MAX_MEMORY_BYTES", 20_000)
     events = long_session(300, "text")
     found = opened(write(tmp_path / "events.jsonl", events))
-    assert found.held_bytes < 400_000
+    assert found.memory_bytes < 400_000
     assert found.first_seq == 1
     for seq in (0, 1, 7, 150, 299, 301):
         assert found.view_at(seq) == fold(events[:seq])

@@ -1,4 +1,4 @@
-"""Read the part of a live session that this console did not see from the session's recording."""
+"""Read the events before a console attached from the session's recording."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ _LOOK_EVERY_S = 0.05
 
 
 async def load_earlier(history: LiveHistory, path: Path, progress: Callable[[float], None] | None = None) -> None:
-    """Read what was before `base` from the session's recording at `path`, in between other tasks.
+    """Read the events before `history` from the recording at `path`.
 
-    `progress` is told a share from 0 to 1 now and then. After it `first_seq` is that of the recording. Its writer
-    may be a moment behind the link: that is waited for. Raises `JournalError` when the recording is not this
-    session's, or does not reach up to what is here.
+    Reads in slices, between other tasks. `progress` gets the share that has been read, 0 to 1, after each slice.
+    Afterwards `first_seq` is that of the recording. Raises `JournalError` when the recording is another session's, or
+    ends before the first live event.
     """
     if history.earlier is not None or history.first_seq <= 1:
         return
     earlier = RecordedHistory(path, until=history.first_seq - 1)
     try:
         await earlier.load_all(progress)
+        # The engine sends an event to consoles before its writer thread has written it: the file may lag behind.
         waited = 0.0
         while earlier.last_seq < history.first_seq - 1 and waited < WRITER_BEHIND_S:
             await asyncio.sleep(_LOOK_EVERY_S)

@@ -1,4 +1,4 @@
-"""Read the history of a session: the view at any of its events, and the way from one to another.
+"""Read a session's history: the view at any event, and the events between.
 
 `LiveHistory` takes the events of a live session as they come, `RecordedHistory` reads them from a file. Both keep in
 memory only a sparse index, the open page and bounded caches. The rest is stored compressed: the events of a page, and
@@ -21,11 +21,11 @@ from gemini_live_runtime.journal.view import SessionView
 
 TURNS = frozenset({"turn.started"})
 TRANSITIONS = frozenset({"phase.entered"})
-"""Event types that one may step by, see `History.following`."""
+"""Event types to step by, see `History.following`."""
 
 
 class History(PageStore):
-    """Read access to the events of a session, from `first_seq` to `last_seq`; the base of every kind of history.
+    """Read access to the events of a session, from `first_seq` to `last_seq`.
 
     `base` is the view to begin with, `live` the view after the last event. The history owns `live`: samples may be
     folded into it, no other view shows them.
@@ -50,26 +50,29 @@ class History(PageStore):
 
     @property
     def first_seq(self) -> int:
-        """The first event in reach; `view_at` also answers for the moment before it. `last_seq` + 1: there is none."""
+        """Number of the first event in reach; `last_seq` + 1 without one.
+
+        `view_at` also takes the number before it.
+        """
         if self.earlier is not None:
             return self.earlier.first_seq
         return self._own_first
 
     @property
     def last_seq(self) -> int:
-        """The last event, `live.seq`."""
+        """Number of the last event, `live.seq`."""
         return self.live.seq
 
     @property
     def count(self) -> int:
-        """How many events are in reach."""
+        """Number of events in reach."""
         own = sum(page.count for page in self._pages) + self._open.count
         return own + (self.earlier.count if self.earlier is not None else 0)
 
     # -- views and events ---------------------------------------------------------------------------------------------
 
     def view_at(self, seq: int) -> SessionView:
-        """The view after event `seq`, as if events 1 to `seq` had been folded from nothing.
+        """Return the view after event `seq`: the fold of events 1 to `seq`.
 
         `seq` goes from `first_seq` - 1 (before the first event in reach) to `last_seq`; above, it is the last view.
         """
@@ -83,13 +86,13 @@ class History(PageStore):
             return self._view_in(self._page_of(max(seq, self._own_first)), seq).snapshot()
 
     def event(self, seq: int) -> Event:
-        """The event with number `seq`."""
+        """Return the event with number `seq`."""
         for event in self.events(seq, seq):
             return event
         raise self._out_of_reach(seq)
 
     def events(self, first: int, last: int) -> Iterator[Event]:
-        """The events with numbers from `first` to `last`, in order; those that are not in reach are left out."""
+        """Yield the events from `first` to `last`, in order, without those out of reach."""
         if self.earlier is not None:
             yield from self.earlier.events(first, last)
         for page in self._pages_from(first):
@@ -100,7 +103,7 @@ class History(PageStore):
                     yield event
 
     def events_back(self, last: int) -> Iterator[Event]:
-        """The events in reach from number `last` back, newest first."""
+        """Yield the events in reach from number `last` back, newest first."""
         for page in self._pages_back_from(last):
             for event in reversed(self._events(page)):
                 if event.seq <= last:
@@ -111,29 +114,35 @@ class History(PageStore):
     # -- finding ------------------------------------------------------------------------------------------------------
 
     def following(self, seq: int, types: Collection[str]) -> int | None:
-        """The number of the first event after `seq` with one of `types`, such as `TURNS`; None when there is none."""
+        """Return the number of the first event of `types` after `seq`, or None.
+
+        `types` are names of event types, such as `TURNS`.
+        """
         if self.earlier is not None and (found := self.earlier.following(seq, types)) is not None:
             return found
-        marks = self._marks.any_of(types)
+        bits = self._types.any_of(types)
         for page in self._pages_from(seq + 1):
-            if page.types & marks:
+            if page.types & bits:
                 for event in self._events(page):
                     if event.seq > seq and event.type in types:
                         return event.seq
         return None
 
     def preceding(self, seq: int, types: Collection[str]) -> int | None:
-        """The number of the last event before `seq` with one of `types`; None when there is none in reach."""
-        marks = self._marks.any_of(types)
+        """Return the number of the last event of `types` before `seq`, or None."""
+        bits = self._types.any_of(types)
         for page in self._pages_back_from(seq - 1):
-            if page.types & marks:
+            if page.types & bits:
                 for event in reversed(self._events(page)):
                     if event.seq < seq and event.type in types:
                         return event.seq
         return self.earlier.preceding(seq, types) if self.earlier is not None else None
 
     def seq_at_time(self, t: float) -> int:
-        """The number of the last event at or before `t` seconds; `first_seq` - 1 when all in reach are later."""
+        """Return the number of the last event at or before `t` seconds.
+
+        `first_seq` - 1 when all events in reach are later.
+        """
         pages = self._all_pages()
         index = bisect_right(pages, t, key=_begins_at) - 1
         found = None
@@ -147,10 +156,10 @@ class History(PageStore):
         return self.earlier.seq_at_time(t) if self.earlier is not None else self._own_first - 1
 
     def turn_bounds(self, turn: int) -> tuple[int, int] | None:
-        """The numbers of the first and the last event of a turn; None when none in reach is stamped with it.
+        """Return the numbers of a turn's first and last event in reach, or None.
 
-        A turn ends where a later one begins; an event that is stamped with an earlier turn than others before it
-        belongs to theirs.
+        A turn ends before the first event of a later one; an event stamped with an earlier turn than an event before
+        it belongs to that event's turn.
         """
         own = self._own_turn_bounds(turn)
         before = self.earlier.turn_bounds(turn) if self.earlier is not None else None
@@ -166,7 +175,7 @@ class History(PageStore):
         return first.seq, self.live.seq if after is None else self._before(after.seq)
 
     def _first_of_turn(self, turn: int) -> Event | None:
-        """The first event stamped with `turn` or a later one."""
+        """Return the first event stamped with `turn` or a later one."""
         pages = self._all_pages()
         index = bisect_left(pages, turn, key=_turn)
         if index >= len(pages):
@@ -174,7 +183,7 @@ class History(PageStore):
         return next((event for event in self._events(pages[index]) if event.turn >= turn), None)
 
     def _before(self, seq: int) -> int:
-        """The number of the event before `seq`."""
+        """Return the number of the event before `seq`."""
         for page in self._pages_back_from(seq - 1):
             return max(event.seq for event in self._events(page) if event.seq < seq)
         return seq - 1

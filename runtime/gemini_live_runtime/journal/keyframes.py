@@ -1,7 +1,7 @@
-"""Views that are kept whole: everything but the transcript by itself, the transcript as a range of an archive.
+"""Encode views as keyframes whose transcript is a range of an archive.
 
-A transcript is nearly always the one of the keyframe before with a few paragraphs more. So paragraphs are kept once, in
-a `BlockArchive`, and a keyframe states which of them it has and those that were different then.
+A transcript is nearly always that of the keyframe before with a few blocks more. So blocks are stored once, in a
+`BlockArchive`, and a keyframe has the range of their ids and those blocks that were different then.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from gemini_live_runtime.journal.blob_store import BlobRef, BlobStore
 from gemini_live_runtime.journal.view import Block, SessionView
 
 CHUNK = 256
-"""Paragraphs that go onto the shelf together, once the live view has forgotten them."""
+"""Blocks that are stored together, once the live view has dropped them."""
 
 CACHED_CHUNKS = 20
-"""Chunks kept decoded, about a transcript of 5,000 paragraphs."""
+"""Chunks kept decoded, about a transcript of 5,000 blocks."""
 
 _NEVER_SEEN = Block(id=0, kind="notice", t=0.0, turn=0, gen=0)
 _classes: list[type[Any]] = []
@@ -28,33 +28,35 @@ _getters: dict[type[Any], tuple[int, Callable[[Any], tuple[Any, ...]]]] = {}
 
 
 def encode_view(view: SessionView, blocks: Iterable[Block]) -> bytes:
-    """`view` without its transcript, and `blocks`: those of its paragraphs that the archive has no longer."""
+    """Encode `view` without its transcript but for `blocks`.
+
+    `blocks` are those whose version the archive has no longer.
+    """
     bare = view.snapshot()
     bare.blocks = list(blocks)
     return _dump(bare)
 
 
 def decode_view(data: bytes) -> SessionView:
-    """What `encode_view` made; the view's transcript is what stood in `blocks`."""
+    """Decode what `encode_view` returned; the view's transcript is only `blocks`."""
     view = _load(data)
     assert isinstance(view, SessionView)
     return view
 
 
 def _dump(value: Any) -> bytes:
-    # An eighth of the time that JSON takes, and it tells tuples from lists. Only what this process itself has written
-    # is ever loaded.
+    # An eighth of the time that JSON takes, and tuples stay tuples. Loading is safe: this process wrote the data.
     return marshal.dumps(_flat(value))
 
 
 def _load(data: bytes) -> Any:
-    return _made(marshal.loads(data))  # noqa: S302
+    return _restored(marshal.loads(data))  # noqa: S302
 
 
 def _flat(value: Any) -> Any:
-    """`value` in what `marshal` knows: a container of dataclasses as rows, a dataclass as one row; others as they are.
+    """Convert `value` to types that `marshal` knows.
 
-    Containers are taken to hold items of one class.
+    Dataclasses become rows of their fields. The items of a container are assumed to be of one class.
     """
     kind = type(value)
     if kind is dict:
@@ -67,7 +69,7 @@ def _flat(value: Any) -> Any:
         return (_ROWS, number, [row(item) for item in value]) if kind is list else (_TUPLE, _flat(list(value)))
     if is_dataclass(value):
         number, row = _row_of(kind)
-        # Each part by itself, so that the whole never stands there twice.
+        # Each field by itself, so that memory never holds a second copy of the whole view.
         return (_ONE, number, [marshal.dumps(_flat(item)) for item in row(value)])
     return value
 
@@ -75,14 +77,14 @@ def _flat(value: Any) -> Any:
 _DICT, _TUPLE, _ROWS, _ONE = range(4)
 
 
-def _made(value: Any) -> Any:
+def _restored(value: Any) -> Any:
     if type(value) is not tuple:
         return value
     kind, first = value[0], value[1]
     if kind == _DICT:
-        return dict(zip(first, _made(value[2]), strict=True))
+        return dict(zip(first, _restored(value[2]), strict=True))
     if kind == _TUPLE:
-        return tuple(_made(first))
+        return tuple(_restored(first))
     cls = _classes[first]
     if kind == _ROWS:
         return [cls(*row) for row in value[2]]
@@ -100,13 +102,13 @@ def _row_of(cls: type[Any]) -> tuple[int, Callable[[Any], tuple[Any, ...]]]:
 
 
 class BlockArchive:
-    """Every paragraph from some id on, each as it was at the last `sync`.
+    """Transcript blocks from some id on, each in its version at the last `sync`.
 
-    Those that the live view still has are shared with it; older ones are on the shelf.
+    Blocks that the live view still has are shared with it; older ones are in the `BlobStore`.
     """
 
-    def __init__(self, shelf: BlobStore) -> None:
-        self._store = shelf
+    def __init__(self, store: BlobStore) -> None:
+        self._store = store
         self._first: int | None = None
         self._blocks: list[Block] = []
         self._since: list[int] = []
@@ -114,10 +116,9 @@ class BlockArchive:
         self._cache: OrderedDict[int, list[Block]] = OrderedDict()
 
     def sync(self, view: SessionView, at: int, *, disk: bool) -> list[tuple[Block, int]]:
-        """Take over the transcript of `view`, which is the one before event `at`.
+        """Take over the transcript of `view`, the view before page `at`.
 
-        Returns the paragraphs that it has in another form now, as they were, each with the `at` from which on it had
-        been like that.
+        Return the replaced versions of changed blocks, each with the number of the first page whose keyframe has it.
         """
         begin = view.blocks_forgotten + 1
         if self._first is None:
@@ -130,7 +131,7 @@ class BlockArchive:
                 changed.append((old, since[place]))
                 known[place], since[place] = new, at
         if (gap := start - len(known)) > 0:
-            # Opened and forgotten since the last time: no keyframe has these, only their numbers count.
+            # Opened and dropped since the last call: no keyframe has these blocks, but ids must stay dense.
             known += [_NEVER_SEEN] * gap
             since += [at] * gap
         new_blocks = blocks[len(known) - start :]
@@ -141,13 +142,16 @@ class BlockArchive:
         return changed
 
     def blocks(self, first: int, end: int) -> list[Block]:
-        """The paragraphs with ids from `first` to before `end`; raises `OSError` when the shelf cannot be read."""
+        """Return the blocks with ids from `first` to before `end`.
+
+        Raises `OSError` when the file cannot be read.
+        """
         assert self._first is not None
         found: list[Block] = []
         while first < min(end, self._first):
             ident, offset = divmod(first, CHUNK)
             chunk = self._chunk(ident)
-            # A chunk begins with its first paragraph that there was: the first chunk may lack some.
+            # The first chunk may lack blocks at its beginning: those before the archive's first id.
             missing = CHUNK - len(chunk)
             part = chunk[offset - missing : offset - missing + end - first]
             found += part
@@ -155,7 +159,7 @@ class BlockArchive:
         return found + self._blocks[first - self._first : max(0, end - self._first)]
 
     def forget(self, before: int) -> None:
-        """Nobody will ask for paragraphs with ids below `before`."""
+        """Drop chunks with only ids below `before`."""
         for ident in [ident for ident in self._chunks if (ident + 1) * CHUNK <= before]:
             self._store.drop(self._chunks.pop(ident))
             self._cache.pop(ident, None)

@@ -12,7 +12,7 @@ class LiveHistory(History):
     """History of a live session.
 
     `base` is the view of a `Snapshot` when attaching, None for a session seen from its start. While the session is not
-    recorded this writes nothing to disk: events that fit into `MAX_HELD` bytes can be reached. Otherwise a nameless
+    recorded this writes nothing to disk: events that fit into `MAX_MEMORY_BYTES` can be reached. Otherwise a nameless
     temporary file takes what is not in memory.
     """
 
@@ -21,19 +21,23 @@ class LiveHistory(History):
         self._session_id = self.live.session_id
 
     def append(self, event: Event, line: str = "") -> Dirty:
-        """Fold the next event into `live` and keep it; says what changed. `line` is its wire form, if that is at hand.
+        """Fold the next event into `live`, store it and return what changed.
 
-        An event that is not newer than the last is passed over. Takes microseconds, and once a page some
-        milliseconds. What does not survive its wire form unchanged is in the past as the wire form says.
+        `line` is its wire form, if at hand. Skips an event that is not newer than the last. Takes microseconds, and
+        once a page some milliseconds. Going back decodes the wire form: a value that the encoding changes is seen as
+        encoded.
         """
         if event.seq <= self.live.seq:
             return Dirty.NONE
         line = line or event.to_line()
         self._open_lines.append(line)
-        return self._take(event, len(line))
+        return self._add(event, len(line))
 
     def join(self, earlier: History) -> None:
-        """Put a loaded recording in front; raises `JournalError` when it does not fit. It is closed with this."""
+        """Put a loaded recording in front; `close` closes it too.
+
+        Raises `JournalError` when it does not fit.
+        """
         if earlier.live.session_id != self._session_id or earlier.last_seq != self.first_seq - 1:
             raise JournalError(
                 f"The recording ends with event {earlier.last_seq} of session {earlier.live.session_id or 'unknown'}, "
@@ -46,6 +50,6 @@ class LiveHistory(History):
     def _drop_oldest(self) -> None:
         super()._drop_oldest()
         if self.earlier is not None:
-            # It would no longer reach up to what is here.
+            # It would no longer reach up to the first event of this history.
             self.earlier.close()
             self.earlier = None

@@ -1,7 +1,14 @@
-"""What a history is made of: pages of events with keyframes, taken in order and read back.
+"""Store the events of a session in pages with keyframes, and read them back.
 
-A page is finished when it has `PAGE` events: its lines go onto the shelf, and so does the view that was there before
-its first event. To restore a view the keyframe of its page is decoded and the page's events are folded on.
+The open page holds its events decoded. With `PAGE` events it is closed: its lines are compressed into a `BlobStore`,
+and so is the keyframe, the view before its first event. To restore a view, decode the keyframe of its page and fold
+the page's events up to the wanted one: at most `PAGE` events, however long the session is.
+
+Keyframes share one archive of transcript blocks (see `keyframes`). A block may change after a keyframe with its old
+version was made; `_close_page` then stores that version with each page that needs it.
+
+Two caches serve moving to and fro: `_base` is the last decoded keyframe, `_cursor` a view folded on from it that only
+moves forwards. Both belong to one page; a page number that differs invalidates them.
 """
 
 from __future__ import annotations
@@ -19,28 +26,31 @@ from gemini_live_runtime.events import Event, Meters
 from gemini_live_runtime.journal.blob_store import BlobStore
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.keyframes import BlockArchive, decode_view, encode_view
-from gemini_live_runtime.journal.pages import Page, TypeMarks
+from gemini_live_runtime.journal.pages import Page, TypeBits
 from gemini_live_runtime.journal.view import Dirty, SessionView
 
 PAGE = 500
-"""Events of a page: what a seek folds at most."""
+"""Events of a page, and so the most that a seek folds."""
 
 PAGE_BYTES = 1024 * 1024
 """Bytes of lines after which a page ends early."""
 
-MAX_HELD = 4 * 1024 * 1024
-"""Bytes of compressed pages and keyframes in memory; beyond, the oldest events can no longer be reached."""
+MAX_MEMORY_BYTES = 4 * 1024 * 1024
+"""Bytes of compressed pages and keyframes in memory; beyond it the oldest pages are dropped."""
 
 KEYFRAME_EVERY = 4
-"""Pages for each keyframe, where memory has no room for one a page."""
+"""Pages per keyframe when memory has no room for one per page."""
 
 CACHED_PAGES = 4
-"""Pages kept decoded, for scrubbing to and fro."""
+"""Pages kept decoded, for moving to and fro."""
 
 
 @contextmanager
 def without_gc() -> Iterator[None]:
-    """The collector of cycles waits: what is made in here has none, and looking for some costs more than making it."""
+    """Pause the garbage collector.
+
+    Decoded events have no cycles, and looking for some costs more than decoding.
+    """
     running = gc.isenabled()
     gc.disable()
     try:
@@ -51,13 +61,13 @@ def without_gc() -> Iterator[None]:
 
 
 class PageStore:
-    """Takes events in order, folds them into `live` and keeps them; the base of every history."""
+    """Pages of events, their keyframes and the view `live` after the last event."""
 
     def __init__(self, base: SessionView) -> None:
         self.live = base
         self._store = BlobStore()
         self._archive = BlockArchive(self._store)
-        self._marks = TypeMarks()
+        self._types = TypeBits()
         self._pages: list[Page] = []
         self._meters = base.meters
         self._t = base.t
@@ -68,27 +78,27 @@ class PageStore:
         self._open_page(0)
 
     @property
-    def held_bytes(self) -> int:
-        """Bytes of compressed pages in memory, at most about `MAX_HELD`."""
-        return self._store.held
+    def memory_bytes(self) -> int:
+        """Bytes of compressed pages in memory, at most about `MAX_MEMORY_BYTES`."""
+        return self._store.memory_bytes
 
-    # -- taking -------------------------------------------------------------------------------------------------------
+    # -- adding -------------------------------------------------------------------------------------------------------
 
-    def _take(self, event: Event, size: int) -> Dirty:
+    def _add(self, event: Event, size: int) -> Dirty:
         page = self._open
         if not page.count:
             page.first, page.begins_at = event.seq, max(page.t, event.t)
         page.last, page.t, page.turn = event.seq, max(page.t, event.t), max(page.turn, event.turn)
         page.count += 1
         page.size += size
-        page.types |= self._marks.bit(event.type)
+        page.types |= self._types.bit(event.type)
         self._open_events.append(event)
         dirty = apply(self.live, event)
         self._t = event.t
         if isinstance(event.payload, Meters):
             self._meters = self.live.meters
         if page.count >= PAGE or page.size >= PAGE_BYTES:
-            self._turn_page()
+            self._close_page()
         return dirty
 
     def _open_page(self, number: int) -> None:
@@ -100,20 +110,22 @@ class PageStore:
         if number == 0:
             self._archive.sync(view, 0, disk=False)
 
-    def _turn_page(self) -> None:
+    def _close_page(self) -> None:
         page, disk = self._open, self._may_write
         self._pages.append(page)
         oldest = self._pages[0].number
         for block, since in self._archive.sync(self.live, page.number + 1, disk=disk):
+            # Keyframes of pages from `since` on refer to this version, which the archive has just replaced.
             for earlier in self._pages[max(0, since - oldest) :]:
                 earlier.late[block.id] = block
+        # The keyframe of the page being closed takes its versions along; earlier keyframes are encoded already.
         page.keyframe = self._store.put(encode_view(self._open_view, page.late.values()), disk=disk)
         page.late = {}
-        self._keep_lines(page)
+        self._store_lines(page)
         self._open_page(page.number + 1)
-        self._make_room()
+        self._limit_memory()
 
-    def _keep_lines(self, page: Page) -> None:
+    def _store_lines(self, page: Page) -> None:
         page.lines = self._store.put("\n".join(self._open_lines).encode("utf-8", "surrogatepass"), disk=self._may_write)
         self._open_lines = []
 
@@ -121,16 +133,16 @@ class PageStore:
     def _may_write(self) -> bool:
         return self.live.record != "off"
 
-    def _make_room(self) -> None:
-        """Keep within `MAX_HELD`: first three of four keyframes go, then the oldest pages."""
-        if self._store.held <= MAX_HELD:
+    def _limit_memory(self) -> None:
+        """Drop three of four keyframes, then the oldest pages, to fit the memory."""
+        if self._store.memory_bytes <= MAX_MEMORY_BYTES:
             return
         for page in self._pages[1:-1]:
             if page.number % KEYFRAME_EVERY and isinstance(page.keyframe, bytes):
                 self._drop_keyframe(page)
-                if self._store.held <= MAX_HELD:
+                if self._store.memory_bytes <= MAX_MEMORY_BYTES:
                     return
-        while self._store.held > MAX_HELD and len(self._pages) > 1:
+        while self._store.memory_bytes > MAX_MEMORY_BYTES and len(self._pages) > 1:
             self._drop_oldest()
 
     def _drop_keyframe(self, page: Page) -> None:
@@ -140,6 +152,7 @@ class PageStore:
 
     def _drop_oldest(self) -> None:
         """Drop the oldest pages up to the next one that has a keyframe."""
+        # A page without a keyframe is restored from an earlier page's: as the first it would be out of reach.
         while True:
             page = self._pages.pop(0)
             self._drop_keyframe(page)
@@ -160,18 +173,18 @@ class PageStore:
         return [*self._pages, self._open] if self._open.count else self._pages
 
     def _page_of(self, seq: int) -> Page:
-        """The page that `seq` is in, or comes after."""
+        """Return the page that contains `seq`, or the last one before it."""
         if self._open.count and seq >= self._open.first:
             return self._open
         return self._pages[max(0, bisect_right(self._pages, seq, key=_first) - 1)]
 
     def _pages_from(self, seq: int) -> Iterator[Page]:
-        """Pages with events from `seq` on, in order."""
+        """Yield the pages with events from `seq` on, in order."""
         pages = self._all_pages()
         yield from pages[bisect_left(pages, seq, key=_last) :]
 
     def _pages_back_from(self, seq: int) -> Iterator[Page]:
-        """Pages with events up to `seq`, newest first."""
+        """Yield the pages with events up to `seq`, newest first."""
         pages = self._all_pages()
         yield from reversed(pages[: bisect_right(pages, seq, key=_first)])
 
@@ -200,7 +213,7 @@ class PageStore:
         return decode_lines(self._store.get(page.lines))
 
     def _view_in(self, page: Page, seq: int) -> SessionView:
-        """The view after `seq`, which is in `page`; it belongs to the history."""
+        """Return the view after `seq`, an event of `page`; the caller must copy it."""
         number, view = self._cursor or (-1, None)
         if view is None or number != page.number or view.seq > seq:
             view = self._keyframe(page)
@@ -213,7 +226,7 @@ class PageStore:
         return view
 
     def _keyframe(self, page: Page) -> SessionView:
-        """The view before the first event of `page`."""
+        """Return the view before the first event of `page`."""
         if page is self._open:
             return self._open_view.snapshot()
         number, base = self._base or (-1, None)
@@ -227,13 +240,14 @@ class PageStore:
         nearest = index
         while self._pages[nearest].keyframe is None:
             nearest -= 1
-        kept = self._pages[nearest]
-        assert kept.keyframe is not None
-        first, end = kept.blocks
-        with self._reading(kept.first):
-            view = decode_view(self._store.get(kept.keyframe))
+        start = self._pages[nearest]
+        assert start.keyframe is not None
+        first, end = start.blocks
+        with self._reading(start.first):
+            view = decode_view(self._store.get(start.keyframe))
             blocks, view.blocks = view.blocks, self._archive.blocks(first, end)
-        for block in (*blocks, *kept.late.values()):
+        # The archive has the newest version of each block; put those of that moment in their places.
+        for block in (*blocks, *start.late.values()):
             view.blocks[block.id - first] = block
         for between in self._pages[nearest:index]:
             for event in self._events(between):
@@ -241,7 +255,7 @@ class PageStore:
         return view
 
     def _now(self) -> SessionView:
-        """A copy of the live view without the samples that were folded into it."""
+        """Return a copy of the live view without the samples that were folded into it."""
         view = self.live.snapshot()
         view.meters, view.t = self._meters, self._t
         return view
@@ -259,8 +273,11 @@ class PageStore:
 
 
 def decode_lines(lines: bytes) -> list[Event]:
-    """The events of whole lines that have been read before; raises `ValueError` when one is not what it was."""
-    # One list is decoded in a quarter of the time that its lines take, one by one.
+    """Return the events of lines that were decoded before.
+
+    Raises `ValueError` when one has changed since.
+    """
+    # Decoding one JSON list takes a quarter of the time of decoding its lines one by one.
     values = json.loads(b"[%b]" % lines.strip().replace(b"\n", b","))
     try:
         return [vocabulary.event_from_json(value) for value in values]

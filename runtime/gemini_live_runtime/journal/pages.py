@@ -1,4 +1,4 @@
-"""The sparse index of a history: runs of consecutive events, with what is needed to find one among them."""
+"""Index a history sparsely: one entry per run of consecutive events."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from gemini_live_runtime.journal.blob_store import BlobRef
 from gemini_live_runtime.journal.view import Block
 
 MAX_TYPES = 500
-"""Event types told apart in the index; those beyond share a mark and cost a look at their pages."""
+"""Event types with a bit of their own; further ones share a bit, so that a search decodes pages without a match."""
 
 
 @dataclass(slots=True)
 class Page:
-    """Consecutive events, `number` from 0 on. There is always one more, which is still open and may be empty.
+    """Index entry of consecutive events, `number` from 0 on.
 
-    `begins_at` is the highest time stamped up to its first event, `t` and `turn` the highest up to its last. `types`
-    has the bits of `TypeMarks`. `span` is where its lines stand in a recorded file, (offset, end) in bytes; otherwise
-    they are on the shelf as `lines`.
+    The last page is still open and may be empty. `begins_at` is the highest time stamped up to its first event, `t` and
+    `turn` the highest up to its last. `types` has the bits of `TypeBits`. `span` is the place of its lines in a
+    recorded file, (offset, end) in bytes; a live history stores them as the blob `lines`.
     """
 
     number: int
@@ -33,15 +33,15 @@ class Page:
     lines: BlobRef | None = None
     span: tuple[int, int] = (0, 0)
     keyframe: BlobRef | None = None
-    """The view before the first event. None: an earlier page's is folded on."""
+    """View before the first event. None: folded on from an earlier page's."""
     blocks: tuple[int, int] = (1, 1)
-    """Ids of the keyframe's paragraphs: the first, and the one after the last."""
+    """Ids of the keyframe's blocks: the first, and the one after the last."""
     late: dict[int, Block] = field(default_factory=dict)
-    """Those of them that were different then, by id, and are not in the keyframe itself."""
+    """Earlier versions of blocks that changed since, by id; those found after the keyframe was encoded."""
 
 
-class TypeMarks:
-    """A bit for each event type."""
+class TypeBits:
+    """Bit of each event type."""
 
     __slots__ = ("_bits",)
 
@@ -49,7 +49,7 @@ class TypeMarks:
         self._bits: dict[str, int] = {}
 
     def bit(self, name: str) -> int:
-        """The mark of a type, made when it is new."""
+        """Return the bit of a type; a new type gets the next one."""
         bit = self._bits.get(name)
         if bit is None:
             bit = 1 << min(len(self._bits), MAX_TYPES)
@@ -58,8 +58,8 @@ class TypeMarks:
         return bit
 
     def any_of(self, names: Collection[str]) -> int:
-        """The marks that pages with any of these types have."""
-        marks = 0
+        """Return the bits of which a page with any of these types has at least one."""
+        bits = 0
         for name in names:
-            marks |= self._bits.get(name, 1 << MAX_TYPES)
-        return marks
+            bits |= self._bits.get(name, 1 << MAX_TYPES)
+        return bits

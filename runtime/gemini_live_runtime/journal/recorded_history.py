@@ -1,4 +1,4 @@
-"""The history of a session that is read from a recording: its lines stay in their file."""
+"""Read the history of a session from a recording, whose lines stay in their file."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from gemini_live_runtime.journal.pages import Page
 from gemini_live_runtime.journal.reader import EventLines, Problem, events_between, open_regular, read_journal
 
 SLICE_S = 0.01
-"""Seconds that reading goes on before other tasks get a turn."""
+"""Seconds of reading before other tasks run."""
 
 _CLOCK_EVERY = 32
-"""Lines read between two looks at the clock."""
+"""Lines read between two reads of the clock."""
 
 
 class RecordedHistory(History):
-    """The history of the session folder, or of the `events.jsonl`, at `path`.
+    """History of a recorded session; `path` is its folder or its `events.jsonl`.
 
-    It begins empty and grows with `load` or `load_all`; everything read so far can be sought at once, and `live` is
-    the view at the last event read. Nothing in the file is trusted: what is malformed, repeated or torn is passed
-    over and told in `problems`. Of a session that is still being recorded, loading again reads what was added. With
-    `until` it ends with that event.
+    It begins empty and grows with `load` or `load_all`; all events read so far can be reached, and `live` is the view
+    after the last event read. Nothing in the file is trusted: malformed, repeated and torn lines are skipped and
+    listed in `problems`. While the session is still being recorded, loading again reads what was added. With `until`
+    it ends with that event.
 
-    Raises `JournalError` for what is no session, `NewerFormatError` for a newer format.
+    Raises `JournalError` for a file that is no session, `NewerFormatError` for a newer format.
     """
 
     def __init__(self, path: Path, *, until: int | None = None) -> None:
@@ -42,22 +42,28 @@ class RecordedHistory(History):
 
     @property
     def folder(self) -> Path:
-        """Where the tracks of this session are, if it has any."""
+        """Folder of the session, with its audio tracks if it has any."""
         return self.journal.folder
 
     @property
     def problems(self) -> list[Problem]:
-        """What was wrong with the lines read so far; `journal.problem_count` counts those beyond the limit too."""
+        """Problems of the lines read so far, at most `MAX_PROBLEMS`.
+
+        `journal.problem_count` counts them all.
+        """
         return self.journal.problems
 
     @property
     def torn(self) -> bool:
-        """Whether the last line is incomplete: the writer was killed, or is writing right now."""
+        """True when the last line is incomplete.
+
+        Its writer was killed, or is writing right now.
+        """
         return self._entries.torn
 
     @property
     def loaded(self) -> float:
-        """The share of the file that has been read, from 0 to 1."""
+        """Share of the file that has been read, 0 to 1."""
         if self._ended:
             return 1.0
         try:
@@ -67,7 +73,10 @@ class RecordedHistory(History):
         return min(1.0, self._entries.offset / size) if size else 1.0
 
     def load(self, budget_s: float = SLICE_S) -> bool:
-        """Read on for about `budget_s` seconds; whether there is more. Raises `JournalError` when the disk fails."""
+        """Read for about `budget_s` seconds and return True when there is more.
+
+        Raises `JournalError` when the disk fails.
+        """
         if self.live.seq == self._until:
             return False
         deadline = time.perf_counter() + budget_s
@@ -77,7 +86,7 @@ class RecordedHistory(History):
                 if event is not None:
                     if self._until is not None and event.seq > self._until:
                         break
-                    self._add(event, offset, end)
+                    self._append(event, offset, end)
                 if self.live.seq == self._until:
                     break
                 if number % _CLOCK_EVERY == 0 and time.perf_counter() > deadline:
@@ -86,7 +95,10 @@ class RecordedHistory(History):
         return False
 
     async def load_all(self, progress: Callable[[float], None] | None = None) -> None:
-        """`load` to the end in between other tasks; `progress` is told `loaded` after each slice."""
+        """Load to the end, in slices between other tasks.
+
+        `progress` gets `loaded` after each slice.
+        """
         more = True
         while more:
             more = self.load()
@@ -95,40 +107,43 @@ class RecordedHistory(History):
             await asyncio.sleep(0)
 
     def close(self) -> None:
-        """Let go of files; nothing can be read any more."""
+        """Close the files; no events can be read afterwards."""
         super().close()
         self._file.close()
 
-    def _add(self, event: Event, offset: int, end: int) -> None:
+    def _append(self, event: Event, offset: int, end: int) -> None:
         begin = self._open.span[0] if self._open.count else offset
         self._open.span = (begin, end)
-        self._take(event, end - offset)
+        self._add(event, end - offset)
 
-    def _keep_lines(self, page: Page) -> None:
-        """They stay where they are."""
+    def _store_lines(self, page: Page) -> None:
+        """No-op: `page.span` says where the lines are in the recording."""
 
     @property
     def _may_write(self) -> bool:
-        # What is recorded is on disk already.
+        # A recording is on disk already: a temporary file holds nothing that the user chose not to store.
         return True
 
     def _read(self, page: Page) -> list[Event]:
         offset, end = page.span
         if page.size < end - offset:
-            # There are lines among them that are no events, or come twice.
+            # Some lines between are malformed or repeated: read line by line and skip them as the first time.
             return events_between(self._file, offset, end, page.first - 1)
         self._file.seek(offset)
         lines = self._file.read(end - offset)
         try:
             return decode_lines(lines)
         except (ValueError, RecursionError):
-            return []  # the file is not what it was
+            return []  # the file was changed; `_events` reports the missing events
 
-    def _make_room(self) -> None:
-        """Without a disk for keyframes every second one goes: seeks fold further, everything stays in reach."""
-        while self._store.held > page_store.MAX_HELD:
-            kept = [page for page in self._pages if page.keyframe is not None]
-            if len(kept) < 2:
+    def _limit_memory(self) -> None:
+        """Drop every second keyframe until the rest fits the memory.
+
+        Seeks fold more events then; all stay in reach, since the lines are in the recording.
+        """
+        while self._store.memory_bytes > page_store.MAX_MEMORY_BYTES:
+            keyframed = [page for page in self._pages if page.keyframe is not None]
+            if len(keyframed) < 2:
                 return
-            for page in kept[1::2]:
+            for page in keyframed[1::2]:
                 self._drop_keyframe(page)
