@@ -1,4 +1,4 @@
-"""The fold of an agent's mind into a `AgentView`: its parts, state, phases, guards, watchers and patterns."""
+"""Fold an agent's parts, state, phases, guards, watchers and patterns."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ from gemini_live_runtime.journal.agent_view import (
     pack,
     plain_key,
 )
-from gemini_live_runtime.journal.fold_parts import MAX_TEXT, Handler, bound, clean_name, packed_tree, shown, tick
+from gemini_live_runtime.journal.fold_parts import MAX_TEXT, Handlers, bound, clean_name, packed_tree, shown, tick
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
+
+HANDLERS = Handlers()
+"""Handlers of state and decisions; `turn_fold` and `debugger_fold` have others."""
 
 _KINDS = {str: "text", int: "number", float: "number", bool: "bool", type(None): "null", list: "list", dict: "object"}
 
 EXACT = 2**53
-"""Whole numbers below this are floats, too."""
+"""Bound below which floats hold every whole number exactly."""
 
 _STATE = Dirty.STATE | Dirty.TIMELINE
 _WATCHERS = Dirty.WATCHERS | Dirty.TIMELINE
@@ -37,8 +40,8 @@ _WATCHERS = Dirty.WATCHERS | Dirty.TIMELINE
 # -- the agent -------------------------------------------------------------------------------------------------------
 
 
-def described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirty:
-    """The agent's parts; what they have done so far is kept by name."""
+@HANDLERS.on(ev.AgentDescribed)
+def _described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirty:
     agent = view.agent_view
     shape = {name: getattr(p, name) for name in ("phases", "computed", "keys", "tools", "extractors")}
     agent.shape, agent.shape_seq = (
@@ -70,8 +73,8 @@ def described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirty
 # -- state -----------------------------------------------------------------------------------------------------------
 
 
-def state_changed(view: SessionView, event: ev.Event, p: ev.StateChanged) -> Dirty:
-    """One key's new cell."""
+@HANDLERS.on(ev.StateChanged)
+def _state_changed(view: SessionView, event: ev.Event, p: ev.StateChanged) -> Dirty:
     agent = view.agent_view
     agent.changes += 1
     second = int(event.t)
@@ -127,8 +130,8 @@ def _as_float(number: int | float) -> float:
 # -- phases ----------------------------------------------------------------------------------------------------------
 
 
-def phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Dirty:
-    """The path goes on."""
+@HANDLERS.on(ev.PhaseEntered)
+def _phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Dirty:
     agent = view.agent_view
     name = clean_name(p.phase)
     if agent.path:
@@ -147,14 +150,14 @@ def phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Dir
     return Dirty.PHASE | Dirty.TIMELINE | Dirty.TOOLS
 
 
-def phase_blocked(view: SessionView, event: ev.Event, p: ev.PhaseBlocked) -> Dirty:
-    """What keeps a transition from being made."""
+@HANDLERS.on(ev.PhaseBlocked)
+def _phase_blocked(view: SessionView, event: ev.Event, p: ev.PhaseBlocked) -> Dirty:
     view.agent_view.blocked = sanitise_line(f"{p.target} waits for {', '.join(p.missing)}", MAX_TEXT)
     return Dirty.PHASE
 
 
-def guards_read(view: SessionView, event: ev.Event, p: ev.GuardsRead) -> Dirty:
-    """How the ways out stand."""
+@HANDLERS.on(ev.GuardsRead)
+def _guards_read(view: SessionView, event: ev.Event, p: ev.GuardsRead) -> Dirty:
     agent = view.agent_view
     agent.ways = tuple(
         TransitionStatus(
@@ -184,8 +187,8 @@ def guards_read(view: SessionView, event: ev.Event, p: ev.GuardsRead) -> Dirty:
 # -- watchers --------------------------------------------------------------------------------------------------------
 
 
-def watcher_fired(view: SessionView, event: ev.Event, p: ev.WatcherFired) -> Dirty:
-    """A firing, or one that was muted."""
+@HANDLERS.on(ev.WatcherFired)
+def _watcher_fired(view: SessionView, event: ev.Event, p: ev.WatcherFired) -> Dirty:
     agent, name = view.agent_view, clean_name(p.watcher)
     card = agent.watchers.get(name) or WatcherCard(name)
     if p.muted:
@@ -198,8 +201,8 @@ def watcher_fired(view: SessionView, event: ev.Event, p: ev.WatcherFired) -> Dir
     return _WATCHERS
 
 
-def watchers_missed(view: SessionView, event: ev.Event, p: ev.WatchersMissed) -> Dirty:
-    """Why watchers did not fire, and how near they came."""
+@HANDLERS.on(ev.WatchersMissed)
+def _watchers_missed(view: SessionView, event: ev.Event, p: ev.WatchersMissed) -> Dirty:
     agent = view.agent_view
     for miss in p.misses:
         name = clean_name(str(miss.get("watcher", "")))
@@ -211,15 +214,15 @@ def watchers_missed(view: SessionView, event: ev.Event, p: ev.WatchersMissed) ->
     return Dirty.WATCHERS
 
 
-def watcher_switched(view: SessionView, event: ev.Event, p: ev.WatcherSwitched) -> Dirty:
-    """Muted, or heard again."""
+@HANDLERS.on(ev.WatcherSwitched)
+def _watcher_switched(view: SessionView, event: ev.Event, p: ev.WatcherSwitched) -> Dirty:
     name = clean_name(p.watcher)
     view.agent_view.watchers[name] = replace(view.agent_view.watchers.get(name) or WatcherCard(name), muted=p.muted)
     return Dirty.WATCHERS
 
 
-def pattern_fired(view: SessionView, event: ev.Event, p: ev.PatternFired) -> Dirty:
-    """A pattern was seen."""
+@HANDLERS.on(ev.PatternFired)
+def _pattern_fired(view: SessionView, event: ev.Event, p: ev.PatternFired) -> Dirty:
     agent, name = view.agent_view, clean_name(p.pattern)
     card = agent.patterns.get(name) or PatternCard(name)
     text = sanitise_line(p.text, MAX_TEXT)
@@ -228,8 +231,8 @@ def pattern_fired(view: SessionView, event: ev.Event, p: ev.PatternFired) -> Dir
     return _WATCHERS
 
 
-def patterns_read(view: SessionView, event: ev.Event, p: ev.PatternsRead) -> Dirty:
-    """How far patterns have come."""
+@HANDLERS.on(ev.PatternsRead)
+def _patterns_read(view: SessionView, event: ev.Event, p: ev.PatternsRead) -> Dirty:
     agent = view.agent_view
     for item in p.patterns:
         name = clean_name(str(item.get("name", "")))
@@ -240,18 +243,3 @@ def patterns_read(view: SessionView, event: ev.Event, p: ev.PatternsRead) -> Dir
             cooldown_left_s=float(left) if isinstance(left, int | float) else 0.0,
         )
     return Dirty.WATCHERS
-
-
-HANDLERS: dict[type[ev.Payload], Handler] = {
-    ev.AgentDescribed: described,
-    ev.StateChanged: state_changed,
-    ev.PhaseEntered: phase_entered,
-    ev.PhaseBlocked: phase_blocked,
-    ev.GuardsRead: guards_read,
-    ev.WatcherFired: watcher_fired,
-    ev.WatchersMissed: watchers_missed,
-    ev.WatcherSwitched: watcher_switched,
-    ev.PatternFired: pattern_fired,
-    ev.PatternsRead: patterns_read,
-}
-"""What each event does to a view's mind; see also `turn_fold` and `operator_fold`."""

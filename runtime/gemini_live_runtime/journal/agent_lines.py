@@ -1,4 +1,4 @@
-"""What an agent's mind does, as lines of text: everything that the console's panes show beside the transcript."""
+"""Print an agent's state and decisions as lines, beside the transcript's."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from gemini_live_runtime.state.explanation import decisive_leaves
 from gemini_live_runtime.text import sanitise_line
 
 HOUSEKEEPING = ("session:", "temp:")
-"""Scopes that the session itself writes all the time: printed only when everything is asked for."""
+"""Scopes that the session writes all the time: printed with `--detail all` only."""
 
 _LONGEST = 300
 
 
 class AgentLines:
-    """The lines of a session's mind. `everything` adds what the session writes for itself, and the meters.
+    """Lines of an agent's state and decisions.
 
-    Labels are `set:`, `need:`, `way:`, `why:`, `near:`, `pattern:`, `turn:`, `usage:`, `break:` and `meters:`. A way or
-    a need is told again when it stands otherwise.
+    `everything` adds keys that the session writes for itself, and the meters. Labels are `set:`, `need:`,
+    `transition:`, `why:`, `near:`, `pattern:`, `turn:`, `usage:`, `break:` and `meters:`. A need or a transition is
+    printed when its status changes.
     """
 
     def __init__(self, *, everything: bool = False) -> None:
         self._everything = everything
-        self._ways: dict[tuple[str, str], str] = {}
+        self._transitions: dict[tuple[str, str], str] = {}
         self._needs: dict[str, bool] = {}
         self._phase = ""
 
     def lines(self, event: ev.Event, view: SessionView) -> Iterator[str]:
-        """The lines of one event, which `view` has taken in already."""
-        for label, text in self._told(event.payload, view):
+        """Yield the lines of one event, which is folded into `view` already."""
+        for label, text in self._labelled(event.payload, view):
             yield f"{label}: {sanitise_line(text, _LONGEST)}"
 
-    def _told(self, payload: ev.Payload, view: SessionView) -> Iterator[tuple[str, str]]:
+    def _labelled(self, payload: ev.Payload, view: SessionView) -> Iterator[tuple[str, str]]:
         agent = view.agent_view
         match payload:
             case ev.StateChanged():
@@ -43,7 +44,7 @@ class AgentLines:
                     yield "set", _change(payload)
             case ev.PhaseEntered():
                 self._phase = payload.phase
-                self._ways.clear()
+                self._transitions.clear()
                 self._needs.clear()
                 for leaf in decisive_leaves(payload.explanation):
                     yield "why", leaf
@@ -91,13 +92,13 @@ class AgentLines:
             trees: tuple[Any, ...] = (unpack(way.guard), unpack(way.target_guard))
             reasons = [leaf for tree in trees for leaf in decisive_leaves(tree)]
             text = f"{self._phase} -> {way.to}: {way.outcome}, {'; '.join([*reasons, *missing]) or way.because}"
-            if self._ways.get((way.to, str(number))) != text:
-                self._ways[way.to, str(number)] = text
-                yield "way", text
+            if self._transitions.get((way.to, str(number))) != text:
+                self._transitions[way.to, str(number)] = text
+                yield "transition", text
 
 
 def agent_lines(detail: str) -> AgentLines | None:
-    """What `--detail` asks for: `talk` is the conversation alone, `mind` the agent's mind too, `all` everything."""
+    """Return the writer for a `--detail`: None for `talk`, with every event for `all`."""
     return None if detail == "talk" else AgentLines(everything=detail == "all")
 
 

@@ -1,6 +1,6 @@
-"""The transcript's blocks in a view: opening, changing, finding, finishing, and forgetting the oldest.
+"""Open, change, find, finish and drop transcript blocks of a view.
 
-A block is never changed in place: a new one takes its place in the list, so that earlier views keep theirs.
+A block is never changed in place: a new one replaces it in the list, since snapshots of earlier views share the items.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def forget_oldest(view: SessionView) -> None:
     """Drop the oldest blocks, counted, until the bounds of `view` hold."""
     if len(view.blocks) <= MAX_BLOCKS and view.block_chars <= MAX_CHARS:
         return
-    # Forgetting a twentieth at a time keeps the cost of a long session flat.
+    # Drop a twentieth at a time: deleting from the front of the list for each new block would cost O(n) each.
     least, batch = len(view.blocks) // 20, 0
     for block in view.blocks[:-1]:
         if batch > least and view.block_chars <= MAX_CHARS:
@@ -39,13 +39,13 @@ def forget_oldest(view: SessionView) -> None:
 
 
 def change(view: SessionView, index: int, **fields: Any) -> None:
-    """Put a block with other `fields` and the next revision in the place of the one at `index`."""
+    """Replace the block at `index` by one with other `fields` and the next revision."""
     block = view.blocks[index]
     view.blocks[index] = replace(block, rev=block.rev + 1, **fields)
 
 
 def recent(view: SessionView, turn: int) -> Iterator[tuple[int, Block]]:
-    """Blocks of `turn` and of the one before it with their places in the list, newest first."""
+    """Yield the blocks of `turn` and the turn before with their indices, newest first."""
     blocks = view.blocks
     for index in range(len(blocks) - 1, -1, -1):
         block = blocks[index]
@@ -55,7 +55,7 @@ def recent(view: SessionView, turn: int) -> Iterator[tuple[int, Block]]:
 
 
 def streaming(view: SessionView, kind: BlockKind, turn: int) -> int | None:
-    """The place of the block of `kind` that is still growing in `turn`."""
+    """Return the index of the block of `kind` that still grows in `turn`, or None."""
     for index, block in recent(view, turn):
         if block.kind == kind and not block.done and block.turn == turn:
             return index
@@ -63,7 +63,10 @@ def streaming(view: SessionView, kind: BlockKind, turn: int) -> int | None:
 
 
 def interrupted(view: SessionView, kind: BlockKind, gen: int) -> int | None:
-    """The place of the interrupted block of `gen`: what still arrives of a cut answer is its unheard rest."""
+    """Return the index of the interrupted block of generation `gen`, or None.
+
+    Text that still arrives of a cut answer is its unheard rest and belongs to that block.
+    """
     for index, block in recent(view, view.turn):
         if block.kind == kind and block.interrupted and block.gen == gen:
             return index
@@ -71,7 +74,7 @@ def interrupted(view: SessionView, kind: BlockKind, gen: int) -> int | None:
 
 
 def finish(view: SessionView, *kinds: BlockKind) -> None:
-    """Mark blocks of `kinds` of this turn and the one before it as complete."""
+    """Mark blocks of `kinds` in the current turn and the one before as complete."""
     for index, block in recent(view, view.turn):
         if block.kind in kinds and not block.done:
             change(view, index, done=True)

@@ -1,4 +1,4 @@
-"""The file-system calls of the journal, one method each, so that a test can make any of them fail."""
+"""Wrap the file-system calls of the journal, so that a test can make each fail."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Disk:
     """The real file system. Every method may raise `OSError`."""
 
     def folder(self, path: Path) -> None:
-        """Create `path` (0700) and what is missing above it."""
+        """Create the folder `path` (0700) and missing parents."""
         paths.private_dir(path)
 
     def create(self, path: Path) -> int:
-        """Create `path` (0600), which must not exist, for writing; the descriptor."""
+        """Create the file `path` (0600), which must not exist; return its descriptor."""
         return paths.open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0))
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
-        """Write some of `data`; how many bytes were taken."""
+        """Write `data` or a part of it; return the number of bytes written."""
         return os.write(fd, data)
 
     def seek(self, fd: int, offset: int) -> None:
@@ -34,7 +34,7 @@ class Disk:
         os.lseek(fd, offset, os.SEEK_SET)
 
     def sync(self, fd: int) -> None:
-        """Bring the file's data to the device."""
+        """Flush the file's data to the device."""
         getattr(os, "fdatasync", os.fsync)(fd)
 
     def close(self, fd: int) -> None:
@@ -58,9 +58,9 @@ def write_all(disk: Disk, fd: int, data: bytes) -> None:
 
 
 def lock(fd: int) -> None:
-    """Mark a file of our own making as in use until it is closed or its process ends; a no-op without such locks.
+    """Lock an open file until it is closed or its process ends; a no-op on Windows.
 
-    Waits only for an `is_locked` that happens to be looking.
+    Blocks only while another process runs `is_locked` on it.
     """
     if sys.platform != "win32":
         with contextlib.suppress(OSError):
@@ -68,7 +68,10 @@ def lock(fd: int) -> None:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a living process holds `lock` on the regular file `path`; never on Windows."""
+    """Return True when a living process holds `lock` on the file `path`.
+
+    False on Windows, and for a path that is no regular file.
+    """
     if sys.platform == "win32":
         return False
     try:

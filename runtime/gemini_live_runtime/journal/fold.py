@@ -1,13 +1,15 @@
-"""The fold: a `SessionView` is what remains of a sequence of events.
+"""Fold a sequence of events into a `SessionView`.
 
 `apply` is the only function that changes a view. Live, replay, attach and export all use it, so they cannot disagree.
+It must stay a pure function of the view and the event: no clock, no randomness, no I/O. An event that two modules
+handle (a phase's notice and its path, say) runs the notice's handler first.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -25,7 +27,7 @@ from gemini_live_runtime.journal.blocks import (
     streaming,
 )
 from gemini_live_runtime.journal.debugger_fold import HANDLERS as DEBUGGER_HANDLERS
-from gemini_live_runtime.journal.fold_parts import Handler
+from gemini_live_runtime.journal.fold_parts import Handler, Handlers
 from gemini_live_runtime.journal.turn_fold import HANDLERS as TURN_HANDLERS
 from gemini_live_runtime.journal.view import (
     MAX_BLOCK_CHARS,
@@ -41,24 +43,20 @@ from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.text import sanitise, sanitise_line
 
 _NOTICE = 2000
-"""Longest notice kept, in characters."""
+"""Characters of a notice."""
 
 _RECORD_AFTER: dict[str, ev.Record] = {"audio-recording-stopped": "text", "journal-stopped": "off"}
-"""What is still recorded after a notice of the journal, by its code."""
+"""Recording mode after a notice of the journal, by the notice's code."""
 
-_handlers: dict[type[ev.Payload], Handler] = dict(AGENT_NOTICES)  # type: ignore[arg-type]
-
-
-def _on(cls: type[ev.Payload]) -> Callable[[Handler], Handler]:
-    def register(handler: Handler) -> Handler:
-        _handlers[cls] = handler
-        return handler
-
-    return register
+_handlers = Handlers(AGENT_NOTICES)
+_on = _handlers.on
 
 
 def apply(view: SessionView, event: ev.Event) -> Dirty:
-    """Fold one event into `view` and say what changed. Events must come in order, each once."""
+    """Fold one event into `view` and return what changed.
+
+    Events must come in order, each once.
+    """
     view.seq, view.t, view.turn, view.gen = event.seq, event.t, event.turn, event.gen
     name = event.type
     if name not in view.events_by_type:
@@ -71,7 +69,7 @@ def apply(view: SessionView, event: ev.Event) -> Dirty:
 
 
 def fold(events: Iterable[ev.Event], view: SessionView | None = None) -> SessionView:
-    """The view after `events`, starting from `view` or from nothing."""
+    """Return the view after `events`, starting from `view` or from an empty one."""
     view = SessionView() if view is None else view
     for event in events:
         apply(view, event)
@@ -79,7 +77,10 @@ def fold(events: Iterable[ev.Event], view: SessionView | None = None) -> Session
 
 
 def apply_sample(view: SessionView, sample: MeterSample) -> Dirty:
-    """Show a sample; samples are not part of the journal, so a replay shows `meters` events instead."""
+    """Put a meter sample into the view.
+
+    Samples are not journaled: a replay shows the `meters` events instead.
+    """
     view.meters = sample
     view.t = max(view.t, sample.t)
     return Dirty.METERS
@@ -206,7 +207,7 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
     view.playing = False
     heard = len(sanitise(p.heard_text).lstrip())
     parts = [part for part in recent(view, event.turn) if part[1].kind == "model" and part[1].turn == event.turn]
-    # An answer may stand in several blocks, with calls between them: what was heard fills them in order.
+    # An answer may take several blocks, with calls between them: distribute the heard text over them in order.
     for index, block in reversed(parts):
         if block.gen == event.gen or block is parts[0][1]:
             change(view, index, heard=min(heard, len(block.text)), interrupted=True, done=True)
@@ -253,7 +254,7 @@ def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Di
 
 
 def _call_key(call_id: str) -> str:
-    """`call_id`, or a digest in the place of one that is long or not plain: ids come from outside too."""
+    """Return `call_id`, or a digest of one that is long or not printable ASCII."""
     if len(call_id) <= 80 and call_id.isascii() and call_id.isprintable():
         return call_id
     return "#" + hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -351,7 +352,7 @@ def _control(view: SessionView, event: ev.Event, p: ev.ControlChanged) -> Dirty:
 
 @_on(ev.Notice)
 def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
-    # What the header says about recording must stay true when the disk gives up.
+    # The header shows the recording mode, which must stay true when the disk fails.
     if view.record != "off":
         view.record = _RECORD_AFTER.get(p.code, view.record)
     open_block(
@@ -380,7 +381,7 @@ def _refused(view: SessionView, event: ev.Event, p: ev.CommandRefused) -> Dirty:
     text = sanitise_line(p.reason, _NOTICE)
     last = view.blocks[-1] if view.blocks else None
     again = last is not None and (last.kind, last.text, last.status) == ("notice", text, "warning")
-    # What was to be interrupted had just ended by itself; and pressing a key again makes no reason truer.
+    # An answer that ended before it could be interrupted is no news, nor is the same refusal twice in a row.
     if p.command == Interrupt.command or again:
         return Dirty.NONE
     open_block(view, event, "notice", text=text, status="warning", done=True)

@@ -1,4 +1,4 @@
-"""What the folds of the mind share: names and values fit to show, bounded dictionaries, ticks of the timeline."""
+"""Helpers of the folds: display text, bounded dictionaries, timeline ticks."""
 
 from __future__ import annotations
 
@@ -12,17 +12,30 @@ from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 
 MAX_TEXT = 200
-"""Characters of a value as it is shown on one line."""
+"""Characters of a value shown on one line."""
 
 MAX_NAME = 80
 
 T = TypeVar("T")
 Handler = Callable[[SessionView, ev.Event, Any], Dirty]
-"""Folds one event's payload into a view, and says what changed."""
+"""Function that folds an event and its payload, and returns what changed."""
+
+
+class Handlers(dict[type[ev.Payload], Handler]):
+    """Handlers by the type of payload that they fold."""
+
+    def on(self, cls: type[ev.Payload]) -> Callable[[Handler], Handler]:
+        """Register the decorated function for payloads of `cls`."""
+
+        def register(handler: Handler) -> Handler:
+            self[cls] = handler
+            return handler
+
+        return register
 
 
 def shown(packed: str, limit: int = MAX_TEXT) -> str:
-    """A packed value on one line, fit to show."""
+    """Return a packed value as one sanitised line of at most `limit` characters."""
     if "\\" not in packed:
         return packed if len(packed) <= limit else f"{packed[: limit - 1]}…"
     import json
@@ -36,29 +49,32 @@ def _short_name(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """A name fit to show. The same few come with every event and are kept once; a long one is not worth the memory."""
+    """Return a sanitised name of at most `MAX_NAME` characters.
+
+    The same few names come with every event: short ones are cached, a long one is not worth the memory.
+    """
     return _short_name(text) if len(text) <= MAX_NAME else sanitise_line(text, MAX_NAME)
 
 
 @lru_cache(maxsize=16)
 def clean_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names that are the same for every turn, kept once."""
+    """Return sanitised names; cached, since every turn has the same."""
     return tuple(clean_name(name) for name in names)
 
 
 def bound(items: dict[Any, T], limit: int) -> None:
-    """Let the oldest items go until there are at most `limit`."""
+    """Drop the oldest items until at most `limit` are left."""
     while len(items) > limit:
         del items[next(iter(items))]
 
 
 def tick(agent: AgentView, event: ev.Event, lane: str, text: str) -> None:
-    """Put a moment on a lane of the timeline."""
+    """Add a moment to a lane of the timeline."""
     agent.ticks.append(Tick(lane, event.t, event.seq, sanitise_line(text, MAX_TEXT)))
     if len(agent.ticks) > MAX_TICKS:
         del agent.ticks[: MAX_TICKS // 10]
 
 
 def packed_tree(tree: object) -> str:
-    """An explanation's tree, packed; "" for what is none."""
+    """Return an explanation's tree, packed; "" for a value of another shape."""
     return pack(tree) if isinstance(tree, Mapping) else ""

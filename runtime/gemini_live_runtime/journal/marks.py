@@ -1,4 +1,4 @@
-"""The moment that a mark stands for."""
+"""Compute the moment that a mark refers to."""
 
 from __future__ import annotations
 
@@ -6,5 +6,8 @@ from gemini_live_runtime.events import Event, MarkSet
 
 
 def marked_at(event: Event, mark: MarkSet) -> float:
-    """Session time in seconds: what the mark says, never later than `event` that set it; without that, its own."""
+    """Return the session time of a mark in seconds, at most that of `event`.
+
+    A mark without a time refers to `event`, the one that set it.
+    """
     return event.t if mark.t is None else min(max(0.0, mark.t), event.t)

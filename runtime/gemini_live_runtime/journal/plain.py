@@ -1,4 +1,7 @@
-"""A session as lines of text, append-only: for `talk --plain`, `replay FILE --plain` and screen readers."""
+"""Print a session as lines of text that never change once printed.
+
+Used by `talk --plain`, `replay --plain`, the text export and previews; fit for screen readers.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,13 @@ _OWN_LABELS = frozenset(("phase", "watch", "refused", "held", "mark", "edit"))
 
 
 class PlainWriter:
-    """Turns events into finished lines.
+    """Writer of a session's events as lines of text.
 
-    A paragraph of the transcript becomes a line when it is complete, so that what is printed never changes. Lines
-    begin with `user:`, `model:`, `thought:`, `tool:`, `phase:`, `watch:`, `refused:`, `held:`, `mark:`, `edit:`,
-    `notice:`, `state:`, `session:` or `log:`; further lines of the same paragraph are indented, so no text can pass for
-    a line of its own. With `times` each starts with its session time, `mm:ss.t`. `within` says of a time and a turn
-    whether what belongs there is printed. `mind` adds what the agent knows and decides, see `AgentLines`.
+    A block of the transcript becomes a line when it is complete. Lines begin with `user:`, `model:`, `thought:`,
+    `tool:`, `phase:`, `watch:`, `refused:`, `held:`, `mark:`, `edit:`, `notice:`, `state:`, `session:` or `log:`;
+    further lines of a block are indented, so that no text of a session can forge a line. With `times` each line starts
+    with its session time, `mm:ss.t`. `within` selects, by time and turn, what is printed. `agent` adds the agent's
+    state and decisions.
     """
 
     def __init__(
@@ -38,7 +41,7 @@ class PlainWriter:
         self._seen = 0
 
     def feed(self, event: ev.Event) -> list[str]:
-        """The lines that became final with `event`, without newlines at their ends."""
+        """Return the lines that became final with `event`, without newlines."""
         view, before = self.view, self.view.word
         dirty = apply(view, event)
         lines: list[str] = []
@@ -65,7 +68,7 @@ class PlainWriter:
         return [self._stamped(event.t, line) for line in lines]
 
     def rest(self) -> list[str]:
-        """Lines of paragraphs that are still incomplete: for a session that broke off."""
+        """Return the lines of incomplete blocks, for a session that broke off."""
         lines = [
             line
             for block in self._unprinted.values()
@@ -82,7 +85,7 @@ class PlainWriter:
             self._unprinted[block.id] = block
         self._seen = self.view.next_block - 1
         for ident in sorted(self._unprinted):
-            # Ids are dense; of a block that the view has forgotten the last that was seen counts.
+            # Ids are dense, so an id gives the index. A block that the view has dropped is printed as last seen.
             index = ident - 1 - self.view.blocks_forgotten
             block = self.view.blocks[index] if index >= 0 else self._unprinted[ident]
             self._unprinted[ident] = block

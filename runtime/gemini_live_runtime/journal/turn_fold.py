@@ -1,4 +1,4 @@
-"""The fold of what happens in turns into a `AgentView`: tools, latencies, and the timeline of who sounds when."""
+"""Fold tool calls, turns, latencies and the timeline of both voices."""
 
 from __future__ import annotations
 
@@ -15,32 +15,35 @@ from gemini_live_runtime.journal.agent_view import (
     pack,
     plain_key,
 )
-from gemini_live_runtime.journal.fold_parts import Handler, bound, clean_name, clean_names, tick
+from gemini_live_runtime.journal.fold_parts import Handlers, bound, clean_name, clean_names, tick
 from gemini_live_runtime.journal.view import Dirty, SessionView
+
+HANDLERS = Handlers()
+"""Handlers of turns, tools and sound."""
 
 _TURN = Dirty.LATENCY | Dirty.TIMELINE
 
 # -- tools -----------------------------------------------------------------------------------------------------------
 
 
-def tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
-    """A call begins."""
+@HANDLERS.on(ev.ToolCalled)
+def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
     tools = view.agent_view.tools
     tools[plain_key(p.call_id)] = ToolRun(clean_name(p.name), pack(p.args), event.t, event.turn, event.seq)
     bound(tools, MAX_TOOLS)
     return Dirty.TOOLS | Dirty.TIMELINE
 
 
-def tool_acknowledged(view: SessionView, event: ev.Event, p: ev.ToolAcknowledged) -> Dirty:
-    """A call goes on in the background."""
+@HANDLERS.on(ev.ToolAcknowledged)
+def _tool_acknowledged(view: SessionView, event: ev.Event, p: ev.ToolAcknowledged) -> Dirty:
     tools, ident = view.agent_view.tools, plain_key(p.call_id)
     if ident in tools:
         tools[ident] = replace(tools[ident], acknowledged=True)
     return Dirty.TOOLS
 
 
-def tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dirty:
-    """A call has its answer."""
+@HANDLERS.on(ev.ToolFinished)
+def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dirty:
     agent, ident = view.agent_view, plain_key(p.call_id)
     run = agent.tools.get(ident)
     if run is not None:
@@ -61,16 +64,16 @@ def tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dir
 # -- turns and sound -------------------------------------------------------------------------------------------------
 
 
-def turn_started(view: SessionView, event: ev.Event, p: ev.TurnStarted) -> Dirty:
-    """A turn begins."""
+@HANDLERS.on(ev.TurnStarted)
+def _turn_started(view: SessionView, event: ev.Event, p: ev.TurnStarted) -> Dirty:
     turns = view.agent_view.turns
     turns[event.turn] = TurnCard(event.turn, event.t, event.seq, p.by)
     bound(turns, MAX_TURNS)
     return _TURN
 
 
-def turn_completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty:
-    """A turn is over."""
+@HANDLERS.on(ev.TurnCompleted)
+def _turn_completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty:
     turns = view.agent_view.turns
     card = turns.get(event.turn)
     if card is not None:
@@ -79,8 +82,8 @@ def turn_completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> D
     return _TURN
 
 
-def turn_measured(view: SessionView, event: ev.Event, p: ev.TurnMeasured) -> Dirty:
-    """Where the turn's time went."""
+@HANDLERS.on(ev.TurnMeasured)
+def _turn_measured(view: SessionView, event: ev.Event, p: ev.TurnMeasured) -> Dirty:
     turns = view.agent_view.turns
     card = turns.get(p.of_turn)
     if card is not None:
@@ -96,8 +99,8 @@ def turn_measured(view: SessionView, event: ev.Event, p: ev.TurnMeasured) -> Dir
     return Dirty.LATENCY | Dirty.TRANSCRIPT
 
 
-def voice_marked(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty:
-    """The user's voice on the timeline."""
+@HANDLERS.on(ev.VoiceMarked)
+def _voice_marked(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty:
     if p.source != "local":
         return Dirty.NONE
     if p.speaking:
@@ -105,23 +108,23 @@ def voice_marked(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty
     return _end(view, event, "user")
 
 
-def playback_started(view: SessionView, event: ev.Event, p: ev.PlaybackStarted) -> Dirty:
-    """The model's voice on the timeline."""
+@HANDLERS.on(ev.PlaybackStarted)
+def _playback_started(view: SessionView, event: ev.Event, p: ev.PlaybackStarted) -> Dirty:
     return _begin(view, event, "model")
 
 
-def playback_drained(view: SessionView, event: ev.Event, p: ev.PlaybackDrained) -> Dirty:
-    """The model has finished."""
+@HANDLERS.on(ev.PlaybackDrained)
+def _playback_drained(view: SessionView, event: ev.Event, p: ev.PlaybackDrained) -> Dirty:
     return _end(view, event, "model")
 
 
-def turn_interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> Dirty:
-    """The model was cut."""
+@HANDLERS.on(ev.TurnInterrupted)
+def _turn_interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> Dirty:
     return _end(view, event, "model", cut=True)
 
 
-def text_sent(view: SessionView, event: ev.Event, p: ev.TextSent) -> Dirty:
-    """The user typed."""
+@HANDLERS.on(ev.TextSent)
+def _text_sent(view: SessionView, event: ev.Event, p: ev.TextSent) -> Dirty:
     tick(view.agent_view, event, "typed", p.text)
     return Dirty.TIMELINE
 
@@ -143,19 +146,3 @@ def _end(view: SessionView, event: ev.Event, lane: str, *, cut: bool = False) ->
                 spans[at] = replace(spans[at], end=event.t, cut=cut)
             break
     return Dirty.TIMELINE
-
-
-HANDLERS: dict[type[ev.Payload], Handler] = {
-    ev.ToolCalled: tool_called,
-    ev.ToolAcknowledged: tool_acknowledged,
-    ev.ToolFinished: tool_finished,
-    ev.TurnStarted: turn_started,
-    ev.TurnCompleted: turn_completed,
-    ev.TurnMeasured: turn_measured,
-    ev.VoiceMarked: voice_marked,
-    ev.PlaybackStarted: playback_started,
-    ev.PlaybackDrained: playback_drained,
-    ev.TurnInterrupted: turn_interrupted,
-    ev.TextSent: text_sent,
-}
-"""What each event does to a view's turns and tools."""

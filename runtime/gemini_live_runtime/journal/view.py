@@ -1,4 +1,4 @@
-"""What a session looks like: the plain data that the fold builds and that every display reads.
+"""Plain data of a session that the fold builds and every display reads.
 
 Every string in a `SessionView` is sanitised and ready to show; raw text stays in the events.
 """
@@ -24,10 +24,13 @@ MAX_BLOCKS = 10_000
 """Transcript blocks kept in memory; older ones are counted in `blocks_forgotten` and stay in the journal."""
 
 MAX_BLOCK_CHARS = 50_000
-"""Characters of one block; longer text goes on in a block of its own."""
+"""Characters of one block; longer text continues in a further block."""
 
 MAX_CHARS = 2_000_000
-"""Characters of all blocks; beyond, the oldest are forgotten. Keeps every snapshot far below a link's line limit."""
+"""Characters of all blocks; beyond it the oldest are dropped.
+
+Keeps every snapshot far below a link's line limit.
+"""
 
 MAX_EVENT_TYPES = 500
 MAX_LATENCIES = 64
@@ -35,7 +38,7 @@ MAX_LOG_LINES = 500
 
 
 class Dirty(IntFlag):
-    """Which parts of a view an event changed."""
+    """Parts of a view that an event changed."""
 
     NONE = 0
     HEADER = auto()
@@ -55,10 +58,11 @@ class Dirty(IntFlag):
 
 @record
 class Block:
-    """One paragraph of the transcript at one event. `rev` grows with every change, so that a wrapped copy can be kept.
+    """Paragraph of the transcript at one event.
 
     `text` is what was said, typed, called or noticed. For an interrupted model block `heard` is how many characters of
     `text` were heard (None: all of it, or not interrupted). `turn` and `gen` are those of the event that opened it.
+    `rev` grows with every change, so that a display can cache the wrapped text.
     """
 
     id: int
@@ -67,7 +71,7 @@ class Block:
     turn: int
     gen: int
     seq: int = 0
-    """The event that opened it."""
+    """Number of the event that opened it."""
     text: str = ""
     typed: bool = False
     done: bool = False
@@ -81,14 +85,17 @@ class Block:
     Notices: info, warning, error, log, phase, watch, refused, held, mark, edit.
     """
     detail: str = ""
-    """Tools: the result in short. Notices: the remedy."""
+    """Result in short of a tool, remedy of a notice."""
     ms: float | None = None
-    """Tools: duration. Model: the turn's latency, end of the user's input to the first sample played."""
+    """Duration of a tool call, or latency of a model's turn, in ms.
+
+    The latency runs from the end of the user's input to the first sample played.
+    """
 
 
 @record
 class LogLine:
-    """One line of output of the agent, a library or the engine."""
+    """Line of output of the agent, a library or the engine."""
 
     t: float
     seq: int
@@ -99,7 +106,7 @@ class LogLine:
 
 @dataclass(slots=True)
 class SessionView:
-    """Everything a display knows about a session at one event."""
+    """State of a session at one event, as displays show it."""
 
     seq: int = 0
     t: float = 0.0
@@ -115,7 +122,7 @@ class SessionView:
     phrases: list[str] = field(default_factory=list)
     tools: list[str] = field(default_factory=list)
     phase: str = ""
-    """The conversation's phase; "" for an agent without phases."""
+    """Current phase; "" for an agent without phases."""
     word: StateWord = "offline"
     word_reason: str = ""
     mode: Mode = "voice"
@@ -125,7 +132,7 @@ class SessionView:
     connected_ms: float | None = None
     resumable: bool = False
     go_away_at: float | None = None
-    """Session time (s) at which the server will close, when it has said so."""
+    """Session time (s) at which the server will close; None when not announced."""
     ended: str = ""
     exit_code: int | None = None
     input_device: str = ""
@@ -135,7 +142,7 @@ class SessionView:
     voice: bool = False
     playing: bool = False
     meters: MeterSample = field(default_factory=MeterSample)
-    """The last meter values."""
+    """Last meter values."""
     latencies: list[float] = field(default_factory=list)
     turns_completed: int = 0
     interruptions: int = 0
@@ -157,19 +164,22 @@ class SessionView:
     next_block: int = 1
     log: list[LogLine] = field(default_factory=list)
     prices_as_of: str = ""
-    """The month (`YYYY-MM`) of the prices behind `cost_usd`."""
+    """Month (`YYYY-MM`) of the prices behind `cost_usd`."""
     agent_view: AgentView = field(default_factory=AgentView)
 
     def snapshot(self) -> SessionView:
-        """An equal view that later events do not change: lists and dicts are copied, the frozen items shared."""
+        """Return an equal view that later events do not change.
+
+        Lists and dicts are copied, their frozen items shared.
+        """
         other = copy.copy(self)
         for name in _CONTAINERS:
             setattr(other, name, getattr(self, name).copy())
         return other
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object from which `from_json` restores an equal view."""
-        # Flat copies by hand: `asdict` takes eight times as long, and the engine's loop waits for a console's snapshot.
+        """Return a JSON object from which `from_json` restores an equal view."""
+        # Copy by hand: `asdict` takes eight times as long, and a console's snapshot blocks the engine's event loop.
         value = {name: getattr(self, name) for name in _VIEW_FIELDS}
         value["meters"] = {name: getattr(self.meters, name) for name in _METER_FIELDS}
         value["blocks"] = [{name: getattr(block, name) for name in _BLOCK_FIELDS} for block in self.blocks]
@@ -182,7 +192,7 @@ class SessionView:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> SessionView:
-        """Restore a view; fields this version does not know are ignored, missing ones take their defaults."""
+        """Restore a view: unknown fields are ignored, missing ones get their defaults."""
         view = cls()
         known = {f.name for f in fields(cls)}
         for name, item in value.items():
@@ -203,7 +213,7 @@ _VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name != "agent_vie
 """Fields by their JSON names; `agent_view` is `mind` in JSON."""
 
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))
-"""Fields that hold a list, a dict, or a part of the view with a `copy` of its own."""
+"""Fields with a `copy` method: lists, dicts and the agent's view."""
 
 _METER_FIELDS = tuple(f.name for f in fields(MeterSample))
 _BLOCK_FIELDS = tuple(f.name for f in fields(Block))

@@ -46,7 +46,7 @@ async def _undo(driver: Driver, way: str) -> None:
     await driver.press("/set app:plan = 1")
     await driver.press(way)
     assert driver.link.orders[-1] == UndoEdit()
-    assert "you took back app:plan" in driver.screen()
+    assert "you undid app:plan" in driver.screen()
 
 
 @check("redo")
@@ -55,7 +55,7 @@ async def _redo(driver: Driver, way: str) -> None:
     await driver.press("/undo")
     await driver.press(way)
     assert driver.link.orders[-1] == RedoEdit()
-    assert "you set again app:plan" in driver.screen()
+    assert "you redid app:plan" in driver.screen()
 
 
 @check("go-to-phase")

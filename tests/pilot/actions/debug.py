@@ -52,7 +52,7 @@ async def _step_turn(driver: Driver, key: str) -> None:
     await held(driver)
     await driver.press(key)
     assert driver.link.orders == [ReleaseAgent(how="turn")]
-    assert "goes on until the turn ends" in driver.screen()
+    assert "resumed until the turn ends" in driver.screen()
 
 
 @check("mark")

@@ -53,8 +53,8 @@ def test_a_way_is_told_again_only_when_it_stands_otherwise():
     lines = told(ev.PhaseEntered(phase="offer", trigger="initial"), read, read, moved)
     assert lines[1:] == [
         "need: name is open",
-        "way: offer -> close: guard is false, app:sum > 90 is false: app:sum is 12; app:plan is not set",
-        "way: offer -> close: guard is false, app:plan is not set",
+        "transition: offer -> close: guard is false, app:sum > 90 is false: app:sum is 12; app:plan is not set",
+        "transition: offer -> close: guard is false, app:plan is not set",
     ]
 
 
