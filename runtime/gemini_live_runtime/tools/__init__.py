@@ -1,1 +1,1 @@
-"""Tools: declarations from functions, and dispatch."""
+"""Declare functions as tools and run the model's calls."""

@@ -1,6 +1,8 @@
-"""Background tools: the call is acknowledged at once, the conversation goes on, and the result comes when it is there.
+"""Word the answers to tool calls, in the background or not.
 
-What to send is data: `acknowledgement` when a call begins, `final_answer` when it ends.
+The model waits for the one answer to a standard call. A background call gets two: an acknowledgement at once, which
+leaves the call open (`will_continue`), and the result when the call ends, scheduled by `Scheduling`. The functions here
+return the answers as data; the session sends them.
 """
 
 from __future__ import annotations
@@ -13,48 +15,51 @@ from gemini_live_runtime.tools.results import Outcome, ToolCall, as_object
 from gemini_live_runtime.tools.running import RunningCalls
 
 Scheduling = Literal["INTERRUPT", "WHEN_IDLE", "SILENT"]
-"""When a model that did not wait takes up a result: at once, when it is idle, or without a word."""
+"""Moment at which a model that did not wait uses a result: at once, when idle, or silently."""
 
 
 class ResultFormatter(Protocol):
-    """What the model is told of a background call. Each method gives a JSON object."""
+    """Wording of a background call's answers. Each method returns a JSON object."""
 
     def format_running(self, call: ToolCall) -> dict[str, Any]:
-        """The call has begun."""
+        """Return the answer to a call that has begun."""
         ...
 
     def format_result(self, call: ToolCall, outcome: Outcome) -> dict[str, Any]:
-        """The call ended in `outcome`: a result, an error, a timeout or a refusal."""
+        """Return the answer for a result, an error, a timeout or a refusal."""
         ...
 
     def format_cancelled(self, call: ToolCall) -> dict[str, Any]:
-        """The call was cancelled on this side; for one that the server cancelled nothing is sent."""
+        """Return the answer for a call that was cancelled on this side.
+
+        Not called for a call that the server cancelled: that gets no answer.
+        """
         ...
 
 
 class DefaultResultFormatter:
-    """`status`, the tool's name, and its result or error."""
+    """Formatter with `status`, the tool's name, and its result or error."""
 
     def format_running(self, call: ToolCall) -> dict[str, Any]:
-        """`{"status": "running", "tool": name}`."""
+        """Return `{"status": "running", "tool": name}`."""
         return {"status": "running", "tool": call.name}
 
     def format_result(self, call: ToolCall, outcome: Outcome) -> dict[str, Any]:
-        """`{"status": "completed", "tool": name, "result": result}`, or `"error"` with the error's text."""
+        """Return `status` "completed" with `result`, or "error" with `error`."""
         if outcome.status == "ok":
             return {"status": "completed", "tool": call.name, "result": outcome.result}
         return {"status": "error", "tool": call.name, "error": outcome.result.get("error") or outcome.status}
 
     def format_cancelled(self, call: ToolCall) -> dict[str, Any]:
-        """`{"status": "cancelled", "call_id": id}`."""
+        """Return `{"status": "cancelled", "call_id": id}`."""
         return {"status": "cancelled", "call_id": call.call_id}
 
 
 @dataclass(frozen=True, slots=True)
 class ToolExecutionMode:
-    """How a tool's calls are answered: make one with `standard` or `background`.
+    """Way to answer a tool's calls: create one with `standard` or `background`.
 
-    Raises `AgentError` for a scheduling or a formatter that cannot be used.
+    Raises `AgentError` for an unknown scheduling or an object that is no `ResultFormatter`.
     """
 
     kind: Literal["standard", "background"] = "standard"
@@ -63,22 +68,25 @@ class ToolExecutionMode:
 
     @classmethod
     def standard(cls, scheduling: Scheduling | None = None) -> ToolExecutionMode:
-        """One answer when the call ends. The model waits for it, unless its scheduling is given."""
+        """Answer once, when the call ends.
+
+        The model waits for the answer, unless `scheduling` is set.
+        """
         return cls("standard", scheduling)
 
     @classmethod
     def background(
         cls, formatter: ResultFormatter | None = None, scheduling: Scheduling = "WHEN_IDLE"
     ) -> ToolExecutionMode:
-        """An acknowledgement at once, and the result with `scheduling` when the call ends."""
+        """Acknowledge at once, and send the result with `scheduling` when the call ends."""
         return cls("background", scheduling, DefaultResultFormatter() if formatter is None else formatter)
 
     def __post_init__(self) -> None:
-        """Validate."""
+        """Validate the scheduling and the formatter."""
         allowed = get_args(Scheduling)
         if self.scheduling not in (allowed if self.is_background else (*allowed, None)):
             raise AgentError(
-                f"There is no scheduling {self.scheduling!r}",
+                f"Unknown scheduling {self.scheduling!r}",
                 remedy=f"Use one of {', '.join(allowed)}",
                 field="scheduling",
                 value=self.scheduling,
@@ -86,19 +94,19 @@ class ToolExecutionMode:
         for method in ("format_running", "format_result", "format_cancelled"):
             if not callable(getattr(self.formatter, method, None)):
                 raise AgentError(
-                    f"{type(self.formatter).__name__} is not a ResultFormatter: it has no {method}",
+                    f"{type(self.formatter).__name__} is not a ResultFormatter: it has no method {method}",
                     field="formatter",
                     value=self.formatter,
                 )
 
     @property
     def is_background(self) -> bool:
-        """Whether calls are acknowledged before they end."""
+        """True when calls are acknowledged before they end."""
         return self.kind == "background"
 
     @property
     def blocking(self) -> bool:
-        """Whether the model waits for the answer."""
+        """True when the model waits for the answer."""
         return self.scheduling is None
 
 
@@ -107,7 +115,10 @@ STANDARD = ToolExecutionMode.standard()
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """One function response. `problem` says that a formatter failed (`error`) and the default one was used instead."""
+    """Function response to send.
+
+    `problem` reports that the formatter raised `error`, and that the default formatter worded the response.
+    """
 
     response: dict[str, Any]
     scheduling: Scheduling | None = None
@@ -117,18 +128,22 @@ class ToolAnswer:
 
 
 def acknowledgement(call: ToolCall, mode: ToolExecutionMode, *, async_tools: bool = True) -> ToolAnswer | None:
-    """What to send when `call` begins: None, except for a background tool of a model that takes async tools.
+    """Return the answer to send when `call` begins, or None.
 
-    It leaves the call open (`will_continue`) and carries no scheduling, which is the result's.
+    Only background tools of a model with async tools have one. It leaves the call open (`will_continue`) and has no
+    scheduling: that belongs to the result.
     """
     if not mode.is_background or not async_tools:
         return None
-    response, problem, error = _formatted(mode, "format_running", call)
+    response, problem, error = _format(mode, "format_running", call)
     return ToolAnswer(response, None, True, problem, error)
 
 
 def final_answer(outcome: Outcome, mode: ToolExecutionMode, *, async_tools: bool = True) -> ToolAnswer:
-    """What to send when a call has ended; it closes the call. Not for calls that the server cancelled."""
+    """Return the answer that closes an ended call.
+
+    Send none for a call that the server cancelled.
+    """
     scheduling = mode.scheduling if async_tools else None
     if not mode.is_background:
         result = outcome.result
@@ -136,13 +151,13 @@ def final_answer(outcome: Outcome, mode: ToolExecutionMode, *, async_tools: bool
             result = {"error": f"{outcome.name} was cancelled before it had a result"}
         return ToolAnswer(result, scheduling)
     if outcome.status == "cancelled":
-        response, problem, error = _formatted(mode, "format_cancelled", outcome.call)
+        response, problem, error = _format(mode, "format_cancelled", outcome.call)
     else:
-        response, problem, error = _formatted(mode, "format_result", outcome.call, outcome)
+        response, problem, error = _format(mode, "format_result", outcome.call, outcome)
     return ToolAnswer(response, scheduling, False if async_tools else None, problem, error)
 
 
-def _formatted(mode: ToolExecutionMode, method: str, *args: Any) -> tuple[dict[str, Any], str, BaseException | None]:
+def _format(mode: ToolExecutionMode, method: str, *args: Any) -> tuple[dict[str, Any], str, BaseException | None]:
     try:
         return as_object(getattr(mode.formatter, method)(*args)), "", None
     except (Exception, SystemExit) as error:
@@ -152,6 +167,6 @@ def _formatted(mode: ToolExecutionMode, method: str, *args: Any) -> tuple[dict[s
 
 
 class BackgroundToolTracker(RunningCalls):
-    """The background calls that are running, by id."""
+    """Running background calls by id."""
 
-    made_up_ids: ClassVar[str] = "background"
+    id_prefix: ClassVar[str] = "background"

@@ -1,4 +1,4 @@
-"""What a tool may do besides returning."""
+"""Give tools access to their session."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ if TYPE_CHECKING:
 
 
 class Agents(Protocol):
-    """Background agents of a session, as far as a tool may use them."""
+    """Background agents of a session, as a tool may use them."""
 
     def dispatch(self, name: str, agent: Any, state: State, *, timeout_s: float | None = None) -> None:
-        """Run `agent` beside the conversation; what it says goes to `bg:<name>:result`. Raises `AgentError`."""
+        """Run `agent` in the background; its answer goes to `bg:<name>:result`.
+
+        Raises `AgentError`.
+        """
         ...
 
 
 class ToolContext:
-    """What a tool may do besides returning: a parameter of this type is passed in and left out of the schema.
+    """Session of a tool call: the call passes it to a parameter of this type.
 
-    `state` and `agents` are the session's, None outside a session. `cancelled` is set when the answer is no longer
-    wanted, because the call was cancelled or took too long: a plain function that runs long looks at
-    `cancelled.is_set()` now and then, or waits with `cancelled.wait(seconds)`. An async tool gets `CancelledError` too.
+    The parameter is not part of the schema. `state` and `agents` are the session's, None outside a session.
+    `cancelled` is set when the call was cancelled or timed out: a plain function that runs long should check
+    `cancelled.is_set()`, or wait with `cancelled.wait(seconds)`. An async tool gets `CancelledError` too.
     """
 
     __slots__ = ("_notify", "agents", "call_id", "cancelled", "state")
@@ -44,5 +47,8 @@ class ToolContext:
         self._notify = notify
 
     def notify(self, text: str) -> None:
-        """Tell the operator something, in one sentence; may be called after the tool has returned."""
+        """Show the operator a sentence.
+
+        May be called from any thread, also after the tool has returned.
+        """
         self._notify(text)

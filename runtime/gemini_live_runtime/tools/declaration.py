@@ -1,4 +1,4 @@
-"""Tools: functions a model may call, declared from their own signatures or with a schema."""
+"""Declare functions as tools, by their signatures or with a JSON schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, overload
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.tools.background import STANDARD, ResultFormatter, Scheduling, ToolExecutionMode
 from gemini_live_runtime.tools.context import ToolContext
-from gemini_live_runtime.tools.parameters import BadArguments, Parameters, docstring, of_function, of_schema
+from gemini_live_runtime.tools.parameters import BadArguments, Parameters, from_function, from_schema, parse_docstring
 
 __all__ = ["BadArguments", "Scheduling", "Tool", "ToolContext", "tool"]
 
@@ -22,9 +22,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A declared tool: make one with `@tool` or `Tool.from_schema`.
+    """Declared tool: create one with `@tool` or `Tool.from_schema`.
 
-    `mode` says how its calls are answered; `timeout_s` (seconds, above 0) bounds one call.
+    `mode` is the way to answer its calls; `timeout_s` (seconds, above 0) is the limit of one call.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Tool:
     mode: ToolExecutionMode = STANDARD
     timeout_s: float = DEFAULT_TIMEOUT_S
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
-    """Where it was declared, as `file.py:12`."""
+    """Source line of the declaration, as `file.py:12`."""
 
     @classmethod
     def from_schema(
@@ -50,41 +50,47 @@ class Tool:
         formatter: ResultFormatter | None = None,
         timeout_s: float | None = None,
     ) -> Tool:
-        """A tool with an explicit JSON schema; `function` takes the arguments as one dict. Options as for `tool`.
+        """Declare a function that takes the arguments as one dict, with a JSON schema.
 
-        Arguments are checked for required properties, types, choices and bounds. A further parameter annotated
-        `ToolContext` or `State` is passed in.
+        The arguments are checked for required properties, types, enums and bounds. Further parameters may be
+        annotated `ToolContext` or `State`. The options are those of `tool`.
         """
         mode = _mode(name, blocking, background, scheduling, formatter)
-        return _tool(name, description, function, lambda: of_schema(function, name, parameters), mode, timeout_s)
+        return _tool(name, description, function, lambda: from_schema(function, name, parameters), mode, timeout_s)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The JSON schema of the arguments, as a Live session takes it."""
+        """JSON schema of the arguments, in the Live API's subset."""
         return self.takes.schema
 
     @property
     def blocking(self) -> bool:
-        """Whether the model waits for the answer."""
+        """True when the model waits for the answer."""
         return self.mode.blocking
 
     @property
     def scheduling(self) -> Scheduling | None:
-        """How the answer is scheduled; None when the model waits for it."""
+        """Scheduling of the answer; None when the model waits for it."""
         return self.mode.scheduling
 
     @property
     def wants_state(self) -> bool:
-        """Whether the function has a parameter of type `State`."""
+        """True when the function has a parameter of type `State`."""
         return "state" in self.takes.injected.values()
 
     def with_mode(self, mode: ToolExecutionMode) -> Tool:
-        """This tool answered in another way; a default timeout follows."""
+        """Return the tool with another mode.
+
+        A timeout that is the default of the old mode becomes the default of the new one.
+        """
         default = self.timeout_s == _default_timeout(self.mode)
         return replace(self, mode=mode, timeout_s=_default_timeout(mode) if default else self.timeout_s)
 
     def bind(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
-        """Keyword arguments for `function`; raises `BadArguments` naming every field that does not fit."""
+        """Return keyword arguments for `function`.
+
+        Raises `BadArguments` naming the fields that do not fit.
+        """
         return self.takes.bind(self.name, args, context)
 
 
@@ -115,14 +121,15 @@ def tool(
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Declare a plain or async function as a tool.
 
-    The schema comes from its annotations, the descriptions from its docstring (the first paragraph, and an `Args:`
-    section). Parameters annotated `ToolContext` or `State` are passed in and not in the schema.
+    The schema comes from the annotations, the descriptions from the docstring (its first paragraph and its `Args:`
+    section). Parameters annotated `ToolContext` or `State` get the session's, and are not part of the schema.
 
-    The model waits for the answer, unless `blocking=False` (it goes on talking and gets the answer when the call
-    ends) or `background=True` (it is told at once that the call is running, and of the result with `scheduling`,
-    "WHEN_IDLE" unless given, in the words of `formatter`). `timeout_s` is 30, or 600 in the background.
+    The model waits for the answer, with two exceptions. With `blocking=False` it goes on talking, and gets the answer
+    when the call ends. With `background=True` it gets an acknowledgement at once, and the result when the call ends,
+    both worded by `formatter`. `scheduling` of the result is "WHEN_IDLE" by default. `timeout_s` is 30 by default, 600
+    in the background.
 
-    Raises `AgentError` naming the function, and the parameter where there is one, when it cannot be declared.
+    Raises `AgentError` naming the function and the parameter that cannot be declared.
     """
 
     def declare(target: Callable[..., Any]) -> Tool:
@@ -130,10 +137,10 @@ def tool(
             raise AgentError(f"{target!r:.80} is not a function", field="function", value=target)
         called = name or getattr(target, "__name__", "")
         if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
-            raise AgentError(f"Tool {called} is a generator", remedy="Return the result", field="function")
-        summary, documented = docstring(target)
+            raise AgentError(f"Tool {called} is a generator", remedy="Return the result instead", field="function")
+        summary, documented = parse_docstring(target)
         mode = _mode(called, blocking, background, scheduling, formatter)
-        takes = lambda: of_function(target, called, documented)  # noqa: E731
+        takes = lambda: from_function(target, called, documented)  # noqa: E731
         return _tool(called, description or summary, target, takes, mode, timeout_s)
 
     return declare if function is None else declare(function)

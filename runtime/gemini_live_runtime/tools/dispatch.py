@@ -1,4 +1,9 @@
-"""Running tools: each call ends exactly once, in a result, an error, a timeout or a cancellation."""
+"""Run tools: each call has exactly one outcome.
+
+Outcomes are a result, an error, a timeout, a cancellation or a refusal. The model waits for an answer to each call id,
+so every exception of a tool becomes an outcome. Plain functions run in threads of their own: they may block, and the
+conversation must not. A thread cannot be cancelled, so a call that ends by its time limit leaves its thread behind.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +21,19 @@ from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
 from gemini_live_runtime.tools.context import Agents
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
-from gemini_live_runtime.tools.results import Outcome, Status, ToolCall, as_object, fault, outcome
+from gemini_live_runtime.tools.results import Outcome, Status, ToolCall, as_object, error_outcome, outcome
 from gemini_live_runtime.tools.running import RunningCall, RunningCalls
 
 __all__ = ["MAX_BACKGROUND", "MAX_CONCURRENT", "Outcome", "Status", "ToolCall", "ToolDispatcher"]
 
 MAX_CONCURRENT = 32
-"""Calls running at once; one more is refused, so that a looping model cannot exhaust the machine."""
+"""Calls that may run at once; further ones are refused, so that a looping model cannot exhaust the machine."""
 MAX_BACKGROUND = 32
-"""Background calls running at once, besides the others."""
+"""Background calls that may run at once, besides the others."""
 
 
 class ToolDispatcher:
-    """Runs the tools of one session, concurrently, each with its own timeout."""
+    """Dispatcher that runs a session's tools concurrently, each with its own timeout."""
 
     def __init__(
         self,
@@ -40,54 +45,60 @@ class ToolDispatcher:
         state: State | None = None,
         agents: Agents | None = None,
     ) -> None:
-        """`on_finished` gets each outcome; `on_notify(tool, text)` what a tool tells the operator.
+        """Index the tools by name.
 
-        `state` is the session's; what tools write there is written as theirs. Raises `AgentError` when two tools have
-        one name, or when a tool wants a state and there is none.
+        `on_finished` gets each outcome, `on_notify(tool, text)` a tool's message to the operator. `state` is the
+        session's; tools are the origin of their writes to it. Raises `AgentError` when two tools have the same name,
+        or when a tool has a `State` parameter and `state` is None.
         """
         self._on_finished = on_finished
         self._on_notify = on_notify
         self._state = state
         self._agents = agents
-        self._made = 0
+        self._generated_ids = 0
         self._closed = False
-        self._answering = RunningCalls(clock=clock)
+        self._foreground = RunningCalls(clock=clock)
         self.background = BackgroundToolTracker(clock=clock)
-        self.tools: Mapping[str, Tool] = _by_name(tools)
+        self.tools: Mapping[str, Tool] = _index_by_name(tools)
         for declared in self.tools.values():
             if declared.wants_state and state is None:
                 raise AgentError(
-                    f"Tool {declared.name} ({declared.defined_at}) wants a State, and this session has none",
+                    f"Tool {declared.name} ({declared.defined_at}) has a State parameter, but the session has no state",
+                    remedy="Give the session a State, or remove the parameter",
                     field="state",
                 )
 
     def replace(self, tools: Iterable[Tool]) -> None:
-        """Run these from now on; calls under way go on. Raises `AgentError` when two have one name."""
-        self.tools = _by_name(tools)
+        """Replace the tools; running calls go on.
+
+        Raises `AgentError` when two tools have the same name.
+        """
+        self.tools = _index_by_name(tools)
 
     @property
     def open_calls(self) -> int:
-        """Calls that have not ended, background ones too."""
-        return self._answering.active_count + self.background.active_count
+        """Number of running calls, background calls included."""
+        return self._foreground.active_count + self.background.active_count
 
     @property
     def active_ids(self) -> list[str]:
-        """Ids of the calls that have not ended."""
-        return [*self._answering.active_ids, *self.background.active_ids]
+        """Ids of the running calls, background calls included."""
+        return [*self._foreground.active_ids, *self.background.active_ids]
 
     def mode_of(self, name: str) -> ToolExecutionMode:
-        """How calls of tool `name` are answered; an unknown one is refused in the standard way."""
+        """Return the mode of tool `name`; the standard mode for an unknown tool."""
         declared = self.tools.get(name)
         return STANDARD if declared is None else declared.mode
 
     def start(self, call_id: str, name: str, args: Mapping[str, Any]) -> str:
-        """Run a call; its outcome arrives through `on_finished`. Its id, made up when `call_id` is empty.
+        """Start a call, and return its id; `on_finished` gets the outcome.
 
-        A call that is refused ends before this returns. Raises `ValueError` when a call of this id is running.
+        An empty `call_id` is replaced by a generated one. `on_finished` gets a refusal before this returns. Raises
+        `ValueError` when a call with this id is running.
         """
         if not call_id:
-            self._made += 1
-            call_id = f"unnumbered-{self._made}"
+            self._generated_ids += 1
+            call_id = f"unnumbered-{self._generated_ids}"
         call = ToolCall(call_id, name, dict(args))
         if self._closed:
             self._on_finished(outcome(call, "cancelled", {}))
@@ -97,10 +108,10 @@ class ToolDispatcher:
             known = ", ".join(self.tools) or "none"
             return self._refuse(call, f"There is no tool {name}. Tools: {known}.")
         in_background = declared.mode.is_background
-        where, most = (self.background, MAX_BACKGROUND) if in_background else (self._answering, MAX_CONCURRENT)
-        if where.active_count >= most:
-            return self._refuse(call, f"Too many {'background ' if in_background else ''}tools are running ({most}).")
-        return where.spawn(
+        calls, limit = (self.background, MAX_BACKGROUND) if in_background else (self._foreground, MAX_CONCURRENT)
+        if calls.active_count >= limit:
+            return self._refuse(call, f"Too many {'background ' if in_background else ''}tools are running ({limit}).")
+        return calls.spawn(
             call,
             lambda running: self._run(declared, running),
             timeout_s=declared.timeout_s,
@@ -108,13 +119,16 @@ class ToolDispatcher:
         )
 
     def cancel(self, call_id: str) -> bool:
-        """Cancel a running call; False when it is not running. The cancellation reaches the tool."""
-        return bool(self._answering.cancel([call_id]) or self.background.cancel([call_id]))
+        """Cancel a running call and its tool; return False when it is not running."""
+        return bool(self._foreground.cancel([call_id]) or self.background.cancel([call_id]))
 
     async def close(self) -> None:
-        """Cancel everything and wait for it to end; a tool that does not is left behind. Nothing is begun any more."""
+        """Cancel every call and wait for the tools to end, at most `GRACE_S`.
+
+        Later calls are cancelled at once.
+        """
         self._closed = True
-        await asyncio.gather(self._answering.close(), self.background.close())
+        await asyncio.gather(self._foreground.close(), self.background.close())
 
     def _refuse(self, call: ToolCall, reason: str) -> str:
         self._on_finished(outcome(call, "refused", {"error": reason}, reason))
@@ -127,7 +141,7 @@ class ToolDispatcher:
             self._notifier(declared.name),
             state=self._state,
             cancelled=running.cancelled,
-            agents=None if self._agents is None else _FromAnyThread(self._agents),
+            agents=None if self._agents is None else _ThreadSafeAgents(self._agents),
         )
         try:
             with writing_as(Origin("tool", declared.name)):
@@ -137,32 +151,32 @@ class ToolDispatcher:
             return outcome(call, "refused", {"error": str(error)}, str(error))
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
-        except BaseException as error:  # whatever a tool raises, the call has its one answer
-            return fault(call, error)
-        # An object with an error in it is how a tool says that it did not succeed, to the protocol as well.
+        except BaseException as error:  # not only Exception: the model waits for an answer
+            return error_outcome(call, error)
+        # The Live API documents an object with `error` as the way to report failure.
         return outcome(call, "error" if result.get("error") else "ok", result)
 
     def _notifier(self, name: str) -> Callable[[str], None]:
-        """What passes a tool's words on, from the loop or from the thread that a plain function runs in."""
+        """Return a thread-safe function that sends a tool's message to the operator."""
         loop = asyncio.get_running_loop()
 
         def notify(text: str) -> None:
-            # Once the loop has ended there is nobody left to tell.
+            # A thread may outlive the loop; its messages are then dropped.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._on_notify, name, text)
 
         return notify
 
 
-class _FromAnyThread:
-    """Background agents for a tool, which may run in a thread of its own: they belong to the loop."""
+class _ThreadSafeAgents:
+    """Background agents for a tool that may run in a thread; they belong to the loop."""
 
     def __init__(self, agents: Agents) -> None:
         self._agents = agents
         self._loop = asyncio.get_running_loop()
 
     def dispatch(self, name: str, agent: Any, state: State, *, timeout_s: float | None = None) -> None:
-        """As `Agents.dispatch`."""
+        """Dispatch on the loop; see `Agents.dispatch`."""
 
         async def begin() -> None:
             self._agents.dispatch(name, agent, state, timeout_s=timeout_s)
@@ -175,7 +189,7 @@ class _FromAnyThread:
             self._agents.dispatch(name, agent, state, timeout_s=timeout_s)
 
 
-def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+def _index_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     table: dict[str, Tool] = {}
     for declared in tools:
         earlier = table.get(declared.name)
@@ -193,7 +207,7 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
 async def _call(function: Callable[..., Any], bound: dict[str, Any], timeout_s: float) -> Any:
     if inspect.iscoroutinefunction(function):
         return await function(**bound)
-    # A plain function may block; the conversation must not.
+    # In virtual time a thread takes no time; without the hold its timeout would fire first.
     with hold_time(timeout_s):
         result = await call_in_thread(lambda: function(**bound), "tool")
     return await result if inspect.isawaitable(result) else result

@@ -1,4 +1,9 @@
-"""What a tool's function takes: the model's arguments, and what is passed in besides."""
+"""Read a tool function's signature, and bind the model's arguments to it.
+
+Parameters annotated `ToolContext` or `State` are injected: the model does not see them. Annotations may be strings with
+names that only type checkers import, or names local to the function that declares the tool, so they are evaluated with
+the names of every enclosing scope that is still running.
+"""
 
 from __future__ import annotations
 
@@ -26,53 +31,60 @@ Injected = Literal["context", "state"]
 _ARGUMENT_LINE = re.compile(r"^(\s*)(\w+)(?:\s*\([^)]*\))?\s*:\s+(.+)$")
 _INJECTED_NAME = re.compile(r"""['"]?(?:[\w.]+\.)?(State|ToolContext)(?:\s*\|\s*None)?['"]?""")
 _INJECTED_AS = {"state": "State", "context": "ToolContext", "ctx": "ToolContext"}
-_FAULTS_NAMED = 5
+_MAX_FAULTS = 5
 
 
-class BadArguments(ValueError):  # noqa: N818 - reads as what it is
-    """The model's arguments do not fit the declaration; the text is for the model."""
+class BadArguments(ValueError):  # noqa: N818 - public under this name
+    """Arguments that do not fit the declaration; the text is for the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """A function's parameters. `schema` is the JSON schema of the model's part."""
+    """Parameters of a tool's function.
+
+    `schema` is the JSON schema of the model's arguments, `injected` has the other parameters by name.
+    """
 
     schema: dict[str, Any]
     injected: Mapping[str, Injected]
     model: type[BaseModel] | None = None
-    """Checks and converts the arguments; None when they go as one object into the parameter `whole`."""
+    """Model that validates the arguments; None when `dict_parameter` takes them as one dict."""
     names: tuple[str, ...] = ()
-    """The parameters behind the model's fields, in their order."""
-    whole: str = ""
+    """Parameter names in the order of the model's fields."""
+    dict_parameter: str = ""
+    """Name of the parameter that takes all arguments as one dict."""
 
     def bind(self, tool: str, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
-        """Keyword arguments; raises `BadArguments` naming every field that does not fit."""
+        """Return keyword arguments; raise `BadArguments` naming the faulty fields."""
         if self.model is None:
             value, faults = check_arguments(self.schema, args)
-            bound: dict[str, Any] = {self.whole: value}
+            bound: dict[str, Any] = {self.dict_parameter: value}
         else:
-            bound, faults = self._validated(self.model, args)
+            bound, faults = self._validate(self.model, args)
         if faults:
-            raise BadArguments(f"Bad arguments for {tool}: {'; '.join(faults[:_FAULTS_NAMED])}")
+            raise BadArguments(f"Bad arguments for {tool}: {'; '.join(faults[:_MAX_FAULTS])}")
         for name, kind in self.injected.items():
             bound[name] = context if kind == "context" else _state(tool, context)
         return bound
 
-    def _validated(self, model: type[BaseModel], args: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    def _validate(self, model: type[BaseModel], args: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         try:
             values = model.model_validate(dict(args))
         except ValidationError as error:
             faults = error.errors(include_url=False, include_input=False, include_context=False)
             return {}, [f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}" for fault in faults]
-        return {name: getattr(values, _field(index)) for index, name in enumerate(self.names)}, []
+        return {name: getattr(values, _field_name(index)) for index, name in enumerate(self.names)}, []
 
 
-def of_function(function: Callable[..., Any], tool: str, documented: Mapping[str, str]) -> Parameters:
-    """The parameters of a function whose annotations are the schema."""
+def from_function(function: Callable[..., Any], tool: str, documented: Mapping[str, str]) -> Parameters:
+    """Return the parameters of a function whose annotations are the schema.
+
+    `documented` has descriptions by parameter name. Raises `AgentError`.
+    """
     injected: dict[str, Injected] = {}
     fields: dict[str, Any] = {}
-    for parameter, annotation in _annotated(function, tool):
-        kind = _injected(annotation)
+    for parameter, annotation in _annotated_parameters(function, tool):
+        kind = _injection(annotation)
         if kind is None:
             fields[parameter.name] = _field_of(parameter, annotation, tool, documented.get(parameter.name, ""))
         else:
@@ -80,7 +92,7 @@ def of_function(function: Callable[..., Any], tool: str, documented: Mapping[str
     try:
         model, schema = _model(tool, fields)
     except Exception as error:
-        name = _culprit(tool, fields)
+        name = _failing_parameter(tool, fields)
         where = f" {name}" if name else "s"
         raise AgentError(
             f"Tool {tool}: no schema can be made of its parameter{where}: {error}", field=name or "parameters"
@@ -88,12 +100,15 @@ def of_function(function: Callable[..., Any], tool: str, documented: Mapping[str
     return Parameters(to_live_schema(schema, tool), injected, model, tuple(fields))
 
 
-def of_schema(function: Callable[..., Any], tool: str, schema: Mapping[str, Any]) -> Parameters:
-    """The parameters of a function that takes all arguments as one object, described by `schema`."""
+def from_schema(function: Callable[..., Any], tool: str, schema: Mapping[str, Any]) -> Parameters:
+    """Return the parameters of a function that takes all arguments as one dict.
+
+    Raises `AgentError`.
+    """
     injected: dict[str, Injected] = {}
     taking: list[str] = []
-    for parameter, annotation in _annotated(function, tool):
-        kind = _injected(annotation)
+    for parameter, annotation in _annotated_parameters(function, tool):
+        kind = _injection(annotation)
         if kind is not None:
             injected[parameter.name] = kind
         elif parameter.default is parameter.empty or not taking:
@@ -104,11 +119,11 @@ def of_schema(function: Callable[..., Any], tool: str, schema: Mapping[str, Any]
             f"{len(taking)} parameters",
             field="function",
         )
-    return Parameters(to_live_schema(schema, tool), injected, whole=taking[0])
+    return Parameters(to_live_schema(schema, tool), injected, dict_parameter=taking[0])
 
 
-def docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """The first paragraph, and the entries of the `Args:` section (Google style)."""
+def parse_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """Return a docstring's first paragraph, and its `Args:` section (Google style)."""
     text = inspect.getdoc(function) or ""
     summary = " ".join(text.split("\n\n", 1)[0].split())
     documented: dict[str, str] = {}
@@ -137,8 +152,11 @@ def _state(tool: str, context: ToolContext) -> State:
 # -- annotations -------------------------------------------------------------------------------------------------------
 
 
-def _annotated(function: Callable[..., Any], tool: str) -> list[tuple[inspect.Parameter, Any]]:
-    """Each parameter with its annotation, evaluated; a text where there is none."""
+def _annotated_parameters(function: Callable[..., Any], tool: str) -> list[tuple[inspect.Parameter, Any]]:
+    """Return each parameter with its evaluated annotation; `str` without one.
+
+    Raises `AgentError` for a parameter that cannot be declared.
+    """
     try:
         parameters = list(_signature(function).parameters.values())
     except (TypeError, ValueError) as error:
@@ -152,7 +170,7 @@ def _annotated(function: Callable[..., Any], tool: str) -> list[tuple[inspect.Pa
                 field=parameter.name,
             )
         if parameter.annotation is not parameter.empty:
-            found.append((parameter, _evaluated(parameter.annotation, function, tool, parameter.name)))
+            found.append((parameter, _evaluate(parameter.annotation, function, tool, parameter.name)))
         elif index == 0 and parameter.name in ("self", "cls"):
             raise AgentError(
                 f"Tool {tool} is a method without its object",
@@ -175,12 +193,12 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
     if sys.version_info >= (3, 14):
         import annotationlib
 
-        # Names that only type checkers import must not end the declaration.
+        # The default format raises for names that only type checkers import.
         return inspect.signature(function, annotation_format=annotationlib.Format.FORWARDREF)
     return inspect.signature(function)
 
 
-def _evaluated(raw: Any, function: Callable[..., Any], tool: str, parameter: str) -> Any:
+def _evaluate(raw: Any, function: Callable[..., Any], tool: str, parameter: str) -> Any:
     holder = _plain_function(function)
 
     def carrier() -> None: ...
@@ -190,8 +208,8 @@ def _evaluated(raw: Any, function: Callable[..., Any], tool: str, parameter: str
         local_names = _enclosing_names(holder) | _closure(holder)
         return get_type_hints(carrier, getattr(holder, "__globals__", {}), local_names, include_extras=True)[parameter]
     except Exception as error:
-        failure = error  # Python forgets `error` at the end of this block.
-    # A name that only type checkers import is known by its spelling.
+        failure = error  # `error` is unbound at the end of this block.
+    # State and ToolContext are often imported for type checkers only: accept their spelling.
     spelled = _INJECTED_NAME.fullmatch(raw if isinstance(raw, str) else getattr(raw, "__forward_arg__", ""))
     if spelled is not None:
         return State if spelled.group(1) == "State" else ToolContext
@@ -201,7 +219,7 @@ def _evaluated(raw: Any, function: Callable[..., Any], tool: str, parameter: str
 
 
 def _plain_function(function: Any) -> Any:
-    """The function whose text holds the annotations."""
+    """Return the function that has the annotations, inside partials, objects and methods."""
     while isinstance(function, functools.partial):
         function = function.func
     if not inspect.isroutine(function) and not isinstance(function, type):
@@ -222,7 +240,7 @@ def _closure(function: Any) -> dict[str, Any]:
 
 
 def _enclosing_names(function: Any) -> dict[str, Any]:
-    """The local names of the functions and classes around `function` that are still being run."""
+    """Return the local names of the enclosing functions and classes on the stack."""
     qualified, module = getattr(function, "__qualname__", ""), getattr(function, "__globals__", None)
     found: dict[str, Any] = {}
     frame: types.FrameType | None = sys._getframe(1)
@@ -233,20 +251,20 @@ def _enclosing_names(function: Any) -> dict[str, Any]:
     return found
 
 
-def _bare(annotation: Any) -> tuple[Any, bool]:
-    """The annotation without `Annotated` and without None, and whether None was there."""
+def _unwrap_optional(annotation: Any) -> tuple[Any, bool]:
+    """Return an annotation without `Annotated` and None, and True if it had None."""
     origin = get_origin(annotation)
     if origin is Annotated:
-        return _bare(get_args(annotation)[0])
+        return _unwrap_optional(get_args(annotation)[0])
     if origin in (Union, types.UnionType):
         rest = [item for item in get_args(annotation) if item is not types.NoneType]
         if len(rest) < len(get_args(annotation)):
-            return (_bare(rest[0])[0] if len(rest) == 1 else annotation), True
+            return (_unwrap_optional(rest[0])[0] if len(rest) == 1 else annotation), True
     return annotation, False
 
 
-def _injected(annotation: Any) -> Injected | None:
-    bare, _ = _bare(annotation)
+def _injection(annotation: Any) -> Injected | None:
+    bare, _ = _unwrap_optional(annotation)
     return "context" if bare is ToolContext else "state" if bare is State else None
 
 
@@ -254,9 +272,9 @@ def _injected(annotation: Any) -> Injected | None:
 
 
 class _Schema(GenerateJsonSchema):
-    """Schemas with one type a value where pydantic would offer two."""
+    """Schema generator that gives decimals one type, where pydantic gives two."""
 
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - as its base has it
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - declared so in the base class
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         bounds = {key: float(schema[key]) for key in ("ge", "gt", "le", "lt") if schema.get(key) is not None}
@@ -272,25 +290,25 @@ def _field_of(parameter: inspect.Parameter, annotation: Any, tool: str, descript
             field=parameter.name,
         )
     if default is parameter.empty:
-        # The schema cannot offer null, so leaving it out is how a model says None.
-        default = None if _bare(annotation)[1] else ...
+        # The Live subset has no null: the model leaves the argument out instead.
+        default = None if _unwrap_optional(annotation)[1] else ...
     extra = {"description": description} if description else {}
     return annotation, Field(default, alias=parameter.name, **extra)  # type: ignore[call-overload]
 
 
-def _field(index: int) -> str:
-    """The model's name for a parameter: its own could be one that pydantic keeps for itself."""
+def _field_name(index: int) -> str:
+    """Return a field name; a parameter's own could be reserved by pydantic."""
     return f"parameter_{index}"
 
 
 def _model(tool: str, fields: Mapping[str, Any]) -> tuple[type[BaseModel], dict[str, Any]]:
-    named = {_field(index): field for index, field in enumerate(fields.values())}
+    named = {_field_name(index): field for index, field in enumerate(fields.values())}
     model: type[BaseModel] = create_model(f"{tool}_arguments", __config__=ConfigDict(extra="ignore"), **named)
     return model, model.model_json_schema(schema_generator=_Schema)
 
 
-def _culprit(tool: str, fields: Mapping[str, Any]) -> str:
-    """The parameter of which no schema can be made."""
+def _failing_parameter(tool: str, fields: Mapping[str, Any]) -> str:
+    """Return the first parameter without a schema, or ""."""
     for name, field in fields.items():
         try:
             _model(tool, {name: field})

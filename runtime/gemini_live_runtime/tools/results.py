@@ -1,4 +1,4 @@
-"""A call and how it ended."""
+"""Represent a tool call and its outcome."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's call of a tool."""
+    """Call of a tool by the model."""
 
     call_id: str
     name: str
@@ -27,7 +27,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one call ended; `result` is always an object. `cause` is for the log, not for the model."""
+    """Outcome of one call, after `ms` milliseconds.
+
+    `result` is a JSON object for the model, `cause` a sentence for the log.
+    """
 
     call_id: str
     name: str
@@ -36,32 +39,33 @@ class Outcome:
     ms: float
     cause: str = ""
     trace: str = ""
-    """The traceback of a tool that raised, for the journal."""
+    """Traceback of a tool that raised, for the journal."""
     args: Mapping[str, Any] = field(default_factory=dict)
-    """What the call was made with."""
+    """Arguments of the call."""
 
     @property
     def call(self) -> ToolCall:
-        """The call that ended."""
+        """Call that ended."""
         return ToolCall(self.call_id, self.name, self.args)
 
 
 def outcome(call: ToolCall, status: Status, result: dict[str, Any], cause: str = "", trace: str = "") -> Outcome:
-    """The outcome of `call`; whoever ran it stamps the time."""
+    """Return an outcome of `call`; the runner sets `ms`."""
     return Outcome(call.call_id, call.name, status, result, 0.0, cause, trace, call.args)
 
 
-def fault(call: ToolCall, error: BaseException) -> Outcome:
-    """The outcome of a call whose code raised."""
-    said = f"it called sys.exit({error})" if isinstance(error, SystemExit) else str(error)
+def error_outcome(call: ToolCall, error: BaseException) -> Outcome:
+    """Return the outcome of a call whose tool raised."""
+    text = f"it called sys.exit({error})" if isinstance(error, SystemExit) else str(error)
     trace = "".join(traceback.format_exception(error))
-    return outcome(call, "error", {"error": said or type(error).__name__}, f"{type(error).__name__}: {error}", trace)
+    return outcome(call, "error", {"error": text or type(error).__name__}, f"{type(error).__name__}: {error}", trace)
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """The JSON object of a tool's return value: an object as it is, anything else under `output`.
+    """Return a tool's return value as a JSON object.
 
-    Numbers that JSON does not have (NaN, infinities) become null. Raises `TypeError` for what cannot be written.
+    A mapping, a dataclass or a pydantic model becomes the object itself, any other value its `output`. NaN and
+    infinities become null. Raises `TypeError` for a value that JSON cannot hold.
     """
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")

@@ -77,7 +77,7 @@ def test_a_tool_that_wants_a_state_needs_a_session_that_has_one() -> None:
     def note(state: State) -> None:
         """Note."""
 
-    with pytest.raises(AgentError, match=r"note \(test_dispatch_context.py:\d+\) wants a State"):
+    with pytest.raises(AgentError, match=r"note \(test_dispatch_context.py:\d+\) has a State parameter"):
         Bench(note)
 
 

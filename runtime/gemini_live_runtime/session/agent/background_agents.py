@@ -12,7 +12,7 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.store import State
-from gemini_live_runtime.tools.results import Outcome, ToolCall, fault, outcome
+from gemini_live_runtime.tools.results import Outcome, ToolCall, error_outcome, outcome
 from gemini_live_runtime.tools.running import RunningCall, RunningCalls
 
 DEFAULT_TIMEOUT_S = 300.0
@@ -163,7 +163,7 @@ async def _work(running: RunningCall, run: _Run) -> Outcome:
     except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # whatever an agent raises stays in its run
-        return fault(running.call, error)
+        return error_outcome(running.call, error)
     return outcome(running.call, "ok", {"output": text})
 
 
