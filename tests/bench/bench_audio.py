@@ -207,7 +207,7 @@ class Linear:
         error, _ = self._filter.step(self._far.pop(0), frame)
         return np.clip(np.rint(error), -32768, 32767).astype(np.int16)
 
-    def disturbed(self) -> None:
+    def on_frames_lost(self) -> None:
         """The filter alone re-adapts by itself."""
 
 

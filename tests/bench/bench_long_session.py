@@ -113,7 +113,7 @@ class Loudspeaker(BenchAudio):
         assert self.listener is not None
         asyncio.get_running_loop().call_later(0.2, self.listener.playback_drained, gen)
 
-    def heard(self, gen: int) -> int:
+    def played_samples(self, gen: int) -> int:
         return 480
 
 

@@ -15,7 +15,7 @@ from gemini_live_runtime.audio.interface import (
     MicChunk,
     OpenDevice,
 )
-from gemini_live_runtime.audio.relay import LoopRelay
+from gemini_live_runtime.audio.loop_listener import LoopListener
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
@@ -39,13 +39,13 @@ class BenchAudio:
     """An `AudioIO` with an open microphone that delivers through the product's relay, and a loudspeaker that counts."""
 
     def __init__(self) -> None:
-        self.relay: LoopRelay | None = None
+        self.relay: LoopListener | None = None
         self.listener: AudioListener | None = None
         self.played = 0
 
     async def open(self, listener: AudioListener) -> AudioOpened:
         self.listener = listener
-        self.relay = LoopRelay(asyncio.get_running_loop(), listener)
+        self.relay = LoopListener(asyncio.get_running_loop(), listener)
         return AudioOpened(
             OpenDevice("input", "bench", 16_000, 10.0), OpenDevice("output", "bench", 24_000, 10.0), (), ""
         )
@@ -67,7 +67,7 @@ class BenchAudio:
     def cut(self, cut_below: int) -> None:
         return None
 
-    def heard(self, gen: int) -> int:
+    def played_samples(self, gen: int) -> int:
         return 0
 
     def set_microphone(self, on: bool) -> None:

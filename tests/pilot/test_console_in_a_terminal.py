@@ -51,14 +51,14 @@ print("OUTCOME")
 """
 
 SINGLE_PROCESS = """
-from gemini_live_runtime.audio import quiet
+from gemini_live_runtime.audio import native_stderr
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.engine import assemble
 from gemini_live_tui.cli import main
 
 class Hushed(NoAudio):
     async def open(self, listener):
-        quiet.hush()
+        native_stderr.silence()
         return await super().open(listener)
 
 assemble.make_audio = lambda spec: Hushed()

@@ -66,7 +66,7 @@ class ScriptedDevice:
         self._waiting = deque(item for item in self._waiting if item[0] >= self._cut_below)
         self._open = [gen for gen in self._open if gen >= self._cut_below]
 
-    def heard(self, gen: int) -> int:
+    def played_samples(self, gen: int) -> int:
         return self._heard[gen]
 
     def set_microphone(self, on: bool) -> None:

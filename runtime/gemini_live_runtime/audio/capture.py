@@ -11,7 +11,7 @@ from gemini_live_runtime.audio.levels import LevelMeter, mean_square
 from gemini_live_runtime.audio.resample import Resampler
 from gemini_live_runtime.audio.ring import SampleRing
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
-from gemini_live_runtime.audio.voice import VoiceMark
+from gemini_live_runtime.audio.voice_detector import VoiceDetector
 
 WAIT_FRAMES = 4
 """How far the microphone may run ahead of what is played before silence is taken for it (40 ms)."""
@@ -83,7 +83,7 @@ class Capture:
         self._least_waiting = FAR_LIMIT_FRAMES
         # The streams start one after the other: the first look comes early, before anything is played.
         self._frames_watched = _SLACK_WINDOW_FRAMES - 10
-        self._voice = VoiceMark()
+        self._voice = VoiceDetector()
         self.erle = ErleMeter()
         self.mic_level = LevelMeter()
         self.clean_level = LevelMeter()
@@ -155,7 +155,7 @@ class Capture:
         if excess:
             far.skip(excess)
             self.far_dropped += excess
-            self._canceller.disturbed()
+            self._canceller.on_frames_lost()
 
     def _moment(self, now: float) -> float:
         """When the device handed over the last sample of the frame just taken."""
@@ -170,7 +170,7 @@ class Capture:
         if waiting <= WAIT_FRAMES:
             return None
         self.far_missing += 1
-        self._canceller.disturbed()
+        self._canceller.on_frames_lost()
         return _SILENCE
 
     def _meter_only(self) -> None:

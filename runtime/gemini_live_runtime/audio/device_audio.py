@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gemini_live_runtime.audio import quiet
+from gemini_live_runtime.audio import native_stderr
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
 from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
 from gemini_live_runtime.audio.interface import (
@@ -19,10 +19,10 @@ from gemini_live_runtime.audio.interface import (
     Direction,
     OpenDevice,
 )
+from gemini_live_runtime.audio.loop_listener import LoopListener
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.playout import Playout
 from gemini_live_runtime.audio.probe import NO_PORTAUDIO, list_devices
-from gemini_live_runtime.audio.relay import LoopRelay
 from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream, closing_hangs
 from gemini_live_runtime.audio.warm_up import make_canceller
 from gemini_live_runtime.audio.worker import AudioWorker, lead_slots
@@ -102,7 +102,7 @@ class DeviceAudio:
         self._load = load
         self._probe = probe
         self._worker: AudioWorker | None = None
-        self._relay: LoopRelay | None = None
+        self._relay: LoopListener | None = None
         self._pipeline: AudioPipeline | None = None
         self._hushed = False
         self._microphone_on = True
@@ -110,7 +110,7 @@ class DeviceAudio:
 
     async def open(self, listener: AudioListener) -> AudioOpened:
         """Probe in a child, then open here. Every part that could not be opened is a sentence in `problems`."""
-        relay = self._relay = LoopRelay(asyncio.get_running_loop(), listener)
+        relay = self._relay = LoopListener(asyncio.get_running_loop(), listener)
         self._closed = False
         found = await _outside(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
         if found.problem:
@@ -171,14 +171,14 @@ class DeviceAudio:
         if self._closed:
             await self.close()
 
-    def _tell_lost(self, relay: LoopRelay, lost: Mapping[Direction, DeviceStream], reason: str) -> None:
+    def _tell_lost(self, relay: LoopListener, lost: Mapping[Direction, DeviceStream], reason: str) -> None:
         for direction in lost:
             relay.device_lost(direction, reason)
 
     async def _load_portaudio(self, found: DeviceList) -> tuple[Any, tuple[SoundDevice, ...]]:
         """PortAudio, and the devices of `found` as this process numbers them; raises DeviceError."""
         if not self._hushed:
-            quiet.hush()
+            native_stderr.silence()
             self._hushed = True
         portaudio = await _outside(self._load, OPEN_TIMEOUT_S, None)
         if portaudio is None:
@@ -187,7 +187,7 @@ class DeviceAudio:
 
     async def _open_streams(
         self,
-        relay: LoopRelay,
+        relay: LoopListener,
         portaudio: Any,
         chosen: dict[Direction, SoundDevice],
         problems: list[str],
@@ -287,9 +287,9 @@ class DeviceAudio:
             self._pipeline.playout.cut(cut_below)
             self._nudge()
 
-    def heard(self, gen: int) -> int:
+    def played_samples(self, gen: int) -> int:
         """Samples of `gen` consumed by now."""
-        return self._pipeline.playout.heard(gen) if self._pipeline is not None else 0
+        return self._pipeline.playout.played_samples(gen) if self._pipeline is not None else 0
 
     def set_microphone(self, on: bool) -> None:
         """Deliver microphone chunks or not."""
@@ -335,7 +335,7 @@ class DeviceAudio:
     def _unhush(self) -> None:
         if self._hushed:
             self._hushed = False
-            quiet.unhush()
+            native_stderr.restore()
 
 
 async def _outside(work: Callable[[], T], timeout: float, otherwise: T) -> T:

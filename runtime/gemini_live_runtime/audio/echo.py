@@ -33,7 +33,7 @@ class EchoCanceller(Protocol):
         """The microphone's frame without the echo of what was rendered."""
         ...
 
-    def disturbed(self) -> None:
+    def on_frames_lost(self) -> None:
         """Frames of one side were lost: what was learned of the echo's delay holds no more."""
         ...
 
@@ -50,7 +50,7 @@ class NoCanceller:
         """The same frame."""
         return frame
 
-    def disturbed(self) -> None:
+    def on_frames_lost(self) -> None:
         """Nothing was learned."""
 
 
@@ -89,7 +89,7 @@ class Aec3:
         """Cancel and suppress."""
         return self.process(frame, self._far.take())
 
-    def disturbed(self) -> None:
+    def on_frames_lost(self) -> None:
         """It notices by itself."""
 
     def process(self, near: Int16, far: Int16) -> Int16:
@@ -160,7 +160,7 @@ class LinearThenAec3:
             left = np.clip(np.rint(error), -32768, 32767).astype(np.int16)
         return self._blend(self._aec3.process(left, far), left, share)
 
-    def disturbed(self) -> None:
+    def on_frames_lost(self) -> None:
         """Both stages notice by themselves, after a moment."""
 
     def _blend(self, suppressed: Int16, left: Int16, share: float) -> Int16:

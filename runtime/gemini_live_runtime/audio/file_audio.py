@@ -151,9 +151,9 @@ class FileAudio:
             self._pipeline.playout.cut(cut_below)
             self._pipeline.playout.step(asyncio.get_running_loop().time())
 
-    def heard(self, gen: int) -> int:
+    def played_samples(self, gen: int) -> int:
         """Samples of `gen` consumed by now."""
-        return self._pipeline.playout.heard(gen) if self._pipeline is not None else 0
+        return self._pipeline.playout.played_samples(gen) if self._pipeline is not None else 0
 
     def set_microphone(self, on: bool) -> None:
         """Deliver chunks or hold the file."""

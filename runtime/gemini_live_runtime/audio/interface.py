@@ -105,7 +105,7 @@ class AudioIO(Protocol):
         """
         ...
 
-    def heard(self, gen: int) -> int:
+    def played_samples(self, gen: int) -> int:
         """Samples of `gen` (24 kHz) that the device has consumed by now, at most one block behind.
 
         `playback_heard` tells the same later: by the output's latency, and in spans.

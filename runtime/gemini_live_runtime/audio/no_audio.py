@@ -49,7 +49,7 @@ class NoAudio:
             self._playout.cut(cut_below)
             self._soon()
 
-    def heard(self, gen: int) -> int:
+    def played_samples(self, gen: int) -> int:
         """Nothing is ever heard."""
         return 0
 

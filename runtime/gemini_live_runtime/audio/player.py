@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, BinaryIO, TextIO
 
-from gemini_live_runtime.audio.helper import open_devices
+from gemini_live_runtime.audio.device_helper import open_devices
 from gemini_live_runtime.audio.interface import MODEL_RATE, AudioIO, Direction, MicChunk
 from gemini_live_runtime.threads import start_daemon_thread
 
@@ -98,7 +98,7 @@ class Player:
             await self._audio.close()
 
     def _feed(self) -> None:
-        while self._given - self._audio.heard(_ONE) < AHEAD_S * MODEL_RATE and not self.blocks.empty():
+        while self._given - self._audio.played_samples(_ONE) < AHEAD_S * MODEL_RATE and not self.blocks.empty():
             pcm = self._odd + self.blocks.get_nowait()
             whole = len(pcm) // 2 * 2
             self._odd = pcm[whole:]
@@ -107,7 +107,7 @@ class Player:
                 self._given += whole // 2
 
     def _tell(self) -> None:
-        position = self._audio.heard(_ONE)
+        position = self._audio.played_samples(_ONE)
         if position != self._told:
             self._told = position
             self._report({"report": "position", "samples": position})

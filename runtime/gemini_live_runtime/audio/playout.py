@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from gemini_live_runtime.audio.interface import MODEL_RATE, AudioListener
-from gemini_live_runtime.audio.playback import Block, PlaybackBuffer
+from gemini_live_runtime.audio.playback_buffer import Block, PlaybackBuffer
 from gemini_live_runtime.audio.resample import Resampler
 from gemini_live_runtime.audio.ring import PlayoutRing
 from gemini_live_runtime.audio.samples import BLOCK, Float32, Int16, to_float
@@ -86,7 +86,7 @@ class Playout:
             self.ring.cut_below = self._cut_below
         self._inbox.append(("cut", self._cut_below, None))
 
-    def heard(self, gen: int) -> int:
+    def played_samples(self, gen: int) -> int:
         """Samples of `gen` that the device has taken, at most a block behind; any thread may ask."""
         return self._taken.get(gen, 0)
 

@@ -6,9 +6,10 @@ import atexit
 import weakref
 from typing import Any, Literal
 
+import numpy as np
 import soxr
 
-from gemini_live_runtime.audio.samples import Float32
+from gemini_live_runtime.audio.samples import Float32, to_float, to_int16
 
 Quality = Literal["LQ", "VHQ"]
 
@@ -38,6 +39,23 @@ class Resampler:
     def release(self) -> None:
         """Let go of the native part; nothing can be processed after it."""
         self._stream = None
+
+
+class PcmConverter:
+    """Converts a stream of mono s16le bytes from `source` to `target` Hz.
+
+    A few milliseconds are held back between calls.
+    """
+
+    __slots__ = ("_resampler", "source")
+
+    def __init__(self, source: int, target: int) -> None:
+        self.source = source
+        self._resampler = Resampler(source, target)
+
+    def convert(self, pcm: bytes) -> bytes:
+        """Return the next piece, converted."""
+        return to_int16(self._resampler.process(to_float(np.frombuffer(pcm, "<i2")))).tobytes()
 
 
 _alive: weakref.WeakSet[Resampler] = weakref.WeakSet()

@@ -82,9 +82,9 @@ class WarmUp:
         out: Int16 = np.rint(clean * gains).astype(np.int16)
         return out
 
-    def disturbed(self) -> None:
+    def on_frames_lost(self) -> None:
         """Samples were lost: what is cancelled now has to be seen again."""
-        self._inner.disturbed()
+        self._inner.on_frames_lost()
         if self.learned:
             self.learned = False
             self._clean = 0

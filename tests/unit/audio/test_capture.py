@@ -11,7 +11,7 @@ from gemini_live_runtime.audio.erle import ErleMeter
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
 from gemini_live_runtime.audio.pipeline import AudioPipeline
-from gemini_live_runtime.audio.voice import VoiceMark
+from gemini_live_runtime.audio.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.warm_up import make_canceller
 
 RATE = 16_000
@@ -157,7 +157,7 @@ def test_the_microphone_waits_a_moment_for_what_is_played_so_that_render_stays_b
             order.append("capture")
             return frame
 
-        def disturbed(self) -> None:
+        def on_frames_lost(self) -> None:
             pass
 
     pipeline = AudioPipeline(Recorder(), Order(), mic_rate=RATE, out_rate=RATE)
@@ -216,7 +216,7 @@ def test_what_the_canceller_hears_as_played_is_after_cut_fade_and_mute() -> None
         def capture(self, frame: np.ndarray) -> np.ndarray:
             return frame
 
-        def disturbed(self) -> None:
+        def on_frames_lost(self) -> None:
             pass
 
     pipeline = AudioPipeline(Recorder(), Ears(), mic_rate=RATE, out_rate=24_000)
@@ -259,7 +259,7 @@ def test_switching_the_microphone_off_stops_chunks_and_blanks_the_voice_mark() -
 
 
 def test_the_voice_mark_comes_with_speech_and_goes_a_third_of_a_second_after_it() -> None:
-    mark = VoiceMark()
+    mark = VoiceDetector()
     changes = []
     sound = np.concatenate([noise(RATE), babble(RATE, 1.5, 5, 0.2), noise(RATE, 2)])
     for number in range(len(sound) // 320):
@@ -273,7 +273,7 @@ def test_the_voice_mark_comes_with_speech_and_goes_a_third_of_a_second_after_it(
 
 
 def test_steady_noise_is_no_voice() -> None:
-    mark = VoiceMark()
+    mark = VoiceDetector()
     sound = int16(np.random.default_rng(0).standard_normal(3 * RATE) * 0.1)
     speaking = [
         mark.add(part.tobytes(), mean_square(part), playing=False) or mark.speaking for part in sound.reshape(-1, 320)

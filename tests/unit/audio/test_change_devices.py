@@ -73,7 +73,7 @@ async def speaking(fake: FourDevices) -> AsyncIterator[tuple[DeviceAudio, Record
     await audio.open(recorder)
     audio.play(1, pcm(np.full(12_000, 10_000)))
     audio.end_of_turn(1)
-    await run(fake, lambda: audio.heard(1) >= 2400)
+    await run(fake, lambda: audio.played_samples(1) >= 2400)
     yield audio, recorder
     await audio.close()
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.audio.playback import PlaybackBuffer
+from gemini_live_runtime.audio.playback_buffer import PlaybackBuffer
 
 MS = 24
 

@@ -45,9 +45,9 @@ class Speaker:
         if self._since is None:
             self._since = asyncio.get_running_loop().time()
         self.played += pcm
-        self.most_ahead = max(self.most_ahead, len(self.played) // 2 - self.heard(gen))
+        self.most_ahead = max(self.most_ahead, len(self.played) // 2 - self.played_samples(gen))
 
-    def heard(self, gen: int) -> int:
+    def played_samples(self, gen: int) -> int:
         passed = 0.0 if self._since is None else asyncio.get_running_loop().time() - self._since
         return min(len(self.played) // 2, round(passed * RATE))
 

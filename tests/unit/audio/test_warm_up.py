@@ -34,7 +34,7 @@ class Learner:
     def capture(self, frame: Int16) -> Int16:
         return (frame * self.left).astype(np.int16)
 
-    def disturbed(self) -> None:
+    def on_frames_lost(self) -> None:
         pass
 
 
@@ -122,7 +122,7 @@ def test_after_lost_samples_the_microphone_is_turned_down_again_for_a_moment() -
     for _ in range(PATIENCE_FRAMES + 1):
         step(warm_up, LOUD, LOUD)
     assert warm_up.learned
-    warm_up.disturbed()
+    warm_up.on_frames_lost()
     assert step(warm_up, SILENCE, LOUD) == 8000
     down = [step(warm_up, LOUD, LOUD) for _ in range(DISTURBED_FRAMES - 1)]
     assert max(down) <= 8000 * 0.01

@@ -49,7 +49,7 @@ from gemini_live_runtime.session.ports.sink import EventSink
 from gemini_live_runtime.text import redactor
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.audio.pcm import PcmConverter
+    from gemini_live_runtime.audio.resample import PcmConverter
     from gemini_live_runtime.conversation.text_model import TextModel
     from gemini_live_runtime.session.debugger.hot_reload import Source
 
@@ -346,7 +346,7 @@ class LiveSession:
                     self._audio.end_of_turn(effect.gen)
                 case Cut():
                     self._audio.cut(effect.cut_below)
-                    heard = self._audio.heard(effect.victim)
+                    heard = self._audio.played_samples(effect.victim)
                     self._perform(self._core.cut_performed(self._now(), effect, heard))
                 case Microphone():
                     self._audio.set_microphone(effect.on)
@@ -398,7 +398,7 @@ class LiveSession:
     def _converter(self, rate: int) -> PcmConverter:
         if self._conversion is None or self._conversion.source != rate:
             # numpy takes a tenth of a second to import, and no server is known to send another rate.
-            from gemini_live_runtime.audio.pcm import PcmConverter
+            from gemini_live_runtime.audio.resample import PcmConverter
 
             self._conversion = PcmConverter(rate, MODEL_RATE)
         return self._conversion

@@ -1,7 +1,7 @@
 """Voice activity on the microphone's audio: when speech starts and ends, in audio time.
 
-Unlike the display's mark (`audio/voice.py`), this decides turns: it takes any chunking, confirms a start, keeps the
-audio that led to it, and counts time in samples, so the same audio always gives the same edges.
+Unlike the displayed mark (`audio/voice_detector.py`), this decides turns: it takes chunks of any size, confirms a
+start, keeps the audio that led to it, and counts time in samples, so the same audio always gives the same edges.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Verdict:
 
 
 @dataclass(slots=True)
-class MicrophoneTrial:
+class MicrophoneCheck:
     """Collects 20 ms chunks (s16le) of the bare microphone and what the voice detector says of them."""
 
     levels: list[float] = field(default_factory=list)
@@ -106,7 +106,7 @@ class MicrophoneTrial:
 
 
 @dataclass(slots=True)
-class EchoTrial:
+class EchoCheck:
     """Collects the meters (20 times a second) of the room first, then of the sound that is played."""
 
     room: list[float] = field(default_factory=list)
@@ -188,7 +188,7 @@ class EchoTrial:
         return Verdict("good", "The echo is taken out: you can speak while the model speaks.")
 
 
-def trial_sound(seconds: float = SOUND_S) -> Int16:
+def echo_check_sound(seconds: float = SOUND_S) -> Int16:
     """A plucked melody at 24 kHz, -20 dBFS: many harmonics and many beginnings, which is what a canceller learns by."""
     count = int(seconds * MODEL_RATE)
     sound = np.zeros(count)

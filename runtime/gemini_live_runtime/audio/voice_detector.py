@@ -20,7 +20,7 @@ _FLOOR_RISE_DB_PER_CHUNK = 0.03
 """1.5 dB a second: the noise floor follows a fan that starts, not a sentence."""
 
 
-class VoiceMark:
+class VoiceDetector:
     """WebRTC's voice activity detector (mode 3) on 20 ms chunks, with a level gate, a majority and a hold.
 
     The detector alone calls any steady loud noise speech; the gate wants the chunk above the noise floor.

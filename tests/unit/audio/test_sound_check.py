@@ -8,16 +8,16 @@ from tests.unit.audio.audio_support import babble, pcm
 
 from gemini_live_runtime.audio.interface import CHUNK_SAMPLES, MIC_RATE, MODEL_RATE
 from gemini_live_runtime.audio.levels import mean_square, power_db
-from gemini_live_runtime.audio.trial import SOUND_S, EchoTrial, MicrophoneTrial, trial_sound
+from gemini_live_runtime.audio.sound_check import SOUND_S, EchoCheck, MicrophoneCheck, echo_check_sound
 from gemini_live_runtime.samples import MeterSample
 
 
-def heard(voice_db: float | None, room_db: float, *, seconds: float = 5.0) -> MicrophoneTrial:
+def heard(voice_db: float | None, room_db: float, *, seconds: float = 5.0) -> MicrophoneCheck:
     """Five seconds of room noise, with a voice in the middle three."""
     rng = np.random.default_rng(1)
     count = int(seconds * MIC_RATE)
     sound = rng.normal(0, 10 ** (room_db / 20), count)
-    trial = MicrophoneTrial()
+    trial = MicrophoneCheck()
     if voice_db is not None:
         start, end = count // 5, count * 4 // 5
         sound[start:end] += babble(MIC_RATE, (end - start) / MIC_RATE, 2, 10 ** (voice_db / 20))[: end - start]
@@ -36,12 +36,12 @@ def heard(voice_db: float | None, room_db: float, *, seconds: float = 5.0) -> Mi
         (heard(0, -60), "fair", "clips", "level down"),
         (heard(None, -50), "poor", "only the room", "Say a sentence"),
         (heard(None, -200), "poor", "silence", "permission"),
-        (MicrophoneTrial(), "poor", "nothing at all", "another"),
+        (MicrophoneCheck(), "poor", "nothing at all", "another"),
     ],
     ids=["clear", "quiet", "noisy", "clipping", "no voice", "muted", "dead"],
 )
 def test_the_verdict_names_what_was_heard_and_the_remedy(
-    trial: MicrophoneTrial, mark: str, said: str, remedy: str
+    trial: MicrophoneCheck, mark: str, said: str, remedy: str
 ) -> None:
     verdict = trial.verdict()
     assert verdict.mark == mark, verdict
@@ -60,8 +60,8 @@ def levels(mic: float, out: float, clean: float = -60.0, erle: float | None = No
     return MeterSample(mic_db=mic, mic_peak_db=mic, clean_db=clean, out_db=out, erle_db=erle)
 
 
-def echo(mic: float, *, room: float = -60.0, clean: float = -60.0, erle: float | None = None) -> EchoTrial:
-    trial = EchoTrial()
+def echo(mic: float, *, room: float = -60.0, clean: float = -60.0, erle: float | None = None) -> EchoCheck:
+    trial = EchoCheck()
     for _ in range(20):
         trial.add(levels(room, -60.0), playing=False)
     for number in range(120):
@@ -79,11 +79,11 @@ def echo(mic: float, *, room: float = -60.0, clean: float = -60.0, erle: float |
         (echo(-30.0, clean=-44.0, erle=14.0), "fair", "Most of the echo"),
         (echo(-30.0, clean=-34.0, erle=4.0), "poor", "hear itself"),
         (echo(-30.0, clean=-30.0, erle=None), "poor", "hear itself"),
-        (EchoTrial(), "poor", "not played"),
+        (EchoCheck(), "poor", "not played"),
     ],
     ids=["headphones", "loud room", "cancelled", "inaudible", "fair", "leaking", "no reading", "nothing"],
 )
-def test_the_echo_verdict_follows_what_comes_back_and_what_is_taken_out(trial: EchoTrial, mark: str, said: str) -> None:
+def test_the_echo_verdict_follows_what_comes_back_and_what_is_taken_out(trial: EchoCheck, mark: str, said: str) -> None:
     verdict = trial.verdict()
     assert (verdict.mark, said in verdict.text) == (mark, True), verdict
 
@@ -95,13 +95,13 @@ def test_how_loud_it_comes_back_is_relative_to_how_loud_it_was_played() -> None:
 
 
 def test_a_device_that_measures_nothing_counts_for_nothing() -> None:
-    trial = EchoTrial()
+    trial = EchoCheck()
     trial.add(MeterSample(), playing=True)
     assert trial.verdict().mark == "poor"
 
 
 def test_the_sound_is_six_seconds_at_minus_twenty_and_never_clips() -> None:
-    sound = trial_sound()
+    sound = echo_check_sound()
     assert len(sound) == int(SOUND_S * MODEL_RATE)
     assert power_db(mean_square(sound)) == pytest.approx(-20, abs=0.5)
     assert np.abs(sound.astype(int)).max() < 32767

@@ -14,7 +14,7 @@ CHUNK_LIMIT = 250
 """20 ms chunks that wait for a stalled loop (5 s); then the oldest is dropped and counted."""
 
 
-class LoopRelay:
+class LoopListener:
     """An `AudioListener` for the worker that calls the real one on the loop's thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, listener: AudioListener) -> None:

@@ -9,12 +9,12 @@ import pytest
 from tests.unit.audio.audio_support import Recorder
 
 from gemini_live_runtime.audio.interface import MicChunk
-from gemini_live_runtime.audio.relay import CHUNK_LIMIT, LoopRelay
+from gemini_live_runtime.audio.loop_listener import CHUNK_LIMIT, LoopListener
 
 
 async def test_chunks_wait_for_a_stalled_loop_up_to_a_limit_then_the_oldest_are_dropped_and_counted() -> None:
     recorder = Recorder()
-    relay = LoopRelay(asyncio.get_running_loop(), recorder)
+    relay = LoopListener(asyncio.get_running_loop(), recorder)
     for number in range(CHUNK_LIMIT + 7):
         relay.mic_chunk(MicChunk(b"", float(number)))
     await asyncio.sleep(0)
@@ -28,7 +28,7 @@ async def test_a_batch_costs_one_wake_up(monkeypatch: pytest.MonkeyPatch) -> Non
     wakes: list[Awaitable[None] | None] = []
     real = loop.call_soon_threadsafe
     monkeypatch.setattr(loop, "call_soon_threadsafe", lambda *call: (wakes.append(None), real(*call))[1])
-    relay = LoopRelay(loop, Recorder())
+    relay = LoopListener(loop, Recorder())
     for number in range(50):
         relay.mic_chunk(MicChunk(b"", float(number)))
         relay.voice(True)
@@ -38,7 +38,7 @@ async def test_a_batch_costs_one_wake_up(monkeypatch: pytest.MonkeyPatch) -> Non
 
 async def test_after_closing_a_relay_tells_nothing_more() -> None:
     recorder = Recorder()
-    relay = LoopRelay(asyncio.get_running_loop(), recorder)
+    relay = LoopListener(asyncio.get_running_loop(), recorder)
     relay.voice(True)
     relay.close()
     relay.voice(False)

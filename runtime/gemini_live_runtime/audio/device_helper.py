@@ -1,4 +1,4 @@
-"""Levels and sound tests for a console, in a process of its own: `python -m gemini_live_runtime.audio.helper`.
+"""Levels and sound tests for a console, in a process of its own: `python -m gemini_live_runtime.audio.device_helper`.
 
 A console opens no device itself, and some sound systems abort the process that asks them. One JSON object a line.
 Orders on standard input: `{"order": "levels", "input": DEVICE}`, `{"order": "microphone", "input": DEVICE}`,
@@ -56,7 +56,7 @@ class _Listener:
         self.lost = reason
 
 
-class Helper:
+class DeviceHelper:
     """Carries out one order at a time and reports."""
 
     def __init__(self, report: Report, make: MakeAudio) -> None:
@@ -110,9 +110,9 @@ class Helper:
             await audio.close()
 
     async def _microphone(self, report: Callable[..., None], device: str | None) -> None:
-        from gemini_live_runtime.audio.trial import MICROPHONE_S, MicrophoneTrial
+        from gemini_live_runtime.audio.sound_check import MICROPHONE_S, MicrophoneCheck
 
-        listener, trial = _Listener(), MicrophoneTrial()
+        listener, trial = _Listener(), MicrophoneCheck()
         audio = self._make(device, None, "input", False)
         try:
             if not _told(report, await audio.open(listener), ("input",)):
@@ -134,9 +134,9 @@ class Helper:
         )
 
     async def _echo(self, report: Callable[..., None], device: str | None, output: str | None) -> None:
-        from gemini_live_runtime.audio.trial import ROOM_S, SOUND_S, TAIL_S, EchoTrial, trial_sound
+        from gemini_live_runtime.audio.sound_check import ROOM_S, SOUND_S, TAIL_S, EchoCheck, echo_check_sound
 
-        listener, trial = _Listener(), EchoTrial()
+        listener, trial = _Listener(), EchoCheck()
         audio = self._make(device, output, None, True)
         try:
             if not _told(report, await audio.open(listener), ("input", "output")):
@@ -150,7 +150,7 @@ class Helper:
                 then=left - ROOM_S,
                 seen=lambda: trial.add(audio.levels(), playing=False),
             )
-            audio.play(1, trial_sound().tobytes())
+            audio.play(1, echo_check_sound().tobytes())
             audio.end_of_turn(1)
             await self._meter(
                 report, audio, listener, SOUND_S, then=TAIL_S, seen=lambda: trial.add(audio.levels(), playing=True)
@@ -261,7 +261,7 @@ async def serve(out: TextIO, make: MakeAudio = open_devices) -> None:
         loop.call_soon_threadsafe(orders.put_nowait, None)
 
     start_daemon_thread(read, "orders")
-    helper = Helper(report, make)
+    helper = DeviceHelper(report, make)
     try:
         while (order := await orders.get()) is not None:
             await helper.order(order)

@@ -17,17 +17,17 @@ _own_stream: TextIO | None = None
 
 
 @contextlib.contextmanager
-def quiet_c_libraries() -> Iterator[None]:
+def silenced_native_stderr() -> Iterator[None]:
     """Point descriptor 2 at nothing; Python's own `sys.stderr` keeps its way out. Nests, across threads too."""
-    hush()
+    silence()
     try:
         yield
     finally:
-        unhush()
+        restore()
 
 
-def hush() -> None:
-    """Begin to keep C libraries quiet; every call needs its `unhush`."""
+def silence() -> None:
+    """Begin to keep C libraries quiet; every call needs its `restore`."""
     global _depth, _saved_descriptor, _saved_stream, _own_stream
     with _lock:
         _depth += 1
@@ -47,8 +47,8 @@ def hush() -> None:
         os.close(null)
 
 
-def unhush() -> None:
-    """End one `hush`; the last one gives descriptor 2 back."""
+def restore() -> None:
+    """End one `silence`; the last one gives descriptor 2 back."""
     global _depth, _saved_descriptor, _saved_stream, _own_stream
     with _lock:
         _depth -= 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import babble, pcm
 
-from gemini_live_runtime.audio.helper import Helper
+from gemini_live_runtime.audio.device_helper import DeviceHelper
 from gemini_live_runtime.audio.interface import (
     CHUNK_SAMPLES,
     MIC_RATE,
@@ -88,7 +88,7 @@ class Bench:
         self.log: list[str] = []
         self.wanted: list[tuple[str | None, str | None, Direction | None, bool]] = []
         self.device = device
-        self.helper = Helper(self.reports.append, self._make)
+        self.helper = DeviceHelper(self.reports.append, self._make)
 
     def _make(self, input: str | None, output: str | None, only: Direction | None, echo: bool) -> Any:
         self.wanted.append((input, output, only, echo))
