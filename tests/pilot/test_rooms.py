@@ -13,7 +13,7 @@ from gemini_live_tui.dialogs.meters import MetersScreen
 from gemini_live_tui.editors.export import ExportScreen
 from gemini_live_tui.editors.state import StateEditor
 from gemini_live_tui.pickers.sessions import SessionsScreen
-from gemini_live_tui.screen_registry import ROOMS
+from gemini_live_tui.screen_registry import SCREENS
 
 
 def stack(driver: Driver) -> list[str]:
@@ -72,7 +72,7 @@ async def test_the_palette_and_the_letters_do_not_stay_below_what_they_opened() 
         assert stack(driver) == ["MetersScreen"]
 
 
-@pytest.mark.parametrize("name", sorted({*ROOMS} - {"welcome"}))
+@pytest.mark.parametrize("name", sorted({*SCREENS} - {"welcome"}))
 async def test_no_room_is_there_twice(name: str) -> None:
     """All but the welcome, which is left by a choice only."""
     async with console(starter=FakeStarter()) as driver:

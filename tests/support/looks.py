@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from tests.support.console_driver import Driver
 
-from gemini_live_tui.screen_registry import ROOMS
+from gemini_live_tui.screen_registry import SCREENS
 
 Look = Callable[[Driver], Awaitable[None]]
 
@@ -62,4 +62,4 @@ def _room(name: str) -> Look:
     return look
 
 
-LOOKS.update({f"room {name}": _room(name) for name in ROOMS if name not in ("help", "jump", "palette", "themes")})
+LOOKS.update({f"room {name}": _room(name) for name in SCREENS if name not in ("help", "jump", "palette", "themes")})

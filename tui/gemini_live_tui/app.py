@@ -21,15 +21,15 @@ from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.text import redactor, sanitise, sanitise_line
 from gemini_live_tui import theming
-from gemini_live_tui.actions import BY_ID, bindings
+from gemini_live_tui.actions import BY_ID, Scope, bindings
 from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
 from gemini_live_tui.console.screen import ConsoleScreen
-from gemini_live_tui.context import Level, Telling
+from gemini_live_tui.context import Level, LiveScreen, MessageScreen
 from gemini_live_tui.painting.ascii_filter import PlainSigns
 from gemini_live_tui.painting.frame_clock import FrameClock
 from gemini_live_tui.panes.base import Pane
-from gemini_live_tui.screen_registry import Showing, room
-from gemini_live_tui.session_data.meter_history import OwnCost
+from gemini_live_tui.screen_registry import screen_class
+from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
 from gemini_live_tui.session_data.store import NotSent, Store
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 
@@ -114,7 +114,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def get_default_screen(self) -> ConsoleScreen:
         """The console."""
-        self.console_screen = ConsoleScreen(self.store, self._send, self.settings, self.time, self.cost)
+        self.console_screen = ConsoleScreen(self)
         return self.console_screen
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -196,7 +196,37 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
         """Tell the person something, wherever they are."""
         screen = self.screen
-        (screen if isinstance(screen, Telling) else self.console_screen).say(message, level, passing=passing)
+        (screen if isinstance(screen, MessageScreen) else self.console_screen).say(message, level, passing=passing)
+
+    def say_below(self, message: str) -> None:
+        """Show a passing message on the main screen."""
+        self.console_screen.say(message, passing=True)
+
+    def order(self, order: Order) -> str:
+        """Send a command and return its id; "" after showing why it cannot be sent."""
+        return self.console_screen.order(order)
+
+    def past_note(self) -> str:
+        """Return a warning that the past is shown while the present is changed; "" otherwise."""
+        return self.console_screen.past_note()
+
+    def go_to_moment(self, text: str) -> str:
+        """Move the cursor to a moment as the operator writes it; return why not, or ""."""
+        return self.console_screen.go_to_moment(text)
+
+    def seek_event(self, seq: int) -> None:
+        """Move the cursor to event `seq`."""
+        self.console_screen.seek_event(seq)
+
+    @property
+    def meter_history(self) -> MeterHistory:
+        """The last minute of every meter."""
+        return self.console_screen.meter_history
+
+    @property
+    def place(self) -> Scope:
+        """Scope of the main screen's focused widget."""
+        return self.console_screen.place
 
     def _draw(self) -> float | None:
         try:
@@ -212,11 +242,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         left = self.store.drain() if self.link is not None else False
         again = self.console_screen.frame()
         for screen in self.screen_stack[1:]:
-            if isinstance(screen, Showing) and screen.is_mounted:
+            if isinstance(screen, LiveScreen) and screen.is_mounted:
                 screen.show_view(self.store.view)
         return 0.0 if left else again
 
-    def _send(self, order: Order) -> str:
+    def send(self, order: Order) -> str:
         """Send an order and return the command's id; raises `NotSent`."""
         if self.link is None:
             raise NotSent("The engine is not ready yet.")
@@ -363,7 +393,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def action_open(self, name: str) -> None:
         """Open the room called `name`; one that is open below others comes to the front, one in front is left."""
-        cls = room(name)
+        cls = screen_class(name)
         front = self.screen
         if isinstance(front, cls):
             getattr(front, "action_leave", front.dismiss)()

@@ -1,16 +1,167 @@
-"""Screens that can tell the person something."""
+"""Describe the console to its screens, so that they need not import the application.
+
+`ConsoleApp` satisfies `ConsoleContext`; the protocols below it are the optional abilities of a screen that the console
+looks for.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, runtime_checkable
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from gemini_live_runtime.clock import Clock
+    from gemini_live_runtime.commands import Order
+    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_tui.actions import Scope
+    from gemini_live_tui.launcher import Choice
+    from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
+    from gemini_live_tui.session_data.store import Store
+    from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
+    from gemini_live_tui.settings import ConsoleSettings
 
 Level = Literal["info", "warning", "error"]
 
 
+class ConsoleContext(Protocol):
+    """The console as its screens and controllers use it."""
+
+    settings: ConsoleSettings
+    store: Store
+    time: Clock
+    cost: OwnCost
+    theme_choices: list[str]
+    """Names of the themes that can be used."""
+
+    @property
+    def screen(self) -> Screen[object]:
+        """The screen in front."""
+        ...
+
+    @property
+    def console_screen(self) -> Screen[None]:
+        """The main screen, below all others."""
+        ...
+
+    @property
+    def meter_history(self) -> MeterHistory:
+        """The last minute of every meter."""
+        ...
+
+    @property
+    def place(self) -> Scope:
+        """Scope of the main screen's focused widget."""
+        ...
+
+    @property
+    def waiting(self) -> bool:
+        """True while no session was started yet."""
+        ...
+
+    @property
+    def over(self) -> bool:
+        """True when leaving this console ends no call."""
+        ...
+
+    def order(self, order: Order) -> str:
+        """Send a command and return its id; "" after showing why it cannot be sent."""
+        ...
+
+    def send(self, order: Order) -> str:
+        """Send a command and return its id; raise `NotSent`."""
+        ...
+
+    def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
+        """Show a message on the screen in front, or on the main screen."""
+        ...
+
+    def say_below(self, message: str) -> None:
+        """Show a passing message on the main screen."""
+        ...
+
+    def past_note(self) -> str:
+        """Return a warning that the past is shown while the present is changed; "" otherwise."""
+        ...
+
+    def go_to_moment(self, text: str) -> str:
+        """Move the cursor to a moment as the operator writes it; return why not, or ""."""
+        ...
+
+    def seek_event(self, seq: int) -> None:
+        """Move the cursor to event `seq`."""
+        ...
+
+    def devices_wanted(self) -> tuple[str, str]:
+        """Return the microphone and the speaker of the settings; "" is the system's choice."""
+        ...
+
+    def sound_helper(self, told: Callable[[Report], None]) -> SoundHelper:
+        """Return a new helper process, not started yet, that reports to `told`."""
+        ...
+
+    def action_open(self, name: str) -> None:
+        """Open the screen `name`; bring it forward when it is open, close it when it is in front."""
+        ...
+
+    def enter(self, screen: Screen[None]) -> None:
+        """Push a screen in place of an open one of its class, unless that holds unsaved text."""
+        ...
+
+    def performer(self, ident: str) -> Callable[[], None]:
+        """Return a callback that runs an action of the table."""
+        ...
+
+    def theme_setter(self, name: str) -> Callable[[], None]:
+        """Return a callback that changes the theme."""
+        ...
+
+    def begin(self, choice: Choice) -> None:
+        """Start a session here, or in a new console after this one; raise `GeminiLiveError` when it cannot start."""
+        ...
+
+    def leave_for(self, recording: Path) -> None:
+        """End this console; its caller shows `recording` next."""
+        ...
+
+    async def action_hang_up_and_quit(self) -> None:
+        """End the session and quit."""
+        ...
+
+
+class NamedScreen(Protocol):
+    """A screen class of the registry."""
+
+    @classmethod
+    def of(cls, console: ConsoleContext) -> Screen[None]:
+        """Return a new screen that shows the present state of the console."""
+        ...
+
+
 @runtime_checkable
-class Telling(Protocol):
+class MessageScreen(Protocol):
     """A screen with a row for messages."""
 
     def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
-        """Show one sentence; a `passing` one goes away by itself."""
+        """Show one sentence; a `passing` one disappears after a few seconds."""
+        ...
+
+
+@runtime_checkable
+class LiveScreen(Protocol):
+    """A screen that shows the session: updated with every frame while it is open."""
+
+    def show_view(self, view: SessionView) -> None:
+        """Show a view."""
+        ...
+
+
+@runtime_checkable
+class CommandScreen(Protocol):
+    """A screen that sends commands: asked first about refusals while it is in front."""
+
+    def refused(self, command_id: str, reason: str) -> bool:
+        """Show the reason and return True when the refused command came from this screen."""
         ...

@@ -1,88 +1,125 @@
-"""What widgets tell the screen."""
+"""Messages that widgets post to the console screen."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
+    from gemini_live_runtime.journal.agent_view import AgentView, TransitionStatus
+
+DetailPart = tuple[str, Any]
+"""A heading, "" for none, and a value: text as it is, everything else as JSON."""
 
 
 @dataclass
 class TextSubmitted(Message):
-    """The operator wants `text` sent; the prompt still holds it."""
+    """Send `text`, which the prompt still holds."""
 
     text: str
 
 
 @dataclass
 class FollowChanged(Message):
-    """A line list began or stopped to follow its end, or was scrolled somewhere else."""
+    """A line list was scrolled, or its `following` of the end was turned on or off."""
 
     following: bool
 
 
 @dataclass
-class ActionChosen(Message):
-    """An action was chosen with the mouse."""
+class RunAction(Message):
+    """Run the action `id` of the action table, chosen with the mouse."""
 
     id: str
 
 
 @dataclass
-class Said(Message):
-    """A widget has something to say to the operator that goes away by itself."""
+class ShowHint(Message):
+    """Show a message that disappears after a few seconds."""
 
     text: str
 
 
 @dataclass
 class PaneChanged(Message):
-    """The operator changed how the pane `pane` shows what it shows."""
+    """The pane `pane` needs painting: its size, filter or order changed."""
 
     pane: str
 
 
 @dataclass
-class Ordered(Message):
-    """A pane's wish to the engine."""
+class SendOrder(Message):
+    """Send a command to the engine."""
 
     order: Order
 
 
 @dataclass
-class RoomWanted(Message):
-    """A room is to be opened."""
+class OpenScreen(Message):
+    """Open the screen that the registry calls `name`."""
 
     name: str
 
 
 @dataclass
-class Explain(Message):
-    """The operator wants to know why event `seq` came to be."""
+class ShowDetails(Message):
+    """Show `parts` below `title`; the screen's copy key copies `copy` as JSON."""
+
+    title: str
+    parts: Sequence[DetailPart]
+    copy: Any
+
+
+@dataclass
+class EditKey(Message):
+    """Open the state editor on `key`."""
+
+    key: str
+
+
+@dataclass
+class ShowWatcher(Message):
+    """Open the screen of one watcher or temporal pattern; `kind` says which."""
+
+    kind: str
+    name: str
+
+
+@dataclass
+class ExplainEvent(Message):
+    """Explain the cause of event `seq`."""
 
     seq: int
 
 
 @dataclass
-class MomentWanted(Message):
-    """The reader pointed at a moment: `t` seconds of session time."""
+class ExplainTransition(Message):
+    """Explain why a transition out of the current phase of `agent` is taken or blocked."""
+
+    way: TransitionStatus
+    agent: AgentView
+
+
+@dataclass
+class GoToTime(Message):
+    """Move the cursor to `t` seconds of session time."""
 
     t: float
 
 
 @dataclass
-class EventWanted(Message):
-    """The reader wants to stand at event `seq`."""
+class GoToEvent(Message):
+    """Move the cursor to event `seq`."""
 
     seq: int
 
 
 @dataclass
-class BodyFailed(Message):
-    """A pane's body raised while it was painted or told of something."""
+class PaneFailed(Message):
+    """A pane's body raised `error` while painting or updating."""
 
     error: Exception

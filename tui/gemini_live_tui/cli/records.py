@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from gemini_live_tui.config import load
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.reader import Journal
-    from gemini_live_tui.settings import ConsoleSettings
 
 
 def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -74,21 +72,10 @@ def replay(
         for line in writer.rest():
             click.echo(line)
         return _problems(journal)
-    from gemini_live_tui.cli.start import require_terminal, settings_of
+    from gemini_live_tui.cli.start import require_terminal, settings_of, show_recording
 
     require_terminal("replay --plain")
     return show_recording(journal.path, settings_of(load(flags=flags)), speed=speed)
-
-
-def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None = None) -> int:
-    """Show a recorded session in a console; the exit code. Raises `JournalError` for what is none."""
-    from gemini_live_runtime.journal.reader import read_journal
-    from gemini_live_tui.cli.start import after, show
-
-    journal = read_journal(path)
-    settings = replace(settings, detach_on_quit=False, hint="", first_room="", starter=None)
-    settings = replace(settings, replay=True, recording=journal.path, replay_speed=speed)
-    return after(show(None, settings), settings)
 
 
 def _problems(journal: Journal) -> int:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -190,8 +192,6 @@ def chosen_backend(config: Config) -> str:
 
 def key_found(config: Config) -> bool:
     """Whether there is an API key; raises `CredentialError` for one that cannot be used."""
-    from pathlib import Path
-
     from gemini_live_runtime.wire.credentials import find_api_key
 
     key_file = Path(config.api_key_file).expanduser() if config.api_key_file else None
@@ -316,8 +316,14 @@ def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool
 
 def after(outcome: ConsoleOutcome, settings: ConsoleSettings) -> int:
     """What comes after a console that was left for good: the recording that was chosen in it, if any; the exit code."""
-    if outcome.replay is None:
-        return outcome.exit_code
-    from gemini_live_tui.cli.records import show_recording
+    return outcome.exit_code if outcome.replay is None else show_recording(outcome.replay, settings)
 
-    return show_recording(outcome.replay, settings)
+
+def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None = None) -> int:
+    """Show a recorded session in a console; the exit code. Raises `JournalError` for what is none."""
+    from gemini_live_runtime.journal.reader import read_journal
+
+    journal = read_journal(path)
+    settings = replace(settings, detach_on_quit=False, hint="", first_room="", starter=None)
+    settings = replace(settings, replay=True, recording=journal.path, replay_speed=speed)
+    return after(show(None, settings), settings)

@@ -8,9 +8,8 @@ from textual.screen import Screen
 
 from gemini_live_runtime.journal.view import Dirty
 from gemini_live_tui.console.prompt import Prompt
-from gemini_live_tui.context import Level
+from gemini_live_tui.context import CommandScreen, Level
 from gemini_live_tui.panes.transcript import Transcript
-from gemini_live_tui.screen_registry import Ordering
 from gemini_live_tui.session_data.store import Store
 from gemini_live_tui.settings import ConsoleSettings
 
@@ -134,7 +133,7 @@ class Talking(Screen[None]):
     def refused(self, command_id: str, reason: str) -> None:
         """A command was not carried out: say why, and give typed text back."""
         front = self.app.screen
-        if front is not self and isinstance(front, Ordering) and front.refused(command_id, reason):
+        if front is not self and isinstance(front, CommandScreen) and front.refused(command_id, reason):
             return
         text = self._unconfirmed.pop(command_id, None)
         self._store.dirty |= Dirty.CONTROLS

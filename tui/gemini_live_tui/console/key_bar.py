@@ -10,7 +10,7 @@ from textual import events
 
 from gemini_live_tui.actions import ACTIONS, Action, Scope
 from gemini_live_tui.actions.keymap import key_label, keys_of
-from gemini_live_tui.messages import ActionChosen
+from gemini_live_tui.messages import RunAction
 from gemini_live_tui.widgets.row import Row, Run
 
 if TYPE_CHECKING:
@@ -119,4 +119,4 @@ class KeyBar(Row):
         """Do the action under the pointer."""
         for start, end, ident in self._places:
             if start <= event.x < end:
-                self.post_message(ActionChosen(ident))
+                self.post_message(RunAction(ident))

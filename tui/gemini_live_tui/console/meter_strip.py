@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gemini_live_runtime.journal.view import SessionView
-from gemini_live_tui.messages import RoomWanted
+from gemini_live_tui.messages import OpenScreen
 from gemini_live_tui.painting.formatting import bar, decibel_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.session_data.meter_history import OwnCost, spark
@@ -200,7 +200,7 @@ class MeterStrip(Row):
 
     def on_click(self) -> None:
         """All of them, with their last minute."""
-        self.post_message(RoomWanted("meters"))
+        self.post_message(OpenScreen("meters"))
 
 
 def _short(count: int) -> str:

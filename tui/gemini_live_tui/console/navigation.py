@@ -11,7 +11,7 @@ from textual.screen import Screen
 from gemini_live_runtime.journal.view import Dirty
 from gemini_live_tui.console.pane_grid import Desk
 from gemini_live_tui.console.tab_bar import TabBar
-from gemini_live_tui.messages import EventWanted, FollowChanged, MomentWanted, PaneChanged
+from gemini_live_tui.messages import FollowChanged, GoToEvent, GoToTime, PaneChanged
 from gemini_live_tui.panes.base import Pane
 from gemini_live_tui.panes.transcript import Transcript
 from gemini_live_tui.session_data.store import Store
@@ -78,12 +78,12 @@ class Moving(Screen[None]):
     def _tab_chosen(self, message: Pane.TabChosen | TabBar.Chosen) -> None:
         self.desk.go_to(message.pane)
 
-    @on(MomentWanted)
-    def _sought(self, message: MomentWanted) -> None:
+    @on(GoToTime)
+    def _sought(self, message: GoToTime) -> None:
         self.seek_time(message.t)
 
-    @on(EventWanted)
-    def _event_wanted(self, message: EventWanted) -> None:
+    @on(GoToEvent)
+    def _event_wanted(self, message: GoToEvent) -> None:
         self.seek_event(message.seq)
 
     @on(PaneChanged)

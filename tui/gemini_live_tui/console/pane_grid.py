@@ -16,6 +16,7 @@ from textual.widget import Widget
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.pane_layout import BY_PANE, PANES, Arrangement, DeskState, arrange
 from gemini_live_tui.panes.base import Frame, Pane
+from gemini_live_tui.settings import ConsoleSettings
 
 _NO_MARGIN = Spacing(0, 0, 0, 0)
 _NAMES = tuple(pane.id for pane in PANES)
@@ -54,17 +55,17 @@ class Desk(Container):
         rest: Callable[[], Mapping[str, Callable[[], Widget]]],
         *,
         state: DeskState,
-        separator: str,
+        settings: ConsoleSettings,
         id: str | None = None,
     ) -> None:
         """`first` makes the bodies that are there from the beginning, `rest` gives those of `complete`."""
         super().__init__(id=id)
         self.state = state
         self.arrangement = Arrangement()
-        self.panes = {name: Pane(name, make, separator=separator) for name, make in first.items()}
+        self.panes = {name: Pane(name, make, settings=settings) for name, make in first.items()}
         self.news: dict[str, int] = {}
         self._make_rest = rest
-        self._separator = separator
+        self._settings = settings
         self._marks = dict.fromkeys(self.panes, ~Dirty.NONE)
         self._again: dict[str, float] = {}
         self._shown: dict[str, tuple[float, int]] = {}
@@ -81,7 +82,7 @@ class Desk(Container):
 
     async def complete(self) -> None:
         """Add the other panes. A console is painted before it has them: they take as long to make as all the rest."""
-        added = {name: Pane(name, make, separator=self._separator) for name, make in self._make_rest().items()}
+        added = {name: Pane(name, make, settings=self._settings) for name, make in self._make_rest().items()}
         for pane in added.values():
             pane.display = False
         await self.mount_all(added.values())

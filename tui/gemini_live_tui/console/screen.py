@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -37,11 +37,15 @@ from gemini_live_tui.console.time_travel_row import MomentRow
 from gemini_live_tui.console.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
 from gemini_live_tui.console.unbound_keys import Letters
 from gemini_live_tui.messages import (
-    ActionChosen,
-    Explain,
-    Ordered,
-    RoomWanted,
-    Said,
+    EditKey,
+    ExplainEvent,
+    ExplainTransition,
+    OpenScreen,
+    RunAction,
+    SendOrder,
+    ShowDetails,
+    ShowHint,
+    ShowWatcher,
     TextSubmitted,
 )
 from gemini_live_tui.painting import sparse_compositor
@@ -51,22 +55,17 @@ from gemini_live_tui.panes.base import Frame
 from gemini_live_tui.panes.registry import bodies
 from gemini_live_tui.panes.transcript_body import TranscriptBody
 from gemini_live_tui.saved_layout import recall, remember
-from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
-from gemini_live_tui.session_data.store import ALL, NotSent, Store
-from gemini_live_tui.settings import ConsoleSettings
+from gemini_live_tui.session_data.meter_history import MeterHistory
+from gemini_live_tui.session_data.store import ALL, NotSent
 from gemini_live_tui.widgets.filter_line import FilterLine
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.clock import Clock
     from gemini_live_runtime.commands import Order
     from gemini_live_runtime.events import Event
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 CHANGING = ("state.edit", "state.undo", "state.redo", "phase.go", "watcher.switch", "watcher.fire")
 """Commands that change what the panes show of the agent."""
-
-Send = Callable[["Order"], str]
-"""Sends a command and returns its id; raises `NotSent` with a sentence."""
 
 
 class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Moving, Saying, Letters, Talking):
@@ -77,17 +76,19 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Moving, Saying, Let
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("console")]
 
-    def __init__(self, store: Store, send: Send, settings: ConsoleSettings, clock: Clock, cost: OwnCost) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
+        self.console = console
+        settings = console.settings
         sparse_compositor.install(self)
         signs = glyphs(settings.ascii)
         text_key = keys_of(BY_ID["text-mode"], settings.keymap)
         key = key_label("f2" if "f2" in text_key else text_key[0])
-        self._store = store
-        self._send = send
+        self._store = console.store
+        self._send = console.send
         self._settings = settings
-        self._clock = clock
-        self._cost = cost
+        self._clock = console.time
+        self._cost = console.cost
         self.meter_history = MeterHistory()
         self._signs = signs
         self._text_key = key
@@ -110,7 +111,7 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Moving, Saying, Let
         self.transcript = self.body.transcript
         remembered = DeskState.from_json(recall(settings.memory).get("desk")).at_start()
         first = {"transcript": lambda: self.body}
-        self.desk = Desk(first, lambda: bodies(settings), state=remembered, separator=signs.bar, id="desk")
+        self.desk = Desk(first, lambda: bodies(settings), state=remembered, settings=settings, id="desk")
         self.tabs = TabBar(id="tabs", glyphs=signs)
         self.completions = Completions(id="completions", glyphs=signs)
         self.prompt = Prompt(self.completions, id="prompt", keymap=settings.keymap)
@@ -319,19 +320,18 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Moving, Saying, Let
 
     def speaker_wanted(self) -> str:
         """The speaker's name in the settings; "" is the system's choice."""
-        return cast("ConsoleApp", self.app).devices_wanted()[1]
+        return self.console.devices_wanted()[1]
 
     def open_room(self, name: str) -> None:
         """Open the room called `name`."""
-        cast("ConsoleApp", self.app).action_open(name)
+        self.console.action_open(name)
 
     def action_export_as(self, name: str) -> None:
         """Open the export with a format chosen."""
         from gemini_live_tui.editors.export import ExportScreen
 
         if name in FORMATS:
-            app = cast("ConsoleApp", self.app)
-            app.enter(ExportScreen.of(app, name))
+            self.console.enter(ExportScreen.of(self.console, name))
         else:
             self.say(f"There is no format {name[:60]!r}. Known: {', '.join(FORMATS)}.", "warning", passing=True)
 
@@ -374,30 +374,55 @@ class ConsoleScreen(ChangeActions, HeldActions, TimeActions, Moving, Saying, Let
         self._leave_prompt()
         await self.perform(action.id, *arguments)
 
-    @on(RoomWanted)
-    def _room_wanted(self, message: RoomWanted) -> None:
+    @on(OpenScreen)
+    def _room_wanted(self, message: OpenScreen) -> None:
         self.open_room(message.name)
 
-    @on(Said)
-    def _said(self, message: Said) -> None:
+    @on(ShowHint)
+    def _said(self, message: ShowHint) -> None:
         self.say(message.text, passing=True)
 
-    @on(Explain)
-    def _explain(self, message: Explain) -> None:
+    @on(ExplainEvent)
+    def _explain(self, message: ExplainEvent) -> None:
         from gemini_live_tui.dialogs.why import WhyScreen
 
-        room = WhyScreen.about(cast("ConsoleApp", self.app), message.seq)
+        room = WhyScreen.about(self.console, message.seq)
         if room is None:
             self.say("There is nothing to explain here.", passing=True)
         else:
-            cast("ConsoleApp", self.app).enter(room)
+            self.console.enter(room)
 
-    @on(Ordered)
-    def _ordered(self, message: Ordered) -> None:
+    @on(ExplainTransition)
+    def _explain_transition(self, message: ExplainTransition) -> None:
+        from gemini_live_tui.dialogs.why import WhyScreen
+        from gemini_live_tui.panes.why_rows import reason_of_way
+
+        self.console.enter(WhyScreen(self.console, reason_of_way(message.way, message.agent)))
+
+    @on(ShowDetails)
+    def _show_details(self, message: ShowDetails) -> None:
+        from gemini_live_tui.dialogs.details import DetailsScreen
+
+        self.console.enter(DetailsScreen(self._settings, message.title, message.parts, copy=message.copy))
+
+    @on(EditKey)
+    def _edit_key(self, message: EditKey) -> None:
+        from gemini_live_tui.editors.state import StateEditor
+
+        self.console.enter(StateEditor(self.console, message.key))
+
+    @on(ShowWatcher)
+    def _show_watcher(self, message: ShowWatcher) -> None:
+        from gemini_live_tui.editors.watcher import WatcherScreen
+
+        self.console.enter(WatcherScreen(self.console, message.kind, message.name))
+
+    @on(SendOrder)
+    def _ordered(self, message: SendOrder) -> None:
         self.order(message.order)
 
-    @on(ActionChosen)
-    async def _chosen(self, message: ActionChosen) -> None:
+    @on(RunAction)
+    async def _chosen(self, message: RunAction) -> None:
         await self.perform(message.id)
 
     def _suggest(self, text: str) -> Sequence[slash.Suggestion]:

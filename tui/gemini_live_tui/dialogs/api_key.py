@@ -22,8 +22,7 @@ from gemini_live_tui.widgets.field_row import FieldRow
 from gemini_live_tui.widgets.secret_field import SecretField
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.wire.credentials import Credential
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 NAME_WIDTH = 22
 
@@ -36,10 +35,10 @@ class KeyScreen(BoxScreen):
     DISCREET: ClassVar[bool] = True
     """Nothing of what happens here is told to Textual's developer console."""
 
-    def __init__(self, app: ConsoleApp) -> None:
-        super().__init__(app)
-        self._credential: Credential | None = None
-        self._field = SecretField(id="key-field", ascii_only=app.settings.ascii)
+    def __init__(self, console: ConsoleContext) -> None:
+        super().__init__(console)
+        self._credential: keys.Credential | None = None
+        self._field = SecretField(id="key-field", ascii_only=console.settings.ascii)
         self._shape = Static("", id="key-shape", classes="quiet", markup=False)
         self._places = OptionList(id="key-places", disabled=True)
         self._first_place = 0
@@ -47,9 +46,9 @@ class KeyScreen(BoxScreen):
         self._done = False
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> KeyScreen:
+    def of(cls, console: ConsoleContext) -> KeyScreen:
         """An empty field."""
-        return cls(app)
+        return cls(console)
 
     def contents(self) -> Iterator[Widget]:
         """The field, what is thought of it, where it may be kept."""
@@ -144,19 +143,19 @@ class KeyScreen(BoxScreen):
             self._keep(self._credential, event.option_id)
 
     @work(group="keep", exclusive=True)
-    async def _keep(self, credential: Credential, place: keys.Place) -> None:
+    async def _keep(self, credential: keys.Credential, place: keys.Place) -> None:
         self.say(f"Saving{self.signs.ellipsis}")
         try:
             note = await asyncio.to_thread(keys.keep, credential, place)
         except GeminiLiveError as error:
             self.say(str(error), "error")
             return
-        starter = self.console_app.settings.starter
+        starter = self.console.settings.starter
         if starter is not None:
             starter.saved("backend")
         self._credential, self._done = None, True
         where = {"keyring": "in the keyring", "file": f"in {keys.key_file_label()}", "env": "for this run"}[place]
-        later = "" if self.console_app.waiting else " It is used from the next session on."
+        later = "" if self.console.waiting else " It is used from the next session on."
         self.say(f"The key is kept {where}.{later} {note}".strip() + " Enter or esc goes back.")
         if place == "env":
             line, file = keys.profile_line(os.environ)

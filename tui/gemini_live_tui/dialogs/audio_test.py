@@ -19,7 +19,7 @@ from gemini_live_tui.widgets.box_screen import BoxScreen
 from gemini_live_tui.widgets.level_row import LevelRow
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 MARKS = {"good": ("GOOD", "$confirmed"), "fair": ("FAIR", "$caution"), "poor": ("POOR", "$failure")}
 INDENT = " " * 6
@@ -35,18 +35,18 @@ class TrialScreen(BoxScreen):
     BUSY: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("sound-test")]
 
-    def __init__(self, app: ConsoleApp) -> None:
-        super().__init__(app)
+    def __init__(self, console: ConsoleContext) -> None:
+        super().__init__(console)
         self._testing = False
         self._muted = False
         self._verdict = Static("", id="trial-verdict", classes="gap", markup=False)
         self.microphone = LevelRow("microphone", id="trial-microphone", glyphs=self.signs)
-        self._helper = app.sound_helper(self._reported)
+        self._helper = console.sound_helper(self._reported)
 
     def contents(self) -> Iterator[Widget]:
         """What will happen, levels, the verdict."""
         text = self.WHAT
-        if not self.console_app.waiting:
+        if not self.console.waiting:
             text += " The call does not hear it: its microphone is muted meanwhile."
         yield Static(text, markup=False)
         yield from self.rows()
@@ -72,22 +72,22 @@ class TrialScreen(BoxScreen):
 
     @work(group="trial", exclusive=True)
     async def _begin(self) -> None:
-        microphone, speaker = self.console_app.devices_wanted()
+        microphone, speaker = self.console.devices_wanted()
         await self._helper.order(self.TEST, input=microphone, output=speaker)
 
     def _mute(self, on: bool) -> None:
         """Keep what is tested out of a call, then give the microphone back as it was."""
-        app = self.console_app
-        view = app.store.view
-        if app.waiting or not app.store.live or app.settings.replay:
+        console = self.console
+        view = console.store.view
+        if console.waiting or not console.store.live or console.settings.replay:
             return
         from gemini_live_runtime.commands import SetMicrophone
 
         if on and view.mode == "voice" and view.microphone:
-            self._muted = bool(app.console_screen.order(SetMicrophone(on=False)))
+            self._muted = bool(console.order(SetMicrophone(on=False)))
         elif not on and self._muted:
             self._muted = False
-            app.console_screen.order(SetMicrophone(on=True))
+            console.order(SetMicrophone(on=True))
 
     def _reported(self, report: Report) -> None:
         kind = report["report"]
@@ -138,9 +138,9 @@ class MicrophoneTest(TrialScreen):
     BUSY: ClassVar[str] = "Listening: say something."
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> MicrophoneTest:
+    def of(cls, console: ConsoleContext) -> MicrophoneTest:
         """A fresh test."""
-        return cls(app)
+        return cls(console)
 
     def numbers(self, report: Report) -> Iterator[str]:
         """Peak, voice, room."""
@@ -156,14 +156,14 @@ class EchoTest(TrialScreen):
     WHAT: ClassVar[str] = "Plays a melody for six seconds and listens to what of it comes back. Be quiet meanwhile."
     BUSY: ClassVar[str] = "Playing: please be quiet."
 
-    def __init__(self, app: ConsoleApp) -> None:
-        super().__init__(app)
+    def __init__(self, console: ConsoleContext) -> None:
+        super().__init__(console)
         self.speaker = LevelRow("speaker", id="trial-speaker", glyphs=self.signs)
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> EchoTest:
+    def of(cls, console: ConsoleContext) -> EchoTest:
         """A fresh test."""
-        return cls(app)
+        return cls(console)
 
     def rows(self) -> Iterator[Widget]:
         """Microphone and speaker."""

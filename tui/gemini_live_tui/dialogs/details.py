@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,12 +16,8 @@ from textual.widgets import Static
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
-
-if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
-
-Part = tuple[str, Any]
-"""A heading, "" for none, and a value; text is shown as it is, everything else as JSON."""
+from gemini_live_tui.messages import DetailPart
+from gemini_live_tui.settings import ConsoleSettings
 
 MAX_SHOWN = 60_000
 """Characters of one part on the screen; copying takes all of it."""
@@ -36,20 +32,20 @@ class DetailsScreen(ModalScreen[None]):
         *bindings("details"),
     ]
 
-    def __init__(self, title: str, parts: Sequence[Part], *, copy: Any, ascii_only: bool) -> None:
+    def __init__(self, settings: ConsoleSettings, title: str, parts: Sequence[DetailPart], *, copy: Any) -> None:
         super().__init__(id="details")
         self._title = title
         self._parts = parts
         self._copy = copy
-        self._ascii = ascii_only
+        self._settings = settings
 
     def compose(self) -> ComposeResult:
         """One scrolled box."""
-        self.set_class(self._ascii, "-ascii")
+        settings = self._settings
+        self.set_class(settings.ascii, "-ascii")
         with VerticalScroll(id="details-box") as box:
             box.border_title = Content(self._title)
-            keymap = cast("ConsoleApp", self.app).settings.keymap
-            parts = hints(("{copy-details} copies", "esc closes"), keymap, ascii_only=self._ascii)
+            parts = hints(("{copy-details} copies", "esc closes"), settings.keymap, ascii_only=settings.ascii)
             box.border_subtitle = Content(", ".join(parts))
             for heading, value in self._parts:
                 if heading:

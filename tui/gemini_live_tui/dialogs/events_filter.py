@@ -16,7 +16,7 @@ from gemini_live_tui.panes.events import Events
 from gemini_live_tui.widgets.line_input import LineInput
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 MAX_FILTER = 200
 """Characters of a filter."""
@@ -37,9 +37,9 @@ class EventsFilterScreen(ModalScreen[None]):
         self.written = LineInput(events.written, placeholder=hint, max_length=MAX_FILTER, id="filter")
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> EventsFilterScreen:
+    def of(cls, console: ConsoleContext) -> EventsFilterScreen:
         """For the console's events."""
-        return cls(app.console_screen.query_one(Events), ascii_only=app.settings.ascii)
+        return cls(console.console_screen.query_one(Events), ascii_only=console.settings.ascii)
 
     def compose(self) -> ComposeResult:
         """One line."""

@@ -24,7 +24,7 @@ from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.wrapping import fit
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 TITLE_WIDTH = 24
 WIDTH = 72
@@ -43,22 +43,22 @@ class WelcomeScreen(Screen[None]):
 
     CSS_PATH = "first_run.tcss"
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        self._console_app = app
-        self._signs = glyphs(app.settings.ascii)
+        self.console = console
+        self._signs = glyphs(console.settings.ascii)
         self._ready = False
         self.choices = OptionList(id="welcome-choices")
         self.message = Static("", id="message", markup=False)
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> WelcomeScreen:
+    def of(cls, console: ConsoleContext) -> WelcomeScreen:
         """The welcome."""
-        return cls(app)
+        return cls(console)
 
     def compose(self) -> ComposeResult:
         """Who we are, what can be done, how."""
-        self.set_class(self._console_app.settings.ascii, "-ascii")
+        self.set_class(self.console.settings.ascii, "-ascii")
         with Vertical(id="welcome-box"):
             yield Static("gemini-live-tui", id="welcome-title", markup=False)
             yield Static(LEAD, id="welcome-lead", markup=False)
@@ -84,7 +84,7 @@ class WelcomeScreen(Screen[None]):
 
     @work(group="key", exclusive=True)
     async def _look_for_key(self) -> None:
-        starter = self._console_app.settings.starter
+        starter = self.console.settings.starter
         assert starter is not None
         was_ready = self._ready
         try:
@@ -101,7 +101,7 @@ class WelcomeScreen(Screen[None]):
         self.choices.highlighted = place
 
     def _options(self) -> Iterator[Option]:
-        starter = self._console_app.settings.starter
+        starter = self.console.settings.starter
         assert starter is not None
         if self._ready:
             yield self._option("start", f"Talk to {starter.describe()}", "everything it needs is there")
@@ -124,7 +124,7 @@ class WelcomeScreen(Screen[None]):
         return Option(Content.assemble((f"{title:<{TITLE_WIDTH}}", "bold"), detail), id=ident)
 
     def _keys(self) -> str:
-        keymap, ascii_only = self._console_app.settings.keymap, self._console_app.settings.ascii
+        keymap, ascii_only = self.console.settings.keymap, self.console.settings.ascii
 
         parts = [f"{key_label('up', ascii_only=ascii_only)} {key_label('down', ascii_only=ascii_only)} enter choose"]
         for ident in ("help", "palette", "quit"):
@@ -142,13 +142,13 @@ class WelcomeScreen(Screen[None]):
     @on(OptionList.OptionSelected, "#welcome-choices")
     async def _chosen(self, event: OptionList.OptionSelected) -> None:
         ident = event.option_id or ""
-        app = self._console_app
+        console = self.console
         if ident == "quit":
-            await app.action_hang_up_and_quit()
+            await console.action_hang_up_and_quit()
         elif ident in ("start", "demo"):
             try:
-                app.begin(Choice(demo=ident == "demo"))
+                console.begin(Choice(demo=ident == "demo"))
             except GeminiLiveError as error:
                 self.say(str(error), "error")
         else:
-            app.action_open(ident)
+            console.action_open(ident)

@@ -17,7 +17,7 @@ from gemini_live_tui.session_data.moment_parser import FORMS
 from gemini_live_tui.widgets.line_input import LineInput
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 MAX_MOMENT = 200
 """Characters of what names a moment."""
@@ -29,19 +29,19 @@ class GoToScreen(ModalScreen[None]):
     CSS_PATH = "go_to.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Stay", show=False)]
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        self._console_app = app
+        self.console = console
         self.moment = LineInput(placeholder=FORMS, max_length=MAX_MOMENT, id="moment")
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> GoToScreen:
+    def of(cls, console: ConsoleContext) -> GoToScreen:
         """For the session on show."""
-        return cls(app)
+        return cls(console)
 
     def compose(self) -> ComposeResult:
         """One line."""
-        settings = self._console_app.settings
+        settings = self.console.settings
         self.set_class(settings.ascii, "-ascii")
         signs = glyphs(settings.ascii)
         with Horizontal(id="go-to-box") as box:
@@ -52,7 +52,7 @@ class GoToScreen(ModalScreen[None]):
 
     @on(LineInput.Submitted)
     def _go(self) -> None:
-        refused = self._console_app.console_screen.go_to_moment(self.moment.value)
+        refused = self.console.go_to_moment(self.moment.value)
         if refused:
             self.query_one("#go-to-box").border_subtitle = Content(refused)
         else:

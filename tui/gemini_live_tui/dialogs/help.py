@@ -19,7 +19,7 @@ from gemini_live_tui.painting.wrapping import wrap
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Mode
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 KEYS_WIDTH = 18
 WIDTH = 68
@@ -60,18 +60,18 @@ class HelpScreen(ModalScreen[None]):
         self._waiting = waiting
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> HelpScreen:
+    def of(cls, console: ConsoleContext) -> HelpScreen:
         """The keys as they are now."""
-        settings, view = app.settings, app.store.view
+        settings, view = console.settings, console.store.view
         return cls(
             mode=view.mode,
             keymap=settings.keymap,
             ascii_only=settings.ascii,
             tmux=settings.tmux,
             replay=settings.replay,
-            place=getattr(app.screen, "place", "") or app.console_screen.place,
+            place=getattr(console.screen, "place", "") or console.place,
             phrases=view.phrases,
-            waiting=app.waiting,
+            waiting=console.waiting,
         )
 
     def compose(self) -> ComposeResult:

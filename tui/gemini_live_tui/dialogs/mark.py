@@ -16,7 +16,7 @@ from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.widgets.line_input import LineInput
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 MAX_NOTE = 2000
 """Characters of a note."""
@@ -28,20 +28,20 @@ class MarkScreen(ModalScreen[None]):
     CSS_PATH = "mark.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Leave it", show=False)]
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        self._console_app = app
-        self._of, self._t = app.store.moment
+        self.console = console
+        self._of, self._t = console.store.moment
         self.note = LineInput(placeholder="A note, or nothing", max_length=MAX_NOTE, id="note")
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> MarkScreen:
+    def of(cls, console: ConsoleContext) -> MarkScreen:
         """For this moment."""
-        return cls(app)
+        return cls(console)
 
     def compose(self) -> ComposeResult:
         """One line."""
-        settings = self._console_app.settings
+        settings = self.console.settings
         self.set_class(settings.ascii, "-ascii")
         signs = glyphs(settings.ascii)
         with Horizontal(id="mark-box") as box:
@@ -55,5 +55,5 @@ class MarkScreen(ModalScreen[None]):
         from gemini_live_runtime.commands import SetMark
 
         # What cannot go out stays here, with its reason above.
-        if self._console_app.console_screen.order(SetMark(text=self.note.value.strip(), of=self._of, t=self._t)):
+        if self.console.order(SetMark(text=self.note.value.strip(), of=self._of, t=self._t)):
             self.dismiss()

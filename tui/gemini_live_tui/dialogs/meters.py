@@ -18,7 +18,7 @@ from gemini_live_tui.widgets.row import Run
 from gemini_live_tui.widgets.sheet import Sheet
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 LABEL, VALUE = 12, 11
 
@@ -29,17 +29,16 @@ class MetersScreen(ModalScreen[None]):
     CSS_PATH = "meters.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,M", "dismiss", "Close", show=False)]
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        self._ascii = app.settings.ascii
-        screen = app.console_screen
-        self._store = app.store
-        self.sheet = MeterSheet(screen.meter_history, app.cost, glyphs(self._ascii))
+        self._ascii = console.settings.ascii
+        self._store = console.store
+        self.sheet = MeterSheet(console.meter_history, console.cost, glyphs(self._ascii))
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> MetersScreen:
+    def of(cls, console: ConsoleContext) -> MetersScreen:
         """For the session on show."""
-        return cls(app)
+        return cls(console)
 
     def compose(self) -> ComposeResult:
         """One sheet."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -23,7 +23,7 @@ from gemini_live_tui.session_data.state_diff import Difference, Pair, difference
 from gemini_live_tui.widgets.row_list import RowList, Run
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 STYLES = {"added": "add", "removed": "del", "changed": "key"}
 SIGNS = {"added": "+", "removed": "-", "changed": "~"}
@@ -51,20 +51,21 @@ class DiffScreen(ModalScreen[None]):
         *bindings("diff"),
     ]
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__(id="diff")
-        self._store = app.store
-        self._ascii = app.settings.ascii
+        self.console = console
+        self._store = console.store
+        self._ascii = console.settings.ascii
         self._signs = glyphs(self._ascii)
-        self._turn = app.store.shown.turn
-        self._mark = len(app.store.view.agent_view.marks)
-        self._mode = "since" if app.store.cursor.seq is not None else "turn"
+        self._turn = console.store.shown.turn
+        self._mark = len(console.store.view.agent_view.marks)
+        self._mode = "since" if console.store.cursor.seq is not None else "turn"
         self.list = DiffList(self._signs)
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> DiffScreen:
+    def of(cls, console: ConsoleContext) -> DiffScreen:
         """From where the reader stands."""
-        return cls(app)
+        return cls(console)
 
     def compose(self) -> ComposeResult:
         """One list."""
@@ -116,7 +117,7 @@ class DiffScreen(ModalScreen[None]):
         named = ["{diff-mode} compares otherwise"] if len(self.modes) > 1 else []
         if self._mode in ("turn", "marks"):
             named.append(f"{{diff-earlier}} {{diff-later}} another {self._mode.rstrip('s')}")
-        keymap = cast("ConsoleApp", self.app).settings.keymap
+        keymap = self.console.settings.keymap
         keys = hints((*named, "esc closes"), keymap, ascii_only=self._ascii)
         told = [count for count in counts if found and not count.startswith("0 ")]
         while len(keys) > 1 and len(sign.join([*told, *keys])) > self.size.width - 8:
@@ -172,7 +173,7 @@ class DiffScreen(ModalScreen[None]):
                 )
             )
         whole = {"key": one.key, "how": one.how, "old": _value(one.old), "new": _value(one.new), "by": one.writer}
-        cast("ConsoleApp", self.app).enter(DetailsScreen(one.key, parts, copy=whole, ascii_only=self._ascii))
+        self.console.enter(DetailsScreen(self.console.settings, one.key, parts, copy=whole))
 
 
 class DiffList(RowList):

@@ -17,7 +17,7 @@ from gemini_live_tui.widgets.box_screen import BoxScreen
 from gemini_live_tui.widgets.field_row import FieldRow
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 
 class VertexScreen(BoxScreen):
@@ -26,17 +26,17 @@ class VertexScreen(BoxScreen):
     HEADING: ClassVar[str] = "Vertex AI"
     HINT: ClassVar[str] = "enter checks and saves, esc goes back"
 
-    def __init__(self, app: ConsoleApp, project: str, location: str) -> None:
-        super().__init__(app)
+    def __init__(self, console: ConsoleContext, project: str, location: str) -> None:
+        super().__init__(console)
         self._project = Input(project, id="vertex-project", placeholder="my-project-id", select_on_focus=False)
         self._location = Input(location, id="vertex-location", select_on_focus=False)
         self._warned: tuple[str, str] | None = None
         self._done = False
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> VertexScreen:
+    def of(cls, console: ConsoleContext) -> VertexScreen:
         """With what is known already."""
-        return cls(app, *vertex.known(config.load().config))
+        return cls(console, *vertex.known(config.load().config))
 
     def contents(self) -> Iterator[Widget]:
         """Two fields."""
@@ -86,9 +86,9 @@ class VertexScreen(BoxScreen):
         except GeminiLiveError as error:
             self.say(str(error), "error")
             return
-        starter = self.console_app.settings.starter
+        starter = self.console.settings.starter
         if starter is not None:
             starter.saved("backend")
         self._done = True
-        later = "" if self.console_app.waiting else " It is used from the next session on."
+        later = "" if self.console.waiting else " It is used from the next session on."
         self.say(f"{said} Saved: {project} in {location}.{later} {note}".strip() + " Enter or esc goes back.")

@@ -23,7 +23,7 @@ from gemini_live_tui.panes.why_rows import EXPLAINED, Reason, explained, lines_o
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 WIDTH = 69
 """Cells of a line in the box, see `why.tcss`."""
@@ -43,32 +43,32 @@ class WhyScreen(ModalScreen[None]):
         *bindings("why"),
     ]
 
-    def __init__(self, app: ConsoleApp, reason: Reason | None) -> None:
+    def __init__(self, console: ConsoleContext, reason: Reason | None) -> None:
         super().__init__(id="why")
-        self._console_app = app
-        self._signs = glyphs(app.settings.ascii)
+        self.console = console
+        self._signs = glyphs(console.settings.ascii)
         self.reason = reason
-        self._at = reason.seq if reason is not None and reason.seq else app.store.shown.seq + 1
+        self._at = reason.seq if reason is not None and reason.seq else console.store.shown.seq + 1
         self._text = Static("", id="why-text", markup=False)
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> WhyScreen:
+    def of(cls, console: ConsoleContext) -> WhyScreen:
         """The newest of what can be explained, as far as the reader sees."""
-        return cls(app, _explainable(app.store.history, app.store.shown.seq + 1, -1))
+        return cls(console, _explainable(console.store.history, console.store.shown.seq + 1, -1))
 
     @classmethod
-    def about(cls, app: ConsoleApp, seq: int) -> WhyScreen | None:
+    def about(cls, console: ConsoleContext, seq: int) -> WhyScreen | None:
         """What explains event `seq`; None when it needs no explaining or is out of reach."""
-        history = app.store.history
+        history = console.store.history
         try:
             reason = None if history is None else _reason_at(history, seq)
         except JournalError:
             return None
-        return None if reason is None else cls(app, reason)
+        return None if reason is None else cls(console, reason)
 
     def compose(self) -> ComposeResult:
         """One scrolled box."""
-        self.set_class(self._console_app.settings.ascii, "-ascii")
+        self.set_class(self.console.settings.ascii, "-ascii")
         with VerticalScroll(id="why-box"):
             yield self._text
 
@@ -85,7 +85,7 @@ class WhyScreen(ModalScreen[None]):
     def _show(self, width: int) -> None:
         box = self.query_one("#why-box", VerticalScroll)
         reason, dot = self.reason, f" {self._signs.separator} "
-        settings = self._console_app.settings
+        settings = self.console.settings
         named = ("{why-older} older", "{why-newer} newer", "{copy-why} copies", "esc closes")
         keys = dot.join(hints(named, settings.keymap, ascii_only=settings.ascii))
         if reason is None:
@@ -100,7 +100,7 @@ class WhyScreen(ModalScreen[None]):
         self._text.update(content(rows))
 
     def _when(self, seq: int) -> str:
-        history = self._console_app.store.history
+        history = self.console.store.history
         if history is None:
             return f"event {seq}"
         event = history.event(seq)
@@ -117,7 +117,7 @@ class WhyScreen(ModalScreen[None]):
         self._go(1)
 
     def _go(self, way: int) -> None:
-        found = _explainable(self._console_app.store.history, self._at, way)
+        found = _explainable(self.console.store.history, self._at, way)
         box = self.query_one("#why-box", VerticalScroll)
         if found is None:
             box.border_subtitle = "there is nothing older" if way < 0 else "there is nothing newer"

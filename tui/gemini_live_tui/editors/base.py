@@ -20,7 +20,7 @@ from gemini_live_tui.widgets.json_area import JsonArea
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 WIDTH = 69
 """Cells of a line in the box."""
@@ -36,8 +36,8 @@ class EditorScreen(BoxScreen):
     HINT = "{editor-apply} applies, esc leaves"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False), *bindings("editor")]
 
-    def __init__(self, app: ConsoleApp, text: str, *, placeholder: str = "") -> None:
-        super().__init__(app)
+    def __init__(self, console: ConsoleContext, text: str, *, placeholder: str = "") -> None:
+        super().__init__(console)
         self.area = JsonArea(text, placeholder=placeholder, id="editor-area")
         self.reading = Static("", id="editor-reading", markup=False)
         self.expected = Static("", id="editor-preview", markup=False)
@@ -77,8 +77,8 @@ class EditorScreen(BoxScreen):
         """Begin to listen, and look at what is there."""
         from gemini_live_runtime.events import EditPreviewed, EditsApplied
 
-        self.console_app.store.listen(EditPreviewed, self._previewed)
-        self.console_app.store.listen(EditsApplied, self._applied)
+        self.console.store.listen(EditPreviewed, self._previewed)
+        self.console.store.listen(EditsApplied, self._applied)
         self.area.move_cursor(self.area.document.end)
         self.begin_at().focus()
         self.look()
@@ -91,8 +91,8 @@ class EditorScreen(BoxScreen):
         """Listen no more."""
         from gemini_live_runtime.events import EditPreviewed, EditsApplied
 
-        self.console_app.store.unlisten(EditPreviewed, self._previewed)
-        self.console_app.store.unlisten(EditsApplied, self._applied)
+        self.console.store.unlisten(EditPreviewed, self._previewed)
+        self.console.store.unlisten(EditsApplied, self._applied)
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
@@ -124,7 +124,7 @@ class EditorScreen(BoxScreen):
         """Ask what edits would do; while an answer is awaited only the last question is kept."""
         from gemini_live_runtime.commands import PreviewEdit
 
-        if self.console_app.settings.replay:
+        if self.console.settings.replay:
             self._show([[("This is a recording: nothing can be changed.", "warn")]])
             return
         if self._asking:
@@ -133,7 +133,7 @@ class EditorScreen(BoxScreen):
         self._asked = edits
         fields = ("key", "value", "remove")
         plain: tuple[Edit, ...] = tuple({name: edit[name] for name in fields if name in edit} for edit in edits)
-        self._asking = self.console_app.console_screen.order(PreviewEdit(edits=plain))
+        self._asking = self.console.order(PreviewEdit(edits=plain))
         if self._asking:
             self._show([[("looking at what would happen", "quiet")]])
 
@@ -172,12 +172,12 @@ class EditorScreen(BoxScreen):
             return
         if self._applying:
             return
-        if self.console_app.settings.replay:
+        if self.console.settings.replay:
             self.say("This is a recording: nothing can be changed.", "error")
             return
         self._leaving = False
         self.say("")
-        self._applying = self.console_app.console_screen.order(EditState(edits=edits))
+        self._applying = self.console.order(EditState(edits=edits))
         if not self._applying:
             self.say("Not applied: the session does not take commands now.", "error")
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
     from gemini_live_runtime.journal.agent_view import Breakpoint
     from gemini_live_runtime.journal.view import SessionView
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 MAX_SAID = 1000
 """Characters of a refusal that are shown."""
@@ -66,12 +66,12 @@ class BreakpointsScreen(ModalScreen[None]):
         *bindings("breakpoints"),
     ]
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        self._screen = app.console_screen
-        self._settings = app.settings
-        self._signs = glyphs(app.settings.ascii)
-        self._view = app.store.view
+        self._send = console.order
+        self._settings = console.settings
+        self._signs = glyphs(console.settings.ascii)
+        self._view = console.store.view
         self._shown: tuple[object, ...] = ()
         self._changing = ""
         """The breakpoint that the form changes; "" while it makes one."""
@@ -85,9 +85,9 @@ class BreakpointsScreen(ModalScreen[None]):
         self.problem = Static("", id="problem", markup=False)
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> BreakpointsScreen:
+    def of(cls, console: ConsoleContext) -> BreakpointsScreen:
         """All there are."""
-        return cls(app)
+        return cls(console)
 
     def compose(self) -> ComposeResult:
         """A box: the list, and the form once it is wanted."""
@@ -296,7 +296,7 @@ class BreakpointsScreen(ModalScreen[None]):
 
     def _order(self, order: Order) -> str:
         self._say("")
-        return self._screen.order(order)
+        return self._send(order)
 
     def _say(self, text: str) -> None:
         self.problem.update(

@@ -29,7 +29,7 @@ from gemini_live_tui.widgets.row_list import RowList, Run
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.export import ExportResult
     from gemini_live_runtime.journal.formats.base import Format, Range
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 NOT_RECORDED = (
     "This session is not recorded, so there is nothing to export. The next one is recorded when it is started with "
@@ -146,11 +146,11 @@ class ExportScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("export")]
     place = "export"
 
-    def __init__(self, app: ConsoleApp, subject: Subject | None, *, wanted: str = "") -> None:
+    def __init__(self, console: ConsoleContext, subject: Subject | None, *, wanted: str = "") -> None:
         super().__init__()
         self._wanted = wanted
-        self._signs = glyphs(app.settings.ascii)
-        self._ascii = app.settings.ascii
+        self._signs = glyphs(console.settings.ascii)
+        self._ascii = console.settings.ascii
         self._subject = subject
         self._asking = ""
         self._writing = False
@@ -163,12 +163,12 @@ class ExportScreen(ModalScreen[None]):
         self.list = ChoiceList(subject, self.choices, self._signs, id="export-list") if subject is not None else None
 
     @classmethod
-    def of(cls, app: ConsoleApp, wanted: str = "") -> ExportScreen:
+    def of(cls, console: ConsoleContext, wanted: str = "") -> ExportScreen:
         """The session of this console: its file can be read while it is written.
 
         `wanted` is one of `arguments.FORMATS`, which is chosen to begin with.
         """
-        return cls(app, subject_of(app), wanted=wanted)
+        return cls(console, subject_of(console), wanted=wanted)
 
     def compose(self) -> ComposeResult:
         """The box."""
@@ -176,7 +176,7 @@ class ExportScreen(ModalScreen[None]):
         with Container(id="export-box") as box:
             box.border_title = Content(f"Export {self._subject.name}" if self._subject is not None else "Export")
             named = ("{export-choose} chooses", "{export-write} exports", "{export-close} closes")
-            keymap = cast("ConsoleApp", self.app).settings.keymap
+            keymap = cast("ConsoleContext", self.app).settings.keymap
             keys = hints(named[2:] if self.list is None else named, keymap, ascii_only=self._ascii)
             box.border_subtitle = Content(", ".join(keys))
             if self.list is None:
@@ -377,9 +377,9 @@ class ExportScreen(ModalScreen[None]):
         self._message.set_class(level == "warning", "-warning")
 
 
-def subject_of(app: ConsoleApp) -> Subject | None:
+def subject_of(console: ConsoleContext) -> Subject | None:
     """The console's own session, None when it is not recorded."""
-    view, path = app.store.view, app.settings.recording
+    view, path = console.store.view, console.settings.recording
     sound = view.record == "audio"
     if path is not None:
         folder = path if path.is_dir() else path.parent

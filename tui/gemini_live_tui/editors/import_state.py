@@ -17,7 +17,7 @@ from gemini_live_tui.editors.value_parser import MAX_JSON, read_keys
 from gemini_live_tui.widgets.line_input import LineInput
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 
 class ImportState(EditorScreen):
@@ -25,14 +25,14 @@ class ImportState(EditorScreen):
 
     HEADING = "Import keys"
 
-    def __init__(self, app: ConsoleApp) -> None:
-        super().__init__(app, "", placeholder='paste an object here, e.g. {"app:plan": "gold"}')
+    def __init__(self, console: ConsoleContext) -> None:
+        super().__init__(console, "", placeholder='paste an object here, e.g. {"app:plan": "gold"}')
         self.path = LineInput(placeholder="a JSON file; enter reads it", max_length=1000)
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> ImportState:
+    def of(cls, console: ConsoleContext) -> ImportState:
         """Nothing yet."""
-        return cls(app)
+        return cls(console)
 
     def contents(self) -> Iterator[Widget]:
         """The path, then what every editor has."""

@@ -1,4 +1,4 @@
-"""Telling the model something by hand: context that it does not answer, or another instruction."""
+"""MessageScreen the model something by hand: context that it does not answer, or another instruction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gemini_live_tui.widgets.json_area import JsonArea
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
     from gemini_live_runtime.events import Event, Payload
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 
 class _TellingScreen(BoxScreen):
@@ -33,8 +33,8 @@ class _TellingScreen(BoxScreen):
     TAKEN = ""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False), *bindings("telling")]
 
-    def __init__(self, app: ConsoleApp, text: str = "") -> None:
-        super().__init__(app)
+    def __init__(self, console: ConsoleContext, text: str = "") -> None:
+        super().__init__(console)
         self.area = JsonArea(text, id="telling-area")
         self._first = text
         self._leaving = False
@@ -55,13 +55,13 @@ class _TellingScreen(BoxScreen):
 
     def on_mount(self) -> None:
         """Write."""
-        self.console_app.store.listen(self.answer(), self._taken)
+        self.console.store.listen(self.answer(), self._taken)
         self.area.move_cursor(self.area.document.end)
         self.area.focus()
 
     def on_unmount(self) -> None:
         """Listen no more."""
-        self.console_app.store.unlisten(self.answer(), self._taken)
+        self.console.store.unlisten(self.answer(), self._taken)
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
@@ -73,12 +73,12 @@ class _TellingScreen(BoxScreen):
     def action_send(self) -> None:
         """Send what is written."""
         text = self.area.text.strip()
-        if self.console_app.settings.replay:
+        if self.console.settings.replay:
             self.say("This is a recording: nothing can be changed.", "error")
         elif not text:
             self.say(self.NOTHING, "warning")
         else:
-            self._sent = self.console_app.console_screen.order(self.order(text))
+            self._sent = self.console.order(self.order(text))
             if self._sent:
                 self.say("Sent.", "info")
             else:
@@ -87,7 +87,7 @@ class _TellingScreen(BoxScreen):
     def _taken(self, event: Event) -> None:
         if self._sent and self.is_mine(event):
             self.dismiss()
-            self.console_app.console_screen.say(self.TAKEN, passing=True)
+            self.console.say_below(self.TAKEN)
 
     def is_mine(self, event: Event) -> bool:
         """Whether the event tells of what was sent here."""
@@ -124,9 +124,9 @@ class GiveContextScreen(_TellingScreen):
     TAKEN = "The model was given the context."
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> GiveContextScreen:
+    def of(cls, console: ConsoleContext) -> GiveContextScreen:
         """An empty page."""
-        return cls(app)
+        return cls(console)
 
     def order(self, text: str) -> Order:
         """The context."""
@@ -155,13 +155,13 @@ class InstructionScreen(_TellingScreen):
     TAKEN = "The model has its new instruction."
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> InstructionScreen:
+    def of(cls, console: ConsoleContext) -> InstructionScreen:
         """With the instruction as it is."""
-        agent = app.store.view.agent_view
+        agent = console.store.view.agent_view
         described = unpack(agent.shape)
         own = described.get("instruction") if isinstance(described, dict) else None
         text = own if isinstance(own, str) else unpack(agent.instruction)
-        return cls(app, sanitise(text) if isinstance(text, str) else "")
+        return cls(console, sanitise(text) if isinstance(text, str) else "")
 
     def order(self, text: str) -> Order:
         """The instruction."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from gemini_live_runtime.events import Event
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 MAX_REASON = 200
 
@@ -42,9 +42,9 @@ class PhaseOverride(BoxScreen):
     HINT = "enter: when the turn ends, {go-now}: now, esc stays"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("override")]
 
-    def __init__(self, app: ConsoleApp, towards: str = "") -> None:
-        super().__init__(app)
-        agent = app.store.view.agent_view
+    def __init__(self, console: ConsoleContext, towards: str = "") -> None:
+        super().__init__(console)
+        agent = console.store.view.agent_view
         self._here = agent.path[-1].phase if agent.path else ""
         self._phases = _phases(agent.shape)
         self._towards = towards
@@ -57,13 +57,13 @@ class PhaseOverride(BoxScreen):
         self.expected = Static("", id="override-preview", markup=False)
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> PhaseOverride:
+    def of(cls, console: ConsoleContext) -> PhaseOverride:
         """With the way under the cursor of the phase pane highlighted, when the focus is there."""
         from gemini_live_tui.panes.phase import PhasePane
 
-        focused = app.console_screen.focused
+        focused = console.console_screen.focused
         way = focused.way_at_cursor if isinstance(focused, PhasePane) else None
-        return cls(app, way.to if way is not None else "")
+        return cls(console, way.to if way is not None else "")
 
     def contents(self) -> Iterator[Widget]:
         """The list, the reason, what would happen."""
@@ -87,8 +87,8 @@ class PhaseOverride(BoxScreen):
         """Begin to listen, at the phase that is meant or the one after this."""
         from gemini_live_runtime.events import PhaseEntered, PhasePreviewed
 
-        self.console_app.store.listen(PhasePreviewed, self._previewed)
-        self.console_app.store.listen(PhaseEntered, self._entered)
+        self.console.store.listen(PhasePreviewed, self._previewed)
+        self.console.store.listen(PhaseEntered, self._entered)
         names = [str(option.id) for option in self.list.options]
         if names:
             at = names.index(self._here) if self._here in names else -1
@@ -99,8 +99,8 @@ class PhaseOverride(BoxScreen):
         """Listen no more."""
         from gemini_live_runtime.events import PhaseEntered, PhasePreviewed
 
-        self.console_app.store.unlisten(PhasePreviewed, self._previewed)
-        self.console_app.store.unlisten(PhaseEntered, self._entered)
+        self.console.store.unlisten(PhasePreviewed, self._previewed)
+        self.console.store.unlisten(PhaseEntered, self._entered)
 
     # -- what it would do --------------------------------------------------------------------------------------------
 
@@ -120,14 +120,14 @@ class PhaseOverride(BoxScreen):
 
         if not self._target:
             return
-        if self.console_app.settings.replay:
+        if self.console.settings.replay:
             self._show([[("This is a recording: nothing can be changed.", "warn")]])
         elif self._target == self._here:
             self._asked = self._target
             self._show([[("The conversation is here.", "quiet")]])
         elif not self._asking:
             self._asked = self._target
-            self._asking = self.console_app.console_screen.order(PreviewPhase(phase=self._target))
+            self._asking = self.console.order(PreviewPhase(phase=self._target))
             self._show([[("looking at what would happen", "quiet")]])
 
     def _previewed(self, event: Event) -> None:
@@ -163,11 +163,11 @@ class PhaseOverride(BoxScreen):
 
         if not self._target:
             return
-        if self.console_app.settings.replay:
+        if self.console.settings.replay:
             self.say("This is a recording: nothing can be changed.", "error")
             return
         order = GoToPhase(phase=self._target, when=when, reason=self.reason.value.strip())
-        self._going = self.console_app.console_screen.order(order)
+        self._going = self.console.order(order)
         if not self._going:
             self.say("The session does not take commands now.", "error")
         elif when == "turn-end":

@@ -25,7 +25,7 @@ from gemini_live_tui.widgets.line_input import LineInput
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.agent_view import KeyCell
     from gemini_live_runtime.journal.view import SessionView
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 _WRITABLE = tuple(scope for scope in SCOPES if scope not in ("derived", "other"))
 NO_KEY = "no key yet"
@@ -47,14 +47,14 @@ class _Keys(Suggester):
 class StateEditor(EditorScreen):
     """Edits one key; without one it is written above the value."""
 
-    def __init__(self, app: ConsoleApp, key: str = "") -> None:
+    def __init__(self, console: ConsoleContext, key: str = "") -> None:
         self._key = key
         self._adding = not key
-        self._agent = app.store.view.agent_view
+        self._agent = console.store.view.agent_view
         cell = self._agent.keys.get(key)
         self._base: KeyCell | None = cell
         """The cell that is edited; what is applied must not meet another one."""
-        super().__init__(app, _as_text(cell), placeholder='a value as JSON, e.g. 42, true, "gold"')
+        super().__init__(console, _as_text(cell), placeholder='a value as JSON, e.g. 42, true, "gold"')
         self.key_field = LineInput(
             placeholder=f"scope:name, a scope is one of {', '.join(_WRITABLE)}", max_length=200, suggester=_Keys(self)
         )
@@ -64,9 +64,9 @@ class StateEditor(EditorScreen):
         self._shape: dict[str, Any] = described if isinstance(described, dict) else {}
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> StateEditor:
+    def of(cls, console: ConsoleContext) -> StateEditor:
         """For a new key."""
-        return cls(app)
+        return cls(console)
 
     def known_keys(self) -> Sequence[str]:
         """The keys there are, to complete."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
     from gemini_live_runtime.journal.agent_view import PatternCard, WatcherCard
     from gemini_live_runtime.journal.view import SessionView
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 MAX_FIRINGS = 20
 MAX_LOOKED_AT = 300
@@ -44,8 +44,8 @@ class WatcherScreen(BoxScreen):
     HINT = "{watcher-room-break} breaks, {watcher-why} why, esc closes"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("watcher")]
 
-    def __init__(self, app: ConsoleApp, kind: str, name: str) -> None:
-        super().__init__(app)
+    def __init__(self, console: ConsoleContext, kind: str, name: str) -> None:
+        super().__init__(console)
         self._kind = kind
         self._name_of = name
         self._firing = ""
@@ -56,7 +56,7 @@ class WatcherScreen(BoxScreen):
 
     def hint(self) -> str:
         """A watcher can also be muted and fired; a pattern acts when what it looks for comes about."""
-        settings = self.console_app.settings
+        settings = self.console.settings
         more = ("{watcher-room-mute} mutes", "{watcher-fire} fires") if self._kind == "watcher" else ()
         return ", ".join([*hints(more, settings.keymap, ascii_only=settings.ascii), super().hint()])
 
@@ -68,7 +68,7 @@ class WatcherScreen(BoxScreen):
         """What is there now."""
         self.query_one("#box").can_focus = True
         self.query_one("#box").focus()
-        self.show_view(self.console_app.store.shown)
+        self.show_view(self.console.store.shown)
 
     def show_view(self, view: SessionView) -> None:
         """Bring it up to date."""
@@ -133,7 +133,7 @@ class WatcherScreen(BoxScreen):
                     yield indent, runs
 
     def _reason(self, event: Event) -> Reason | None:
-        history = self.console_app.store.history
+        history = self.console.store.history
         try:
             return None if history is None else reason_of(event, history.view_at(event.seq - 1))
         except JournalError:
@@ -155,7 +155,7 @@ class WatcherScreen(BoxScreen):
         """Newest first, as far as the history reaches."""
         if self._firings[0] == newest:
             return self._firings[1]
-        history = self.console_app.store.history
+        history = self.console.store.history
         found: list[Event] = []
         looked_at, at = 0, newest + 1 if newest else None
         types = {"watcher.fired" if self._kind == "watcher" else "pattern.fired"}
@@ -178,7 +178,7 @@ class WatcherScreen(BoxScreen):
         """Mute it, or hear it again."""
         from gemini_live_runtime.commands import SwitchWatcher
 
-        card = self.console_app.store.view.agent_view.watchers.get(self._name_of)
+        card = self.console.store.view.agent_view.watchers.get(self._name_of)
         if self._kind != "watcher" or card is None:
             self.say("Only watchers can be muted, not patterns.", "warning")
         else:
@@ -186,7 +186,7 @@ class WatcherScreen(BoxScreen):
 
     def action_break(self) -> None:
         """Hold the agent when it fires, or no longer."""
-        self._order(toggle_breakpoint(self.console_app.store.view.agent_view, "watcher", self._name_of))
+        self._order(toggle_breakpoint(self.console.store.view.agent_view, "watcher", self._name_of))
 
     def action_fire(self) -> None:
         """Run what it does; asked for twice."""
@@ -203,21 +203,21 @@ class WatcherScreen(BoxScreen):
                 self.say("Fired.", "info")
 
     def action_why(self) -> None:
-        """Explain the last firing."""
+        """ExplainEvent the last firing."""
         from gemini_live_tui.dialogs.why import WhyScreen
 
         firings = self._firings[1]
-        room = WhyScreen.about(self.console_app, firings[0].seq) if firings else None
+        room = WhyScreen.about(self.console, firings[0].seq) if firings else None
         if room is None:
             self.say("It has not fired yet, as far as can be seen.", "info")
         else:
-            self.console_app.enter(room)
+            self.console.enter(room)
 
     def _order(self, order: Order) -> bool:
-        if self.console_app.settings.replay:
+        if self.console.settings.replay:
             self.say("This is a recording: nothing can be changed.", "error")
             return False
-        self._firing = self.console_app.console_screen.order(order)
+        self._firing = self.console.order(order)
         if not self._firing:
             self.say("The session does not take commands now.", "error")
         return bool(self._firing)

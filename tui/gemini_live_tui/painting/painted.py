@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from gemini_live_tui.messages import BodyFailed
+from gemini_live_tui.messages import PaneFailed
 
 
 class Painted(Widget):
@@ -52,7 +52,7 @@ class Guarded(Widget):
         try:
             await super()._on_message(message)
         except Exception as error:
-            self.post_message(BodyFailed(error))
+            self.post_message(PaneFailed(error))
 
 
 class Contained(Guarded, Painted):
@@ -73,7 +73,7 @@ class Contained(Guarded, Painted):
             return self._failed(error, crop)
 
     def _failed(self, error: Exception, crop: Region) -> list[Strip]:
-        self.post_message(BodyFailed(error))
+        self.post_message(PaneFailed(error))
         return [Strip.blank(crop.width, self.rich_style)] * crop.height
 
 

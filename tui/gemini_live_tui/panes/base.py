@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from rich.cells import cell_len
 from textual import events, on
@@ -20,13 +20,14 @@ from gemini_live_runtime.journal.view import Dirty
 from gemini_live_runtime.text import redactor, sanitise
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
-from gemini_live_tui.messages import BodyFailed, PaneChanged, Said
+from gemini_live_tui.messages import PaneChanged, PaneFailed, ShowHint
+from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.pane_layout import BY_PANE
+from gemini_live_tui.settings import ConsoleSettings
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
     from gemini_live_runtime.journal.view import LogLine, SessionView
-    from gemini_live_tui.app import ConsoleApp
 
 MAX_SAID = 500
 """Characters of an error that a failed pane shows; the details have them all."""
@@ -95,7 +96,7 @@ class Pane(Container):
     Pane > .pane-failed { padding: 1 2; color: $foreground; background: $background; }
     """
 
-    def __init__(self, name: str, make: Callable[[], Widget], *, separator: str) -> None:
+    def __init__(self, name: str, make: Callable[[], Widget], *, settings: ConsoleSettings) -> None:
         super().__init__(id=f"{name}-pane")
         self.pane = name
         self.body = make()
@@ -103,7 +104,8 @@ class Pane(Container):
         """What went wrong when the body was shown last; "" while all is well."""
         self.noted = ""
         """What stands at the frame's lower edge."""
-        self._separator = separator
+        self._separator = glyphs(settings.ascii).bar
+        self._settings = settings
         self._titles: list[tuple[int, int, str]] = []
         self._now = 0.0
         self._failed_at = 0.0
@@ -181,8 +183,8 @@ class Pane(Container):
             self.border_subtitle = Content(note)
         return again
 
-    @on(BodyFailed)
-    def _body_failed(self, message: BodyFailed) -> None:
+    @on(PaneFailed)
+    def _body_failed(self, message: PaneFailed) -> None:
         message.stop()
         self.fail(message.error)
 
@@ -202,8 +204,7 @@ class Pane(Container):
             self._failed = FailedPane()
             self.mount(self._failed)
         self._failed.details = text
-        settings = cast("ConsoleApp", self.app).settings
-        keys = hints(("{copy-failure} copies the details.",), settings.keymap, ascii_only=settings.ascii)
+        keys = hints(("{copy-failure} copies the details.",), self._settings.keymap, ascii_only=self._settings.ascii)
         self._failed.update(f"This pane failed: {said}\n\n{' '.join(('Everything else goes on.', *keys))}")
         self._put_in_place(self._failed, self.body)
 
@@ -233,4 +234,4 @@ class FailedPane(Static, can_focus=True):
     def action_copy_failure(self) -> None:
         """Copy the details."""
         self.app.copy_to_clipboard(self.details)
-        self.post_message(Said(f"Copied what went wrong, {len(self.details):,} characters."))
+        self.post_message(ShowHint(f"Copied what went wrong, {len(self.details):,} characters."))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import BindingType
@@ -14,10 +14,9 @@ from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.dialogs.details import DetailsScreen
-from gemini_live_tui.messages import EventWanted, PaneChanged, RoomWanted, Said
+from gemini_live_tui.messages import GoToEvent, OpenScreen, PaneChanged, ShowDetails, ShowHint
 from gemini_live_tui.painting.formatting import clock_text
-from gemini_live_tui.painting.glyphs import ASCII, UNICODE, Glyphs
+from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.panes.base import Frame
 from gemini_live_tui.session_data.event_index import EventFilter, EventIndex
@@ -25,7 +24,6 @@ from gemini_live_tui.widgets.row_list import RowList, Run
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
-    from gemini_live_tui.app import ConsoleApp
 
 EMPTY = "Nothing has happened yet."
 UNREAD = "What was before this console came is not read yet; going back reads it."
@@ -188,24 +186,24 @@ class Events(RowList):
         value = event.to_json()
         title = f"event {event.seq:,}{sign}{sanitise_line(event.type, 60)}"
         parts = [("", facts), ("Content", value["data"])]
-        cast("ConsoleApp", self.app).enter(DetailsScreen(title, parts, copy=value, ascii_only=self._glyphs is ASCII))
+        self.post_message(ShowDetails(title, parts, value))
 
     def action_filter_events(self) -> None:
         """Ask for a filter."""
-        self.post_message(RoomWanted("events-filter"))
+        self.post_message(OpenScreen("events-filter"))
 
     def action_copy_event(self) -> None:
         """Copy the event under the cursor as JSON."""
         event = self._event(int(self.row_at_cursor)) if self.row_at_cursor.isdecimal() else None
         if event is not None:
             self.app.copy_to_clipboard(json.dumps(event.to_json(), indent=2))
-            self.post_message(Said(f"Copied event {event.seq:,}."))
+            self.post_message(ShowHint(f"Copied event {event.seq:,}."))
 
     def action_stand_at_event(self) -> None:
         """Show the session as it was after the event under the cursor."""
         if self.row_at_cursor.isdecimal():
             self._seen = int(self.row_at_cursor)
-            self.post_message(EventWanted(self._seen))
+            self.post_message(GoToEvent(self._seen))
 
     def action_follow_events(self) -> None:
         """Follow the end, or stay."""

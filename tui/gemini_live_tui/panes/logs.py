@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual.binding import BindingType
 
 from gemini_live_runtime.journal.view import Dirty, LogLine, SessionView
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.dialogs.details import DetailsScreen
-from gemini_live_tui.messages import PaneChanged, Said
+from gemini_live_tui.messages import PaneChanged, ShowDetails, ShowHint
 from gemini_live_tui.painting.formatting import clock_text
-from gemini_live_tui.painting.glyphs import ASCII, UNICODE, Glyphs
+from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.panes.base import Frame
 from gemini_live_tui.widgets.row_list import RowList, Run
-
-if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
 
 EMPTY = "Nothing was printed or logged so far."
 LEVELS = ("debug", "info", "warning", "error")
@@ -104,8 +100,7 @@ class Logs(RowList):
         if line is not None:
             title = f"{line.level} at {clock_text(line.t)}, {sanitise_line(line.source, 60)}"
             copy = {"t": line.t, "level": line.level, "source": line.source, "text": line.text}
-            room = DetailsScreen(title, [("", line.text)], copy=copy, ascii_only=self._glyphs is ASCII)
-            cast("ConsoleApp", self.app).enter(room)
+            self.post_message(ShowDetails(title, [("", line.text)], copy))
 
     def action_log_level(self) -> None:
         """The next level, and after the last all of them again."""
@@ -119,7 +114,7 @@ class Logs(RowList):
             f"{clock_text(line.t)} {line.level} {line.source}: {line.text}" for line in self._lines.values()
         )
         self.app.copy_to_clipboard(text)
-        self.post_message(Said(f"Copied {len(self._lines)} lines."))
+        self.post_message(ShowHint(f"Copied {len(self._lines)} lines."))
 
     def on_mount(self) -> None:
         """There is something to read from the start."""

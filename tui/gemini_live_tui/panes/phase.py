@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
 from gemini_live_runtime.journal.agent_view import AgentView
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.messages import Explain, Ordered
+from gemini_live_tui.messages import ExplainEvent, ExplainTransition, SendOrder
 from gemini_live_tui.painting.formatting import until_older
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.runs import Run
@@ -21,7 +21,6 @@ from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.agent_view import TransitionStatus
-    from gemini_live_tui.app import ConsoleApp
 
 
 class PhasePane(RowList):
@@ -86,16 +85,12 @@ class PhasePane(RowList):
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """Why it came to this phase, or why it goes this way or does not."""
-        from gemini_live_tui.dialogs.why import WhyScreen
-        from gemini_live_tui.panes.why_rows import reason_of_way
-
         message.stop()
         way = self.way_at_cursor
         if way is not None:
-            app = cast("ConsoleApp", self.app)
-            app.enter(WhyScreen(app, reason_of_way(way, self._agent)))
+            self.post_message(ExplainTransition(way, self._agent))
         elif self._agent.path:
-            self.post_message(Explain(self._agent.path[-1].seq))
+            self.post_message(ExplainEvent(self._agent.path[-1].seq))
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
@@ -103,6 +98,6 @@ class PhasePane(RowList):
         """Hold the agent on this way, or whenever it comes to this phase; or no longer."""
         agent, way = self._agent, self.way_at_cursor
         if way is not None:
-            self.post_message(Ordered(toggle_breakpoint(agent, "transition", self._transition(way))))
+            self.post_message(SendOrder(toggle_breakpoint(agent, "transition", self._transition(way))))
         elif agent.path:
-            self.post_message(Ordered(toggle_breakpoint(agent, "phase", agent.path[-1].phase)))
+            self.post_message(SendOrder(toggle_breakpoint(agent, "phase", agent.path[-1].phase)))

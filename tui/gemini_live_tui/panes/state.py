@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,7 +15,7 @@ from textual.widgets import Input
 from gemini_live_runtime.journal.agent_view import AgentView, real_key, unpack
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.messages import Ordered, Said
+from gemini_live_tui.messages import EditKey, SendOrder, ShowHint
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.painted import Guarded
 from gemini_live_tui.painting.runs import Run
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gemini_live_runtime.journal.agent_view import KeyCell
-    from gemini_live_tui.app import ConsoleApp
 
 MAX_MADE = 512
 """Rows that are kept as they were made."""
@@ -196,7 +195,7 @@ class StatePane(Guarded, Container):
     def _cell(self) -> tuple[str, KeyCell] | None:
         key = self.key_at_cursor
         if not key:
-            self.post_message(Said("Put the cursor on a key first."))
+            self.post_message(ShowHint("Put the cursor on a key first."))
             return None
         return key, self._agent.keys[key]
 
@@ -239,7 +238,9 @@ class StatePane(Guarded, Container):
         """What changed last comes first, or all by name again."""
         self.listing.changed_first = not self.listing.changed_first
         self._relist()
-        self.post_message(Said("What changed last comes first." if self.listing.changed_first else "Sorted by name."))
+        self.post_message(
+            ShowHint("What changed last comes first." if self.listing.changed_first else "Sorted by name.")
+        )
 
     def action_pin(self) -> None:
         """Keep the key at the top, or no longer."""
@@ -264,22 +265,19 @@ class StatePane(Guarded, Container):
             text = json.dumps(rows.scope_json(self._agent.keys, scope), indent=2, ensure_ascii=False)
             self._copy(text, f"the scope {scope}")
         else:
-            self.post_message(Said("Put the cursor on a key of the scope first."))
+            self.post_message(ShowHint("Put the cursor on a key of the scope first."))
 
     def _copy(self, text: str, what: str) -> None:
         # What a terminal is given to copy is ASCII: a lone surrogate in it could not be written.
         self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
-        self.post_message(Said(f"Copied {what}, {len(text):,} characters."))
+        self.post_message(ShowHint(f"Copied {what}, {len(text):,} characters."))
 
     # -- changing ----------------------------------------------------------------------------------------------------
 
     def action_edit(self) -> None:
         """Open the editor on the key."""
-        from gemini_live_tui.editors.state import StateEditor
-
         if found := self._cell():
-            app = cast("ConsoleApp", self.app)
-            app.enter(StateEditor(app, found[0]))
+            self.post_message(EditKey(found[0]))
 
     def action_delete(self) -> None:
         """Remove the key; nobody is asked, it can be taken back."""
@@ -288,22 +286,22 @@ class StatePane(Guarded, Container):
         if found := self._cell():
             key, cell = found
             edit = {"key": real_key(key), "remove": True, "expect": unpack(cell.value)}
-            self.post_message(Ordered(EditState(edits=(edit,))))
-            self.post_message(Said(f"Removing {key}; u brings it back."))
+            self.post_message(SendOrder(EditState(edits=(edit,))))
+            self.post_message(ShowHint(f"Removing {key}; u brings it back."))
 
     def action_undo(self) -> None:
         """Take back the last edit."""
         from gemini_live_runtime.commands import UndoEdit
 
-        self.post_message(Ordered(UndoEdit()))
+        self.post_message(SendOrder(UndoEdit()))
 
     def action_redo(self) -> None:
         """Make the edit again that was taken back last."""
         from gemini_live_runtime.commands import RedoEdit
 
-        self.post_message(Ordered(RedoEdit()))
+        self.post_message(SendOrder(RedoEdit()))
 
     def action_break(self) -> None:
         """Hold the agent when the key changes, or no longer."""
         if found := self._cell():
-            self.post_message(Ordered(toggle_breakpoint(self._agent, "key", found[0])))
+            self.post_message(SendOrder(toggle_breakpoint(self._agent, "key", found[0])))

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.messages import MomentWanted, PaneChanged
+from gemini_live_tui.messages import GoToTime, PaneChanged
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.panes import timeline_lanes as lanes
 from gemini_live_tui.panes.base import Frame
@@ -142,7 +142,7 @@ class Timeline(Sheet):
             t = self._lanes.window.time(column, width)
             # Right of what has happened, and in the cell where it ends, is the present.
             now = self._lanes.now
-            self.post_message(MomentWanted(now if column >= self._lanes.window.column(now, width) else t))
+            self.post_message(GoToTime(now if column >= self._lanes.window.column(now, width) else t))
 
     def action_timeline_zoom(self, step: int) -> None:
         """A narrower or a wider window."""

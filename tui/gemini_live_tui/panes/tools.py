@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from rich.cells import cell_len
 from textual.binding import BindingType
@@ -13,17 +13,13 @@ from gemini_live_runtime.journal.agent_view import ToolRun, unpack
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.dialogs.details import DetailsScreen
-from gemini_live_tui.messages import Ordered
+from gemini_live_tui.messages import SendOrder, ShowDetails
 from gemini_live_tui.painting.formatting import clock_text, duration_text
-from gemini_live_tui.painting.glyphs import ASCII, UNICODE, Glyphs
+from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.panes.base import Frame
 from gemini_live_tui.session_data.breakpoints import breaks_on, toggle_breakpoint
 from gemini_live_tui.widgets.row_list import RowList, Run
-
-if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
 
 EMPTY = "No tool has been called yet."
 STYLES = {"running": "key", "ok": "good", "cancelled": "warn", "refused": "warn"}
@@ -93,7 +89,7 @@ class Tools(RowList):
         """Hold the agent whenever this tool is called or answers; or no longer."""
         run = self._view.agent_view.tools.get(self.row_at_cursor)
         if run is not None:
-            self.post_message(Ordered(toggle_breakpoint(self._view.agent_view, "tool", run.name)))
+            self.post_message(SendOrder(toggle_breakpoint(self._view.agent_view, "tool", run.name)))
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """All about one call."""
@@ -109,7 +105,7 @@ class Tools(RowList):
         if run.end is not None:
             parts.append((f"Result, {heard}", result))
         whole = {"name": run.name, "call_id": message.row, "status": run.status, "args": args, "result": result}
-        cast("ConsoleApp", self.app).enter(DetailsScreen(run.name, parts, copy=whole, ascii_only=self._glyphs is ASCII))
+        self.post_message(ShowDetails(run.name, parts, whole))
 
     def on_mount(self) -> None:
         """There is something to read from the start."""

@@ -8,7 +8,7 @@ from textual import events
 
 from gemini_live_runtime.journal.agent_view import TurnCard
 from gemini_live_runtime.journal.view import Block, SessionView
-from gemini_live_tui.messages import Explain
+from gemini_live_tui.messages import ExplainEvent
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.wrapping import wrap
@@ -77,7 +77,7 @@ class Transcript(LineList):
             return
         block = self._view.blocks[found[0]]
         if block.seq and (block.status in _EXPLAINED and block.kind in ("notice", "tool")):
-            self.post_message(Explain(block.seq))
+            self.post_message(ExplainEvent(block.seq))
 
     # -- items -------------------------------------------------------------------------------------------------------
 

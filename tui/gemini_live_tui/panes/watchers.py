@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
 from gemini_live_runtime.journal.agent_view import AgentView
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.messages import Ordered, Said
+from gemini_live_tui.messages import SendOrder, ShowHint, ShowWatcher
 from gemini_live_tui.painting.formatting import until_older
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.runs import Run
@@ -21,7 +21,6 @@ from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.agent_view import PatternCard, WatcherCard
-    from gemini_live_tui.app import ConsoleApp
 
 
 class WatchersPane(RowList):
@@ -88,16 +87,13 @@ class WatchersPane(RowList):
         """Hold the agent when this fires, or no longer."""
         kind, _, name = self.row_at_cursor.partition(":")
         if kind in ("watcher", "pattern"):
-            self.post_message(Ordered(toggle_breakpoint(self._agent, "watcher", name)))
+            self.post_message(SendOrder(toggle_breakpoint(self._agent, "watcher", name)))
 
     def action_open_watcher(self) -> None:
         """All about the watcher or pattern under the cursor."""
-        from gemini_live_tui.editors.watcher import WatcherScreen
-
         kind, _, name = self.row_at_cursor.partition(":")
         if kind in ("watcher", "pattern"):
-            app = cast("ConsoleApp", self.app)
-            app.enter(WatcherScreen(app, kind, name))
+            self.post_message(ShowWatcher(kind, name))
 
     def action_mute(self) -> None:
         """Mute the watcher, or hear it again."""
@@ -105,6 +101,6 @@ class WatchersPane(RowList):
 
         card = self.watcher_at_cursor
         if card is None:
-            self.post_message(Said("Only watchers can be muted, not patterns."))
+            self.post_message(ShowHint("Only watchers can be muted, not patterns."))
         else:
-            self.post_message(Ordered(SwitchWatcher(watcher=card.name, muted=not card.muted)))
+            self.post_message(SendOrder(SwitchWatcher(watcher=card.name, muted=not card.muted)))

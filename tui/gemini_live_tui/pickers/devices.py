@@ -29,7 +29,7 @@ from gemini_live_tui.widgets.level_row import LevelRow
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 NOUNS = {"input": "Microphone", "output": "Speaker"}
 
@@ -42,8 +42,8 @@ class DevicesScreen(BoxScreen):
     HINT: ClassVar[str] = "enter chooses, tab changes sides, {devices-rescan} looks again, esc closes"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("devices")]
 
-    def __init__(self, app: ConsoleApp) -> None:
-        super().__init__(app)
+    def __init__(self, console: ConsoleContext) -> None:
+        super().__init__(console)
         self._lists = {side: OptionList(id=f"devices-{side}") for side in NOUNS}
         self._offers: dict[str, list[devices.Offer]] = {"input": [], "output": []}
         self._chosen: dict[str, str] = {}
@@ -51,12 +51,12 @@ class DevicesScreen(BoxScreen):
         self._listening = ""
         self._ordered: tuple[str, str, devices.Offer] | None = None
         self.level = LevelRow("level", id="devices-level", glyphs=self.signs)
-        self._helper = app.sound_helper(self._reported)
+        self._helper = console.sound_helper(self._reported)
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> DevicesScreen:
+    def of(cls, console: ConsoleContext) -> DevicesScreen:
         """The devices there are now."""
-        return cls(app)
+        return cls(console)
 
     def contents(self) -> Iterator[Widget]:
         """Both sides, beside each other where there is room."""
@@ -70,10 +70,10 @@ class DevicesScreen(BoxScreen):
 
     def on_mount(self) -> None:
         """Look for devices."""
-        if not self.console_app.waiting:
+        if not self.console.waiting:
             from gemini_live_runtime.events import AudioOpened
 
-            self.console_app.store.listen(AudioOpened, self._sound_opened)
+            self.console.store.listen(AudioOpened, self._sound_opened)
         self._lists["input"].focus()
         self.action_rescan()
 
@@ -89,7 +89,7 @@ class DevicesScreen(BoxScreen):
         self._listening = ""
         found = await devices.find()
         self._found = found
-        for side, wanted in zip(NOUNS, self.console_app.devices_wanted(), strict=True):
+        for side, wanted in zip(NOUNS, self.console.devices_wanted(), strict=True):
             self._fill(side, wanted)
         if found.problem:
             self.say(f"{found.problem} Press r to look again.", "warning")
@@ -159,11 +159,11 @@ class DevicesScreen(BoxScreen):
     def _used_by_the_call(self) -> bool:
         """Whether the microphone under the cursor is the call's own: some sound systems do not share one."""
         at = self._lists["input"].highlighted
-        if at is None or not self.console_app.store.live:
+        if at is None or not self.console.store.live:
             return False
         offer = self._offers["input"][at]
         name = offer.name if offer.value else offer.detail
-        return bool(name) and name == self.console_app.store.view.input_device
+        return bool(name) and name == self.console.store.view.input_device
 
     # -- choosing ----------------------------------------------------------------------------------------------------
 
@@ -175,14 +175,14 @@ class DevicesScreen(BoxScreen):
 
     def _choose(self, side: str, offer: devices.Offer) -> None:
         """During a call the devices are changed at once, and kept when that went well."""
-        app = self.console_app
-        if app.waiting or app.settings.replay or not app.store.live:
+        console = self.console
+        if console.waiting or console.settings.replay or not console.store.live:
             self._keep(side, offer, "")
             return
         from gemini_live_runtime.commands import SetDevices
 
         wanted = {**self._chosen, side: offer.value}
-        ident = app.console_screen.order(SetDevices(input=wanted["input"], output=wanted["output"]))
+        ident = console.order(SetDevices(input=wanted["input"], output=wanted["output"]))
         if ident:
             self._ordered = (ident, side, offer)
             self.say(f"Changing the devices{self.signs.ellipsis}")
@@ -212,8 +212,8 @@ class DevicesScreen(BoxScreen):
         except GeminiLiveError as error:
             self.say(str(error), "error")
             return
-        if self.console_app.settings.starter is not None:
-            self.console_app.settings.starter.saved(key)
+        if self.console.settings.starter is not None:
+            self.console.settings.starter.saved(key)
         self._chosen[side] = offer.value
         options = self._lists[side]
         for at, option in enumerate(self._options(side)):
@@ -224,9 +224,9 @@ class DevicesScreen(BoxScreen):
 
     async def on_unmount(self) -> None:
         """Nobody listens any more."""
-        if not self.console_app.waiting:
+        if not self.console.waiting:
             from gemini_live_runtime.events import AudioOpened
 
             with contextlib.suppress(KeyError, ValueError):
-                self.console_app.store.unlisten(AudioOpened, self._sound_opened)
+                self.console.store.unlisten(AudioOpened, self._sound_opened)
         await self._helper.close()

@@ -21,7 +21,7 @@ from gemini_live_tui.set_up.recent import RecentAgent, recent_agents
 from gemini_live_tui.widgets.box_screen import BoxScreen
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 NAME_WIDTH = 18
 ROOM = 68
@@ -33,16 +33,16 @@ class GalleryScreen(BoxScreen):
     HEADING: ClassVar[str] = "Agents"
     HINT: ClassVar[str] = "enter talks to it, esc closes"
 
-    def __init__(self, app: ConsoleApp, own: list[RecentAgent]) -> None:
-        super().__init__(app)
+    def __init__(self, console: ConsoleContext, own: list[RecentAgent]) -> None:
+        super().__init__(console)
         self._own = own
         self._agents = OptionList(id="gallery-agents")
         self._detail = Static("", id="gallery-detail", classes="gap", markup=False)
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> GalleryScreen:
+    def of(cls, console: ConsoleContext) -> GalleryScreen:
         """Bundled agents, and what was talked to lately."""
-        return cls(app, recent_agents())
+        return cls(console, recent_agents())
 
     def contents(self) -> Iterator[Widget]:
         """The list, and a sentence on the one under the cursor."""
@@ -51,7 +51,7 @@ class GalleryScreen(BoxScreen):
 
     def on_mount(self) -> None:
         """Fill the list."""
-        now = self.console_app.time.wall()
+        now = self.console.time.wall()
         for number, bundled in enumerate(CATALOGUE):
             self._agents.add_option(Option(self._row(bundled.name, _parts(bundled)), id=f"b{number}"))
         self._agents.add_option(Option("", disabled=True))
@@ -83,13 +83,13 @@ class GalleryScreen(BoxScreen):
     @on(OptionList.OptionSelected, "#gallery-agents")
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         found = self._agent(event.option_id)
-        app = self.console_app
+        console = self.console
         if found is None:
             return
         name = found.name if isinstance(found, BundledAgent) else _short(found.reference)
-        if app.settings.starter is None:
+        if console.settings.starter is None:
             self.say("This console only looks on. Start another with: gemini-live-tui demo --pick", "warning")
-        elif app.waiting or not app.store.live:
+        elif console.waiting or not console.store.live:
             self._begin(found)
         else:
             question = f"Talking to {sanitise_line(name, 60)} begins a new session. It hangs up the present call."
@@ -99,13 +99,13 @@ class GalleryScreen(BoxScreen):
                     self._begin(found)
 
             yes = "hangs up and talks to it"
-            app.push_screen(ConfirmScreen(question, yes, ascii_only=app.settings.ascii), answered)
+            self.app.push_screen(ConfirmScreen(question, yes, ascii_only=console.settings.ascii), answered)
 
     def _begin(self, found: BundledAgent | RecentAgent) -> None:
         bundled = isinstance(found, BundledAgent)
         choice = Choice(found.name, demo=True) if isinstance(found, BundledAgent) else Choice(found.reference)
         try:
-            self.console_app.begin(choice)
+            self.console.begin(choice)
         except GeminiLiveError as error:
             self.say(str(error), "error")
         else:
@@ -119,8 +119,8 @@ class GalleryScreen(BoxScreen):
 
     def action_dismiss(self) -> None:  # type: ignore[override]
         """Without a session and without the welcome below there is nothing to go back to."""
-        if self.console_app.waiting and self.console_app.settings.first_room == "gallery":
-            self.console_app.call_later(self.console_app.action_hang_up_and_quit)
+        if self.console.waiting and self.console.settings.first_room == "gallery":
+            self.app.call_later(self.console.action_hang_up_and_quit)
         else:
             self.dismiss()
 

@@ -19,7 +19,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 
 @runtime_checkable
@@ -80,9 +80,9 @@ class JumpScreen(ModalScreen[None]):
         self._ascii = ascii_only
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> JumpScreen:
+    def of(cls, console: ConsoleContext) -> JumpScreen:
         """The places of the screen in front as it stands."""
-        return cls(spots_on(app.screen.query(Widget)), ascii_only=app.settings.ascii)
+        return cls(spots_on(console.screen.query(Widget)), ascii_only=console.settings.ascii)
 
     def compose(self) -> ComposeResult:
         """A label for what is in sight, and a box that names the rest."""

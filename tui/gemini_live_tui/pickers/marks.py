@@ -21,7 +21,7 @@ from gemini_live_tui.session_data.moment_parser import by_moment
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.agent_view import Mark
     from gemini_live_runtime.journal.view import SessionView
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 
 class MarksScreen(ModalScreen[None]):
@@ -30,22 +30,22 @@ class MarksScreen(ModalScreen[None]):
     CSS_PATH = "marks.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        self._settings = app.settings
-        self._first = app.store.view
-        self._seek = app.console_screen.seek_event
+        self._settings = console.settings
+        self._first = console.store.view
+        self._seek = console.seek_event
         self._told: tuple[int, int] = (-1, -1)
         self._marks: list[Mark] = []
-        keys = keys_of(BY_ID["mark"], app.settings.keymap)
+        keys = keys_of(BY_ID["mark"], console.settings.keymap)
         how = f"{key_label(keys[0])} sets one" if keys else "mark sets one"
         self.empty = Static(f"No moment is marked yet. {how}, with a note or without.", id="no-marks", markup=False)
         self.list = OptionList(id="marks-list")
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> MarksScreen:
+    def of(cls, console: ConsoleContext) -> MarksScreen:
         """All there are."""
-        return cls(app)
+        return cls(console)
 
     def compose(self) -> ComposeResult:
         """A box with the list, or with a sentence."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -14,7 +14,7 @@ from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.actions.slash import form_of
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 Command = tuple[str, str, Callable[[], Any]]
 
@@ -35,7 +35,7 @@ class CommandsScreen(CommandPalette):
         super().__init__(providers=[ConsoleCommands], placeholder="Search for a command")
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> CommandsScreen:
+    def of(cls, console: ConsoleContext) -> CommandsScreen:
         """A fresh palette."""
         return cls()
 
@@ -55,29 +55,30 @@ class ConsoleCommands(Provider):
     """Every action that can be chosen by name, and every theme."""
 
     @property
-    def _console(self) -> ConsoleApp:
-        from gemini_live_tui.app import ConsoleApp
-
-        assert isinstance(self.app, ConsoleApp)
-        return self.app
+    def _console(self) -> ConsoleContext:
+        return cast("ConsoleContext", self.app)
 
     def _makes_sense(self, action: Action) -> bool:
-        app = self._console
-        if app.waiting:
+        console = self._console
+        if console.waiting:
             return action.group in BEFORE_A_SESSION
         writes = action.group in ("Talk", "Write") or not action.action
-        return not (app.settings.replay and writes)
+        return not (console.settings.replay and writes)
 
     def _commands(self) -> Iterator[Command]:
-        app = self._console
+        console = self._console
         for action in ACTIONS:
             if action.palette and self._makes_sense(action):
-                keys = ", ".join(key_label(key) for key in keys_of(action, app.settings.keymap))
+                keys = ", ".join(key_label(key) for key in keys_of(action, console.settings.keymap))
                 keys = keys or (form_of(action).usage if action.slash else "")
                 help_text = f"{action.description} ({keys})" if keys else action.description
-                yield palette_name(action), escape(help_text), app.performer(action.id)
-        for name in app.theme_choices:
-            yield f"Theme: {name}", "Use this theme for now; the config file sets it for good", app.theme_setter(name)
+                yield palette_name(action), escape(help_text), console.performer(action.id)
+        for name in console.theme_choices:
+            yield (
+                f"Theme: {name}",
+                "Use this theme for now; the config file sets it for good",
+                console.theme_setter(name),
+            )
 
     async def discover(self) -> Hits:
         """Everything, before anything is typed."""

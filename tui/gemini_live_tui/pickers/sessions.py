@@ -26,7 +26,7 @@ from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.catalog import Entry
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 WIDE = 150
 """From this width on the last lines stand beside the list."""
@@ -59,10 +59,10 @@ class SessionsScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("sessions")]
     place = "sessions"
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        self._own_app = app
-        self._signs = glyphs(app.settings.ascii)
+        self.console = console
+        self._signs = glyphs(console.settings.ascii)
         self._root = paths.sessions_dir()
         self._all: list[Entry] | None = None
         self._in_trash = False
@@ -81,13 +81,13 @@ class SessionsScreen(Screen[None]):
         self._bar = Static(self._keys(), id="sessions-keys", markup=False)
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> SessionsScreen:
+    def of(cls, console: ConsoleContext) -> SessionsScreen:
         """The sessions there are now."""
-        return cls(app)
+        return cls(console)
 
     def compose(self) -> ComposeResult:
         """Top to bottom; the preview is beside the list where there is room."""
-        self.set_class(self._own_app.settings.ascii, "-ascii")
+        self.set_class(self.console.settings.ascii, "-ascii")
         with Container(id="sessions-body"):
             with _Pane(id="sessions-pane") as pane:
                 pane.border_title = "Sessions"
@@ -122,7 +122,7 @@ class SessionsScreen(Screen[None]):
     @work(group="sessions", exclusive=True)
     async def _load(self, go_to: str = "") -> None:
         try:
-            self._all = await asyncio.to_thread(self._look, self._own_app.time.wall())
+            self._all = await asyncio.to_thread(self._look, self.console.time.wall())
         except OSError as error:
             self._all = []
             self.say(f"The recordings cannot be looked through: {error.strerror or error}.", "warning")
@@ -258,12 +258,12 @@ class SessionsScreen(Screen[None]):
             self._restore(entry.id)
         elif entry.problem:
             self.say(f"It cannot be shown. {entry.problem}", "warning")
-        elif not self._own_app.over:
+        elif not self.console.over:
             self.say(
                 f"A call goes on here. End it first, or in another terminal: gemini-live-tui replay {entry.id}", "info"
             )
         else:
-            self._own_app.leave_for(self._folder(entry))
+            self.console.leave_for(self._folder(entry))
 
     def action_rename(self) -> None:
         """Write a title."""
@@ -288,7 +288,7 @@ class SessionsScreen(Screen[None]):
             self.say("There is nothing here to export.", "warning")
             return
         subject = Subject(self._folder(entry), entry.name, entry.duration_s, entry.turns, bool(entry.audio_bytes))
-        self._own_app.enter(ExportScreen(self._own_app, subject))
+        self.console.enter(ExportScreen(self.console, subject))
 
     def action_delete(self) -> None:
         """Move the session to the trash."""
@@ -300,7 +300,7 @@ class SessionsScreen(Screen[None]):
         from gemini_live_runtime.journal import trash
 
         try:
-            self._deleted.append(trash.delete(self._root, entry.id, wall=self._own_app.time.wall))
+            self._deleted.append(trash.delete(self._root, entry.id, wall=self.console.time.wall))
         except GeminiLiveError as error:
             self.say(str(error), "warning")
             return
@@ -398,7 +398,7 @@ class SessionsScreen(Screen[None]):
         self._message.set_class(level == "warning", "-warning")
 
     def _keys(self) -> Content:
-        keymap, ascii_only = self._own_app.settings.keymap, self._own_app.settings.ascii
+        keymap, ascii_only = self.console.settings.keymap, self.console.settings.ascii
         by_id = {action.id: action for action in in_scope("sessions")}
         parts: list[tuple[str, str]] = []
         for name in _ON_TRASH_BAR if self._in_trash else _ON_BAR:

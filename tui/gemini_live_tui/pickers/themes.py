@@ -20,8 +20,7 @@ from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import theming
 
 if TYPE_CHECKING:
-    from gemini_live_tui.app import ConsoleApp
-    from gemini_live_tui.context import Level
+    from gemini_live_tui.context import ConsoleContext, Level
 
 SAMPLE = (
     (("you", "speaker-user"), ("model", "speaker-model"), ("tool", "speaker-tool"), ("phase", "phase")),
@@ -36,22 +35,22 @@ class ThemesScreen(ModalScreen[None]):
     CSS_PATH = "themes.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "restore", "Keep the old one", show=False)]
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        self._host = app
-        self._before = app.theme
-        folder = app.settings.themes_dir
+        self.console = console
+        self._before = self.app.theme
+        folder = console.settings.themes_dir
         self._themes, self._failures = theming.load_themes(folder)
         self._own = {path.stem for path in folder.glob("*.toml")} if folder is not None and folder.is_dir() else set()
 
     @classmethod
-    def of(cls, app: ConsoleApp) -> ThemesScreen:
+    def of(cls, console: ConsoleContext) -> ThemesScreen:
         """The themes as the files are now."""
-        return cls(app)
+        return cls(console)
 
     def compose(self) -> ComposeResult:
         """List, sample, failures."""
-        self.set_class(self._host.settings.ascii, "-ascii")
+        self.set_class(self.console.settings.ascii, "-ascii")
         with Vertical(id="themes-box") as box:
             box.border_title = "Themes"
             box.border_subtitle = "enter keeps, esc restores"
@@ -86,8 +85,8 @@ class ThemesScreen(ModalScreen[None]):
         if name is None:
             return
         theme = self._themes[name].to_textual()
-        self._host.register_theme(theme)
-        self._host.theme = name
+        self.app.register_theme(theme)
+        self.app.theme = name
         colours = self._themes[name].variables
         rows = [Content("  ").join(Content.styled(word, colours[look]) for word, look in row) for row in SAMPLE]
         self.query_one("#themes-sample", Static).update(Content("\n").join(rows))
@@ -95,15 +94,15 @@ class ThemesScreen(ModalScreen[None]):
     @on(OptionList.OptionSelected)
     def _keep(self, message: OptionList.OptionSelected) -> None:
         name = message.option.id or self._before
-        self._host.theme_choices = list(self._themes)
+        self.console.theme_choices = list(self._themes)
         self.dismiss()
-        self._host.say(*self._written(name))
+        self.console.say(*self._written(name))
 
     def _written(self, name: str) -> tuple[str, Level]:
         """Write the choice to the config file; what to say about it."""
         from gemini_live_tui import config
 
-        path = self._host.settings.config_path
+        path = self.console.settings.config_path
         if path is None:
             return f"Theme {name}, for this session.", "info"
         try:
@@ -117,5 +116,5 @@ class ThemesScreen(ModalScreen[None]):
 
     def action_restore(self) -> None:
         """Back to the theme from before."""
-        self._host.theme = self._before
+        self.app.theme = self._before
         self.dismiss()

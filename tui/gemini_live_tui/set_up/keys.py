@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.wire.credentials import KEY_VARIABLES, Credential, api_key, key_fault
+from gemini_live_runtime.wire.credentials import KEY_VARIABLES, api_key, key_fault
+from gemini_live_runtime.wire.credentials import Credential as Credential
 from gemini_live_runtime.wire.key_check import KeyCheck, check_key
 from gemini_live_runtime.wire.key_store import keep_in_file, keep_in_keyring, keyring_problem
 from gemini_live_tui.set_up.saving import save

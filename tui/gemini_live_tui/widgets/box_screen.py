@@ -23,7 +23,7 @@ from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.view import SessionView
-    from gemini_live_tui.app import ConsoleApp
+    from gemini_live_tui.context import ConsoleContext
 
 BOX_STYLES = Path(__file__).with_name("box_screen.tcss")
 """Style sheet of every box; a subclass lists it before its own."""
@@ -43,17 +43,17 @@ class BoxScreen(ModalScreen[None]):
     """Whether something about the session is changed here, which is always the present."""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
         self.past = Static("", id="past", markup=False)
-        self.console_app = app
-        self.signs: Glyphs = glyphs(app.settings.ascii)
+        self.console = console
+        self.signs: Glyphs = glyphs(console.settings.ascii)
         self.message = Static("", id="message", markup=False)
 
     def compose(self) -> ComposeResult:
         """The box, its contents, the message."""
-        self.set_class(self.console_app.settings.ascii, "-ascii")
-        self.set_class(self.console_app.waiting, "-alone")
+        self.set_class(self.console.settings.ascii, "-ascii")
+        self.set_class(self.console.waiting, "-alone")
         with VerticalScroll(id="box", can_focus=False) as box:
             box.border_title = self.HEADING
             box.border_subtitle = Content(self.hint())
@@ -65,7 +65,7 @@ class BoxScreen(ModalScreen[None]):
 
     def hint(self) -> str:
         """The keys that count here, at the box's lower edge."""
-        settings = self.console_app.settings
+        settings = self.console.settings
         return ", ".join(hints(self.HINT.split(", "), settings.keymap, ascii_only=settings.ascii))
 
     def contents(self) -> Iterator[Widget]:
@@ -78,7 +78,7 @@ class BoxScreen(ModalScreen[None]):
             self._tell_past()
 
     def _tell_past(self) -> None:
-        told = self.console_app.console_screen.past_note()
+        told = self.console.past_note()
         if str(self.past.content) != told:
             self.past.update(told)
         self.past.display = bool(told)
