@@ -1,1 +1,1 @@
-"""Queue what the model is still to be told, and know what it can take."""
+"""Queue context for the model, by what the model supports."""

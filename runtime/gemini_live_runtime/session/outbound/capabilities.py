@@ -1,4 +1,4 @@
-"""What a model can do, by its name: how text travels, how tools may answer, which settings it refuses."""
+"""Look up a model's capabilities by its name: routes of text, kinds of tools."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ Route: TypeAlias = Literal["context_update", "system_content", "user_note", "rec
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Of one model."""
+    """Capabilities of one model."""
 
     text_is_realtime: bool = False
-    """Mid-session text must travel as realtime input; client content only seeds the history."""
+    """True when text during a session must travel as realtime input: client content only seeds the history."""
     context_mid_session: bool = True
-    """In mid-session it can be told something that it does not answer, and be asked to speak without being told."""
+    """True when the model takes context without answering it, and speaks on a prompt without text."""
     async_tools: bool = True
+    """True when the model can go on speaking while a tool runs."""
     instruction_route: Route = "user_note"
-    """How a new instruction reaches the model in mid-session."""
+    """Best route of a new instruction during a session."""
     instruction_routes: frozenset[Route] = frozenset(get_args(Route))
-    """Every way in which one does."""
+    """Every route of a new instruction that works."""
 
     def route(self, wanted: Route | Literal["auto"] = "auto", *, model: str = "This model") -> Route:
-        """The route of new instructions: the one that is `wanted`, or the model's own.
+        """Return the route of new instructions: `wanted`, or for "auto" the model's best.
 
-        Raises `AgentError` for a route that leads nowhere: the server would refuse the message, or say nothing of it.
+        Raises `AgentError` for a route that the model does not support: the server would refuse or ignore the message.
         """
         if wanted == "auto":
             return self.instruction_route
@@ -43,7 +44,7 @@ class Capabilities:
 
 
 def capabilities_of(model: str, *, vertex: bool = False) -> Capabilities:
-    """Capabilities of `model` (a bare name, `models/NAME` or a Vertex path)."""
+    """Return the capabilities of `model`: a name, `models/NAME` or a Vertex path."""
     name = model.rsplit("/", 1)[-1]
     only_sync = "3.1-flash-live" in name
     route, *others = _instruction_routes(name, vertex)
@@ -57,9 +58,9 @@ def capabilities_of(model: str, *, vertex: bool = False) -> Capabilities:
 
 
 def _instruction_routes(name: str, vertex: bool) -> tuple[Route, ...]:
-    """The routes that lead to the model, the best one first."""
+    """Return the routes that the model supports, the best one first."""
     if "3.1-flash-live" in name:
-        # Client content only seeds the history there, and text as input would be answered.
+        # Client content only seeds this model's history, and it would answer an instruction sent as text.
         return ("reconnect",)
     if name.startswith("local-"):
         return ("context_update", "system_content", "user_note", "reconnect")

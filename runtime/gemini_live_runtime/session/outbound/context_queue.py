@@ -1,4 +1,10 @@
-"""Context that waits for a good moment, and the writer that sends it ahead of what the user says."""
+"""Queue context for the model and send it ahead of the user's next input.
+
+Context that is sent at once may interrupt the model's answer, so steering queues it here with an optional armed prompt.
+`DeferredWriter` sends the queue ahead of everything that starts an answer: the model reads the context before the input
+it concerns. A prompt leaves the queue only by a reactor rule, when neither side speaks. Notes that cannot be sent for a
+fault of the connection go back to the front of the queue, so their order holds over a reconnect.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +18,11 @@ from gemini_live_runtime.session.ports.messages import ContextNote, ContextRole,
 from gemini_live_runtime.wire.messages import FunctionResponse
 
 MAX_NOTES = 200
-"""Notes that may wait. Beyond it the oldest is dropped, counted and told."""
+"""Limit of queued notes; beyond it the oldest is dropped, counted and reported."""
 
 
 class PendingContext:
-    """Notes for the model that have not been sent, and whether the model is to be asked to speak after them."""
+    """Queue of notes for the model, with an optional prompt to speak after them."""
 
     __slots__ = ("_max_notes", "_notes", "_on_dropped", "_prompt", "dropped")
 
@@ -25,7 +31,10 @@ class PendingContext:
         max_notes: int = MAX_NOTES,
         on_dropped: Callable[[tuple[ContextNote, ...]], None] = lambda notes: None,
     ) -> None:
-        """`on_dropped` is told at once of the notes that are dropped because more than `max_notes` wait."""
+        """Create an empty queue of at most `max_notes` (at least 1, else `ValueError`).
+
+        `on_dropped` is called at once with the notes that exceed the limit.
+        """
         if max_notes < 1:
             raise ValueError(f"max_notes must be >= 1, not {max_notes}")
         self._max_notes = max_notes
@@ -33,64 +42,64 @@ class PendingContext:
         self._notes: deque[ContextNote] = deque()
         self._prompt = False
         self.dropped = 0
-        """Notes dropped because too many waited."""
+        """Number of notes dropped at the limit."""
 
     def push(self, note: ContextNote) -> None:
-        """Queue a note; where there is no room the oldest is dropped."""
+        """Queue a note; drop the oldest at the limit."""
         self.extend((note,))
 
     def extend(self, notes: Iterable[ContextNote]) -> None:
-        """Queue notes; where there is no room the oldest are dropped."""
+        """Queue notes; drop the oldest beyond the limit."""
         self._notes.extend(notes)
-        self._within_bounds()
+        self._drop_surplus()
 
     def put_back(self, notes: Sequence[ContextNote]) -> None:
-        """Queue notes that could not be sent, before all others; where there is no room the oldest are dropped."""
+        """Queue unsent notes in front of all others; drop the oldest beyond the limit."""
         self._notes.extendleft(reversed(notes))
-        self._within_bounds()
+        self._drop_surplus()
 
     def arm_prompt(self) -> None:
-        """The model is to be asked to speak when the floor is free."""
+        """Arm a prompt: the model is asked to speak when the floor is free."""
         self._prompt = True
 
     def drain(self) -> tuple[tuple[ContextNote, ...], bool]:
-        """All notes and whether a prompt was armed; nothing is left."""
+        """Empty the queue; return its notes and True when a prompt was armed."""
         return self.drain_context(), self.take_prompt()
 
     def drain_context(self) -> tuple[ContextNote, ...]:
-        """All notes; an armed prompt stays."""
+        """Remove and return all notes; an armed prompt stays."""
         notes = tuple(self._notes)
         self._notes.clear()
         return notes
 
     def take_prompt(self) -> bool:
-        """Whether a prompt was armed; it is not any more."""
+        """Disarm the prompt; return True when one was armed."""
         armed, self._prompt = self._prompt, False
         return armed
 
     def clear_prompt(self) -> None:
-        """Forget an armed prompt; the notes stay."""
+        """Disarm the prompt; the notes stay."""
         self._prompt = False
 
     @property
     def has_context(self) -> bool:
-        """Whether notes wait."""
+        """True when notes are queued."""
         return bool(self._notes)
 
     @property
     def has_prompt(self) -> bool:
-        """Whether a prompt is armed."""
+        """True when a prompt is armed."""
         return self._prompt
 
     @property
     def is_empty(self) -> bool:
-        """Neither notes nor a prompt wait."""
+        """True when neither notes nor a prompt wait."""
         return not self._notes and not self._prompt
 
     def __len__(self) -> int:
         return len(self._notes)
 
-    def _within_bounds(self) -> None:
+    def _drop_surplus(self) -> None:
         surplus = len(self._notes) - self._max_notes
         if surplus > 0:
             lost = tuple(self._notes.popleft() for _ in range(surplus))
@@ -100,7 +109,10 @@ class PendingContext:
 
 @dataclass(frozen=True, slots=True)
 class ContextNotSent:
-    """Notes that did not go out. `kept`: they wait to be sent again; otherwise the message itself was refused."""
+    """Failure to send notes.
+
+    `kept`: they are queued again; otherwise the message itself was refused and the notes are lost.
+    """
 
     notes: tuple[ContextNote, ...]
     error: GeminiLiveError
@@ -110,9 +122,10 @@ class ContextNotSent:
 def send_notes(
     writer: SessionWriter, notes: Sequence[ContextNote]
 ) -> tuple[tuple[ContextNote, ...], list[ContextNotSent]]:
-    """Post `notes` in order, those in a row of one role in one message; what remains to be sent again, and what failed.
+    """Post `notes` in order; return those to send again and the failures.
 
-    A message that was refused for what it is would be refused for ever and block what is behind it, so it is given up.
+    Consecutive notes of one role share a message. A message that is itself invalid is given up: it would fail on every
+    attempt and block the notes behind it.
     """
     failed: list[ContextNotSent] = []
     done = 0
@@ -131,10 +144,11 @@ def send_notes(
 
 
 class DeferredWriter:
-    """A `SessionWriter` that sends queued context ahead of user audio, typed text, video and prompts.
+    """`SessionWriter` that sends queued context ahead of the user's input.
 
-    Only the context: an armed prompt waits for its rule. Tool answers, explicit context, instructions and activity
-    marks pass queued context by. What fails is reported and does not keep the user's own input from going out.
+    Input is audio, typed text, video and prompts. An armed prompt stays queued: only a rule releases it. Tool answers,
+    explicit context, instructions and activity marks overtake queued context. Failures are reported and never keep the
+    user's own input from going out.
     """
 
     __slots__ = ("_failing", "_pending", "_report", "_writer")
@@ -142,14 +156,17 @@ class DeferredWriter:
     def __init__(
         self, writer: SessionWriter, pending: PendingContext, report: Callable[[ContextNotSent], None]
     ) -> None:
-        """`report` gets every refused message, and the first of failures in a row that will be tried again."""
+        """Create a writer on top of `writer`.
+
+        `report` gets every refused message, and of consecutive failures that will be retried only the first.
+        """
         self._writer = writer
         self._pending = pending
         self._report = report
         self._failing = False
 
     def flush(self) -> None:
-        """Send the queued context now; never raises for the wire's faults."""
+        """Send the queued context now; report failures instead of raising them."""
         rest, failed = send_notes(self._writer, self._pending.drain_context())
         self._pending.put_back(rest)
         for failure in failed:
@@ -158,19 +175,19 @@ class DeferredWriter:
         self._failing = bool(rest)
 
     def send_audio(self, pcm: bytes) -> None:
-        """Queued context, then the audio."""
+        """Send queued context, then the audio."""
         if self._pending.has_context:
             self.flush()
         self._writer.send_audio(pcm)
 
     def send_text(self, text: str) -> None:
-        """Queued context, then the typed turn."""
+        """Send queued context, then the typed text."""
         if self._pending.has_context:
             self.flush()
         self._writer.send_text(text)
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
-        """Queued context, then the still."""
+        """Send queued context, then the image."""
         if self._pending.has_context:
             self.flush()
         self._writer.send_video(data, mime_type)
@@ -178,29 +195,29 @@ class DeferredWriter:
     def send_context(
         self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""
     ) -> None:
-        """The texts; after queued context only when the model is to speak."""
+        """Send the texts; with `prompt` send queued context first."""
         if prompt and self._pending.has_context:
             self.flush()
         self._writer.send_context(texts, role, prompt, reason)
 
     def prompt_model(self, reason: str = "") -> None:
-        """Queued context, then the prompt."""
+        """Send queued context, then the prompt."""
         if self._pending.has_context:
             self.flush()
         self._writer.prompt_model(reason)
 
     def update_instruction(self, text: str, reason: str = "") -> None:
-        """The instruction alone."""
+        """Send the instruction alone."""
         self._writer.update_instruction(text, reason)
 
     def activity_start(self) -> None:
-        """The mark alone."""
+        """Send the activity mark alone."""
         self._writer.activity_start()
 
     def activity_end(self) -> None:
-        """The mark alone."""
+        """Send the activity mark alone."""
         self._writer.activity_end()
 
     def send_tool_answers(self, answers: Sequence[FunctionResponse]) -> None:
-        """The answers alone."""
+        """Send the answers alone."""
         self._writer.send_tool_answers(answers)

@@ -1,7 +1,13 @@
-"""Context for a model that takes none in mid-session: it goes along with a text that is answered, or with a setup.
+"""Hold context for models that take none during a session.
 
-Such a model hears only what the user says or types. So context waits here for the next text, the user's or a prompt,
-and is put in front of it, or it becomes part of the instruction that the next connection begins with.
+Such a model reads only what the user says or types, and the instruction of its setup. So a note waits here until one of
+two carriers takes it. A text, the user's or a prompt, carries all waiting notes in front of it; they are removed once
+the text is posted (`take`). A setup carries them in its instruction; they are removed only once the server has accepted
+the connection (`carried`), because a refused setup has told the model nothing. Notes that arrive between sending a
+setup and its acceptance are not part of it: `_since` counts them, and they stay.
+
+A resumed session remembers its dialogue but not the notes of an earlier setup, so the newest `MAX_KEPT` are carried
+again by each later one.
 """
 
 from __future__ import annotations
@@ -13,14 +19,14 @@ from gemini_live_runtime.session.outbound.context_queue import MAX_NOTES
 from gemini_live_runtime.session.ports.messages import CONTEXT_MARK
 
 MAX_KEPT = 20
-"""Notes of earlier setups that a later one still carries, the newest."""
+"""Limit of notes of earlier setups that a later one still carries; the newest stay."""
 
 GO_ON = "[Please go on]"
-"""What a prompt says where only text is answered."""
+"""Text of a prompt for a model that answers only text."""
 
 
 class DeferredContext:
-    """What one session's model has not been told yet (`waiting`), and what only a setup has told it."""
+    """Notes that wait for a carrier, and those that an earlier setup carried."""
 
     def __init__(self) -> None:
         self.waiting: deque[str] = deque(maxlen=MAX_NOTES)
@@ -28,10 +34,10 @@ class DeferredContext:
         self._so_far = ""
         self._offered: tuple[str, tuple[str, ...], tuple[str, ...]] = ("", (), ())
         self._since = 0
-        """Notes that came after those of `_offered`."""
+        """Number of notes that arrived after those of `_offered`."""
 
     def hold(self, texts: Iterable[str]) -> int:
-        """Let `texts` wait; how many older ones were dropped for want of room."""
+        """Queue `texts`; return the number of older ones dropped at the limit."""
         before = len(self.waiting)
         added = list(texts)
         self._since += len(added)
@@ -39,24 +45,24 @@ class DeferredContext:
         return before + len(added) - len(self.waiting)
 
     def in_front_of(self, text: str) -> str:
-        """`text` with all that waits in front of it, a paragraph of its own. `take` it once that is posted."""
+        """Return `text` behind all waiting notes; call `take` once it is posted."""
         return f"{_marked(self.waiting)}\n\n{text}" if self.waiting else text
 
     def prompt(self) -> str:
-        """What waits, and that the model is to speak. `take` it once that is posted."""
+        """Return the waiting notes and a request to speak; call `take` once it is posted."""
         return "\n".join((*(CONTEXT_MARK + text for text in self.waiting), GO_ON))
 
     def take(self) -> tuple[str, ...]:
-        """What has waited; nothing waits any more."""
+        """Remove and return the waiting notes."""
         taken = tuple(self.waiting)
         self.waiting.clear()
         return taken
 
     def in_setup(self, instruction: str, *, resuming: bool, so_far: str = "") -> str:
-        """`instruction` with what else the connection has to begin with; `carried` tells that it did.
+        """Return `instruction` with the notes that a new connection has to begin with.
 
-        A session that is resumed still knows what was said, but not what an earlier setup carried: that is carried
-        again. One that begins anew is told `so_far`, what was said.
+        Call `carried` once the server has accepted it. A resumed session still knows the dialogue, but not the notes of
+        an earlier setup: they are repeated. A session that begins anew gets `so_far`, a summary of the dialogue.
         """
         kept = tuple(self._kept) if resuming else ()
         so_far = so_far or (self._so_far if resuming else "")
@@ -65,7 +71,7 @@ class DeferredContext:
         return "\n\n".join(part for part in (instruction, so_far, _marked((*kept, *self.waiting))) if part)
 
     def carried(self) -> tuple[str, ...]:
-        """The connection is ready: what its setup carried has been told. What is told for the first time."""
+        """Note that the server accepted the setup; return its new notes."""
         so_far, kept, offered = self._offered
         while len(self.waiting) > self._since:
             self.waiting.popleft()

@@ -1,4 +1,4 @@
-"""What is kept of a session so that it can be taken up again later."""
+"""Snapshot of a session from which it can be restored later."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from gemini_live_runtime.text import redactor
 VERSION = 1
 
 PERSISTENT_SCOPES = ("app", "user", "bg", "")
-"""Scopes that are kept; "" are the bare keys. The others hold for a turn or a session only, or are computed."""
+"""Scopes that are saved; "" are the bare keys. The others are valid for a turn or a session only, or are computed."""
 
 PERSISTENT_PREFIXES = (PRESENTED, CALLED_OK)
-"""Keys of the session that are kept: the phase goes on, so what it presented and what was done in it still holds."""
+"""Prefixes of session keys that are saved: a restored phase continues, so what it presented and did still counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSnapshot:
-    """One session between two turns. `saved_at` is ISO 8601 in UTC; `turn_count` counts ended turns.
+    """Snapshot of a session between two turns.
 
-    `state` holds persistent scopes only. `phases`, `needs` and `transcript` are what their owners' `to_json` gave (each
-    bounds itself). `handle` is the server's resumption handle: a secret, never shown, redacted wherever it turns up.
-    Raises `JournalError` naming the field that cannot be used.
+    `saved_at` is ISO 8601 in UTC; `turn_count` counts ended turns. `state` holds persistent scopes only. `phases`,
+    `needs` and `transcript` are the `to_json` of their owners, which bound their size. `handle` is the server's
+    resumption handle: a secret that is never shown and redacted wherever it turns up. Raises `JournalError` naming the
+    invalid field.
     """
 
     session_id: str
@@ -61,7 +62,7 @@ class SessionSnapshot:
             raise _unusable("state")
         for key in self.state:
             if not is_persistent(key):
-                raise _unusable("state", f"it holds {key!r:.60}, which is not kept between sessions")
+                raise _unusable("state", f"it holds {key!r:.60}, which is not saved between sessions")
         for name in ("state", "phases", "needs", "transcript"):
             value = getattr(self, name)
             if value is None:
@@ -76,17 +77,23 @@ class SessionSnapshot:
 
     @classmethod
     def take(cls, state: State, *, session_id: str, wall: float, **others: Any) -> SessionSnapshot:
-        """A snapshot of `state` and `others` (further fields) at `wall` seconds since the Unix epoch."""
+        """Return a snapshot of `state` and the fields `others`.
+
+        `wall` is the time in seconds since the Unix epoch.
+        """
         saved_at = datetime.fromtimestamp(wall, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         return cls(session_id=session_id, saved_at=saved_at, state=persistent(state), **others)
 
     def to_json(self) -> dict[str, Any]:
-        """The snapshot as a JSON object, the secret included."""
+        """Return the snapshot as a JSON object, including the secret handle."""
         return {f.name: deepcopy(getattr(self, f.name)) for f in fields(self)}
 
     @classmethod
     def from_json(cls, data: Any) -> SessionSnapshot:
-        """Read `to_json`. Raises `NewerFormatError`, or `JournalError` naming the field; never tells its value."""
+        """Read the JSON object of `to_json`.
+
+        Raises `NewerFormatError`, or `JournalError` naming the field; errors never contain its value.
+        """
         if not isinstance(data, Mapping) or type(data.get("version")) is not int or data["version"] < 1:
             raise _unusable("version")
         if data["version"] > VERSION:
@@ -99,13 +106,16 @@ class SessionSnapshot:
         names = {f.name for f in fields(cls)}
         unknown = [name for name in data if name not in names]
         if unknown:
-            raise _unusable(str(unknown[0])[:60], "there is no such field")
+            raise _unusable(str(unknown[0])[:60], "unknown field")
         if not {"session_id", "saved_at"} <= set(data):
             raise _unusable("session_id" if "session_id" not in data else "saved_at", "it is missing")
         return cls(**data)
 
     def restore_state(self, state: State) -> list[str]:
-        """Write the kept values into `state`, together; a sentence for each that does not fit any more."""
+        """Write the saved values into `state` in one transaction.
+
+        Returns a sentence for each value that no longer fits its key.
+        """
         problems = []
         with state.transaction() as transaction, state.writing_as(Origin("restored", self.session_id)):
             for key, value in self.state.items():
@@ -117,7 +127,7 @@ class SessionSnapshot:
 
 
 def is_persistent(key: object) -> bool:
-    """Whether a state key is kept between sessions."""
+    """Return True when a state key is saved between sessions."""
     try:
         name = check_key(key)
     except StateError:
@@ -129,7 +139,7 @@ def is_persistent(key: object) -> bool:
 
 
 def persistent(state: State) -> dict[str, Any]:
-    """Copies of the values that are kept."""
+    """Return copies of the values that are saved."""
     return {key: value for key, value in state.snapshot().items() if is_persistent(key)}
 
 
@@ -143,7 +153,7 @@ def _is_utc(text: object) -> bool:
 
 def _unusable(name: str, why: str = "") -> JournalError:
     return JournalError(
-        f"The saved session cannot be used: {name} is not what it should be{f' ({why})' if why else ''}",
+        f"The saved session cannot be used: {name} is invalid{f' ({why})' if why else ''}",
         remedy="Start without it, or restore its file from a copy",
         field=name,
     )

@@ -1,4 +1,13 @@
-"""Keeping snapshots of sessions: in memory, as files, and saving them in order without holding anybody up."""
+"""Store snapshots of sessions: in memory, as files, and in the background.
+
+A session saves after every turn and must not wait for the disk. `SnapshotSaver` has one task and one slot: while a
+snapshot is being written, newer ones replace each other in the slot, so at most one write is running, the order of
+snapshots is kept and a slow disk skips snapshots instead of queuing them. A save is never cancelled half-way.
+
+`FsPersistence` runs its calls in a thread pool of one, for the same reason: a caller that is cancelled stops waiting,
+but its write ends before the next one begins. A file is written beside the old one, brought to the device and renamed,
+so a crash leaves the old file or the new one.
+"""
 
 from __future__ import annotations
 
@@ -24,50 +33,53 @@ MAX_SNAPSHOT = 16 * 1024 * 1024
 """Bytes of a saved session; a larger one is neither written nor read."""
 
 DAMAGED = ".damaged"
-"""What a damaged file is called further, once another one takes its place."""
+"""Suffix of a damaged file that was moved aside to save a new one."""
 
 
 class SessionPersistence(Protocol):
-    """Where snapshots are kept, by session id."""
+    """Store of one snapshot for each session id."""
 
     async def save(self, snapshot: SessionSnapshot, /) -> None:
-        """Keep it in place of the last one, whole or not at all; raises `GeminiLiveError`."""
+        """Replace the session's snapshot, atomically; raise `GeminiLiveError` on failure."""
         ...
 
     async def load(self, session_id: str, /) -> SessionSnapshot | None:
-        """The last one; None when there is none. Raises `GeminiLiveError` for one that cannot be read."""
+        """Return the session's snapshot, or None when none is stored.
+
+        Raises `GeminiLiveError` for one that cannot be read.
+        """
         ...
 
     async def delete(self, session_id: str, /) -> None:
-        """Forget it; also when there is none."""
+        """Delete the session's snapshot, if any."""
         ...
 
 
 class MemoryPersistence:
-    """Snapshots in memory, for tests and for programs that keep them elsewhere."""
+    """Snapshots in memory, for tests and for programs that store them elsewhere."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, str] = {}
+        self._saved: dict[str, str] = {}
 
     async def save(self, snapshot: SessionSnapshot, /) -> None:
-        """Keep it."""
-        self._kept[snapshot.session_id] = json.dumps(snapshot.to_json())
+        """Store the snapshot as JSON text, so later changes do not reach the copy."""
+        self._saved[snapshot.session_id] = json.dumps(snapshot.to_json())
 
     async def load(self, session_id: str, /) -> SessionSnapshot | None:
-        """The last one, or None."""
-        kept = self._kept.get(session_id)
-        return None if kept is None else SessionSnapshot.from_json(json.loads(kept))
+        """Return the session's snapshot, or None."""
+        saved = self._saved.get(session_id)
+        return None if saved is None else SessionSnapshot.from_json(json.loads(saved))
 
     async def delete(self, session_id: str, /) -> None:
-        """Forget it."""
-        self._kept.pop(session_id, None)
+        """Delete the session's snapshot, if any."""
+        self._saved.pop(session_id, None)
 
 
 class SnapshotDisk(Disk):
-    """The journal's file-system calls, and those of replacing a file."""
+    """File-system calls of the journal, and those that replace a file."""
 
     def read(self, path: Path, limit: int) -> bytes:
-        """At most `limit` + 1 bytes of a regular file."""
+        """Return at most `limit` + 1 bytes of a regular file; raise `OSError`."""
         fd = paths.open_private(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(fd, "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -75,11 +87,11 @@ class SnapshotDisk(Disk):
             return file.read(limit + 1)
 
     def replace(self, source: Path, target: Path) -> None:
-        """Rename `source` to `target`, in place of what is there."""
+        """Rename `source` to `target`, replacing an existing file."""
         source.replace(target)
 
     def sync_folder(self, path: Path) -> None:
-        """Bring a folder's names to the device, where the platform can."""
+        """Flush a folder's entries to the device, where the platform can."""
         if os.name == "posix":
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             try:
@@ -89,44 +101,50 @@ class SnapshotDisk(Disk):
 
 
 class _DamagedError(JournalError):
-    """A file that could be read and is not a saved session."""
+    """Failure to read a file that is not a saved session."""
 
 
 class FsPersistence:
-    """One file a session in `folder` (0700), `<session_id>.json` (0600): it holds the resumption handle, a secret.
+    """Snapshots as files: `<session_id>.json` (0600) in `folder` (0700).
 
-    A file is replaced whole, so a crash leaves the old one or the new one. A damaged one is never lost: `load`
-    leaves it alone, and saving moves it aside; one of a newer version is not replaced at all. Ids that cannot be
-    file names raise `UsageError`. The calls of one object are done in the order they were made.
+    A file holds the resumption handle, a secret. It is replaced whole, so a crash leaves the old one or the new one. A
+    damaged file is never lost: `load` leaves it alone, and saving moves it aside; a file of a newer version is not
+    replaced at all. Ids that cannot be file names raise `UsageError`. The calls of one object run in their order.
     """
 
     def __init__(self, folder: Path, *, disk: SnapshotDisk | None = None) -> None:
         self.folder = folder
         self._disk = disk or SnapshotDisk()
         self._known: set[str] = set()
-        # One thread: a save that nobody waits for any more still ends before the next begins.
+        # One thread: a save whose caller was cancelled still ends before the next begins.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="snapshot")
 
     def path(self, session_id: str) -> Path:
-        """The file of a session; raises `UsageError`."""
+        """Return the path of a session's file; raise `UsageError`."""
         return self.folder / f"{paths.safe_name(session_id, field='session_id')}.json"
 
     async def save(self, snapshot: SessionSnapshot, /) -> None:
-        """Write it; raises `JournalError`, `NewerFormatError` or `UsageError`."""
+        """Write the session's file.
+
+        Raises `JournalError`, `NewerFormatError` or `UsageError`.
+        """
         path = self.path(snapshot.session_id)
-        await self._do(lambda: self._save(path, snapshot))
+        await self._in_thread(lambda: self._save(path, snapshot))
 
     async def load(self, session_id: str, /) -> SessionSnapshot | None:
-        """Read it; None when there is no file. Raises `JournalError` naming it, `NewerFormatError` or `UsageError`."""
+        """Read the session's file; return None when it does not exist.
+
+        Raises `JournalError` naming the file, `NewerFormatError` or `UsageError`.
+        """
         path = self.path(session_id)
-        return await self._do(lambda: self._load(path, session_id))
+        return await self._in_thread(lambda: self._load(path, session_id))
 
     async def delete(self, session_id: str, /) -> None:
-        """Delete its file; raises `JournalError` or `UsageError`."""
+        """Delete the session's file; raise `JournalError` or `UsageError`."""
         path = self.path(session_id)
-        await self._do(lambda: self._delete(path))
+        await self._in_thread(lambda: self._delete(path))
 
-    async def _do(self, work: Callable[[], T]) -> T:
+    async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _save(self, path: Path, snapshot: SessionSnapshot) -> None:
@@ -142,7 +160,7 @@ class FsPersistence:
         try:
             self._disk.folder(self.folder)
             if path.name not in self._known:
-                self._make_room(path, snapshot.session_id)
+                self._move_damaged(path, snapshot.session_id)
                 self._known.add(path.name)
             self._write(path, data)
         except OSError as error:
@@ -172,13 +190,14 @@ class FsPersistence:
         self._disk.sync_folder(path.parent)
 
     def _remove_leftovers(self, path: Path) -> None:
-        """Parts of files whose writer has died."""
+        """Delete temporary files of writers that have died; a living writer holds a lock."""
         for part in path.parent.glob(f".{path.name}.*.part"):
             if not is_locked(part):
                 with contextlib.suppress(OSError):
                     self._disk.unlink(part)
 
-    def _make_room(self, path: Path, session_id: str) -> None:
+    def _move_damaged(self, path: Path, session_id: str) -> None:
+        """Rename a damaged file, so that a new one does not replace it."""
         try:
             self._load(path, session_id)
         except _DamagedError:
@@ -211,7 +230,7 @@ class FsPersistence:
         except JournalError as error:
             raise self._damaged(path, error.message) from None
         if snapshot.session_id != session_id:
-            raise self._damaged(path, "it is of another session")
+            raise self._damaged(path, "it belongs to another session")
         return snapshot
 
     def _damaged(self, path: Path, why: str) -> JournalError:
@@ -237,10 +256,11 @@ class FsPersistence:
 
 
 class SnapshotSaver:
-    """Saves the snapshots of one session one after the other; of those that come while one is written, the newest.
+    """Background writer of one session's snapshots.
 
-    `report` gets what went wrong, once until saving works again (`failures` counts), `on_saved` what was written; both
-    are plain functions that do not raise. Nothing is raised here. Use it on the running loop only.
+    While one is being written, only the newest of those that follow waits. `report` gets the first failure of a row
+    (`failures` counts all), `on_saved` each written snapshot; both are plain functions that do not raise. Use it on the
+    running loop only.
     """
 
     def __init__(
@@ -259,14 +279,15 @@ class SnapshotSaver:
         self.failures = 0
 
     def save(self, snapshot: SessionSnapshot) -> None:
-        """Save it soon; returns at once."""
+        """Hand over a snapshot to be saved soon; return at once."""
         self._waiting = snapshot
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name="snapshot saver")
 
     async def flush(self) -> None:
-        """Wait until everything handed over was written or reported. Cancelling it cancels no save."""
+        """Wait until every snapshot handed over was written or reported."""
         while (task := self._task) is not None and not task.done():
+            # Unlike awaiting the task, `wait` does not pass a cancellation on: the save goes on.
             await asyncio.wait((task,))
 
     async def _run(self) -> None:
