@@ -86,7 +86,7 @@ def test_a_result_comes_to_the_state_as_the_agents() -> None:
         (fails(ValueError("no network")), "no network"),
         (fails(SystemExit(2)), "sys.exit"),
         (fails(KeyError()), "KeyError"),
-        (says(7), "returned int, not a text"),
+        (says(7), "returned int, not a string"),
         (says("late", after=100), "longer than 60 s"),
     ],
 )
@@ -146,7 +146,7 @@ def test_waiting_for_a_permit_is_no_part_of_the_time_limit() -> None:
 def test_a_name_that_is_running_is_refused() -> None:
     async def scenario(desk: Desk) -> None:
         desk.agents.dispatch("research", says("first"), desk.state)
-        with pytest.raises(AgentError, match="research is running already"):
+        with pytest.raises(AgentError, match="research is already running"):
             desk.agents.dispatch("research", says("second"), desk.state)
         await asyncio.sleep(2)
         assert desk.state.get("bg:research:result") == "first"

@@ -88,7 +88,7 @@ async def test_a_session_can_see_that_nobody_listens() -> None:
     runner = Bench(("on_text", print)).runner
 
     assert runner.listeners("on_audio") is None
-    assert runner.watched("on_audio") == ()
+    assert runner.inline_listeners("on_audio") == ()
     assert runner.listeners("on_text") == (print,)
     runner.fast("on_audio", b"pcm")
 
@@ -349,7 +349,7 @@ async def test_too_many_concurrent_listeners_are_not_called_but_reported() -> No
     for _ in range(MAX_RUNNING + 1):
         await bench.runner.control("on_error", "oh")
 
-    assert [fault.error for fault in bench.faults] == [f"not called: {MAX_RUNNING} listeners are under way"]
+    assert [fault.error for fault in bench.faults] == [f"not called: {MAX_RUNNING} listeners are running"]
     await bench.runner.close()
 
 

@@ -26,7 +26,7 @@ class Bench:
         for listener in listeners:
             callbacks = callbacks.add("on_audio", listener)
         runner = CallbackRunner(callbacks, clock=self.clock, report=self.reports.append)
-        self.take = sound_tap(self.telemetry, runner.watched("on_audio"), self.clock.now)
+        self.take = sound_tap(self.telemetry, runner.inline_listeners("on_audio"), self.clock.now)
 
     def pieces(self, count: int) -> None:
         for _ in range(count):

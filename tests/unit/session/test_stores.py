@@ -215,7 +215,7 @@ def test_a_file_of_another_session_is_not_taken_for_ones_own(tmp_path: Path) -> 
         persistence = FsPersistence(tmp_path)
         await persistence.save(snapshot())
         (tmp_path / "s1.json").rename(tmp_path / "s2.json")
-        with pytest.raises(JournalError, match="of another session"):
+        with pytest.raises(JournalError, match="belongs to another session"):
             await persistence.load("s2")
 
     run_virtual(go())

@@ -108,10 +108,10 @@ def test_actions_that_never_end_are_bounded() -> None:
         heard = Heard()
         for _ in range(MAX_CONCURRENT + 1):
             await heard.code.run("here", stubborn, origin=HERE)
-        assert "not begun" in heard.failures()[-1]
+        assert "not started" in heard.failures()[-1]
         for _ in range(MAX_CONCURRENT + 1):
             heard.code.spawn("here", stubborn, origin=HERE)
-        assert "not begun" in heard.failures()[-1]
+        assert "not started" in heard.failures()[-1]
         assert heard.code.active == MAX_CONCURRENT
         over.set()
         await asyncio.sleep(1)

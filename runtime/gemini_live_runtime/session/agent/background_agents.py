@@ -1,4 +1,4 @@
-"""Text agents at work beside the conversation: their results come to be found in the state."""
+"""Run text agents beside the conversation and write their results to the state."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from gemini_live_runtime.tools.running import RunningCall, RunningCalls
 
 DEFAULT_TIMEOUT_S = 300.0
 MAX_WAITING = 64
-"""Runs that may wait for a permit; one more is refused."""
+"""Runs that may wait for a permit; a further one is refused."""
 MAX_TEXT = 100_000
-"""Characters kept of a result or an error."""
+"""Characters that are stored of a result or an error."""
 
 
 class TextAgent(Protocol):
-    """Anything that does a task and says in text how it went."""
+    """Agent that does a task and returns its result as text."""
 
     async def run(self, state: State) -> str:
-        """Do the task with what is in `state`; the result."""
+        """Do the task with the values in `state` and return its result."""
         ...
 
 
@@ -39,10 +39,10 @@ class _Run:
 
 
 class BackgroundAgentDispatcher:
-    """Runs text agents by name, at most `max_concurrent` at once.
+    """Dispatcher that runs text agents by name, at most `max_concurrent` at once.
 
-    The result of agent NAME goes to `bg:NAME:result`, its error to `bg:NAME:error`; a run clears both when it is
-    dispatched, so that only the newest is found there. A run that is cancelled leaves neither.
+    The result of agent NAME goes to `bg:NAME:result`, its error to `bg:NAME:error`. Dispatching clears both, so that
+    only the newest run's are found there. A cancelled run writes neither.
     """
 
     def __init__(
@@ -53,9 +53,10 @@ class BackgroundAgentDispatcher:
         timeout_s: float = DEFAULT_TIMEOUT_S,
         on_finished: Callable[[str, bool, str], None] | None = None,
     ) -> None:
-        """`timeout_s` (above 0) bounds a run from its start, waiting for a permit excluded.
+        """Create a dispatcher; raise `AgentError` for a limit that is not above 0.
 
-        `on_finished(name, ok, text)` is told of every run once: its result, or why there is none. Raises `AgentError`.
+        `timeout_s` counts from the start of a run, without its wait for a permit. `on_finished(name, ok, text)` is
+        called once for every run, with its result or the reason why it has none.
         """
         if max_concurrent < 1:
             raise AgentError("max_concurrent must be at least 1", field="max_concurrent", value=max_concurrent)
@@ -68,35 +69,35 @@ class BackgroundAgentDispatcher:
 
     @property
     def active_count(self) -> int:
-        """Runs that have not ended, those that wait for a permit too."""
+        """Number of runs that have not ended, including those that wait for a permit."""
         return self._running.active_count + len(self._waiting)
 
     @property
     def available_permits(self) -> int:
-        """How many more could run now."""
+        """Number of further runs that could start now."""
         return self.max_concurrent - self._running.active_count
 
     def is_running(self, name: str) -> bool:
-        """Whether the agent was dispatched and has not ended; it may still wait for a permit."""
+        """Return True when the agent's run has not ended; it may still wait for a permit."""
         return name in self._running.active_ids or any(run.name == name for run in self._waiting)
 
     def dispatch(self, name: str, agent: TextAgent, state: State, *, timeout_s: float | None = None) -> None:
         """Run `agent`, now or when a permit is free.
 
-        Raises `AgentError` for a name that is running already or cannot be part of a key, and when too many wait.
+        Raises `AgentError` for a name that is already running or cannot be part of a key, and when too many runs wait.
         """
         if not name or ":" in name:
             raise AgentError(f"A background agent cannot be named {name!r}", field="name", value=name)
         if self.is_running(name):
             raise AgentError(
-                f"Background agent {name} is running already",
+                f"Background agent {name} is already running",
                 remedy="Wait for it, cancel it, or use another name",
                 field="name",
                 value=name,
             )
         limit = self._timeout_s if timeout_s is None else _checked_timeout(timeout_s)
         if self.available_permits <= 0 and len(self._waiting) >= MAX_WAITING:
-            raise AgentError(f"Too many background agents wait ({MAX_WAITING})", field="name", value=name)
+            raise AgentError(f"Too many background agents are waiting ({MAX_WAITING})", field="name", value=name)
         with writing_as(Origin("agent", name)):
             state.remove(_result_key(name))
             state.remove(_error_key(name))
@@ -104,24 +105,24 @@ class BackgroundAgentDispatcher:
         self._fill()
 
     def cancel(self, name: str) -> bool:
-        """Cancel a run; False when there is none of this name."""
+        """Cancel a run; return False when no run has this name."""
         for run in self._waiting:
             if run.name == name:
                 self._waiting.remove(run)
-                self._tell(name, False, "cancelled")
+                self._finished(name, False, "cancelled")
                 return True
         return bool(self._running.cancel([name]))
 
     def cancel_all(self) -> list[str]:
-        """Cancel every run; their names."""
+        """Cancel every run and return their names."""
         waiting = [run.name for run in self._waiting]
         self._waiting.clear()
         for name in waiting:
-            self._tell(name, False, "cancelled")
+            self._finished(name, False, "cancelled")
         return [*self._running.cancel_all(), *waiting]
 
     async def close(self) -> None:
-        """Cancel every run and wait for them to end; one that does not is left behind."""
+        """Cancel every run and wait for its end; one that does not end is left running."""
         self.cancel_all()
         await self._running.close()
 
@@ -146,10 +147,10 @@ class BackgroundAgentDispatcher:
                     state.remove(_error_key(name) if ok else _result_key(name))
                     state.set(_result_key(name) if ok else _error_key(name), text)
         finally:
-            self._tell(name, ok, text)
+            self._finished(name, ok, text)
             self._fill()
 
-    def _tell(self, name: str, ok: bool, text: str) -> None:
+    def _finished(self, name: str, ok: bool, text: str) -> None:
         if self._on_finished is not None:
             self._on_finished(name, ok, text)
 
@@ -159,10 +160,10 @@ async def _work(running: RunningCall, run: _Run) -> Outcome:
         with writing_as(Origin("agent", run.name)):
             text = await run.agent.run(run.state)
         if not isinstance(text, str):
-            raise TypeError(f"{run.name} returned {type(text).__name__}, not a text")
+            raise TypeError(f"{run.name} returned {type(text).__name__}, not a string")
     except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
         raise
-    except BaseException as error:  # whatever an agent raises stays in its run
+    except BaseException as error:  # an agent's exception ends its own run only
         return error_outcome(running.call, error)
     return outcome(running.call, "ok", {"output": text})
 

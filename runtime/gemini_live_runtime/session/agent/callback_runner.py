@@ -1,4 +1,11 @@
-"""Calling the listeners of callbacks: each isolated, each watched, none able to hold up the session for long."""
+"""Call the listeners of callbacks: isolated, timed, with a deadline.
+
+Fast callbacks are called inline where a message or a piece of audio arrives, up to 50 times a second: listeners are
+plain functions, nothing is awaited, and repeated faults are reported at powers of two. Control callbacks are called in
+a step of the task queue. Their blocking listeners are awaited in order, up to a deadline, in a task of their own: the
+queue can then go on although a listener catches its cancellation. Concurrent ones run in a task that nothing awaits.
+Every task ends in a result or a report, never in an exception, and is kept in `_running` until it has ended.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +26,16 @@ from gemini_live_runtime.session.definition.callbacks import CALLBACKS, Callback
 R = TypeVar("R")
 
 FAST_S = 0.001
-"""Seconds that a listener may take on the fast lane before it is named."""
+"""Seconds that a listener of a fast callback may take before it is reported as slow."""
 
 CONTROL_S = 0.1
-"""Seconds that a listener may hold the control lane before it is named."""
+"""Seconds that a listener of a control callback may take before it is reported as slow."""
 
 DEADLINE_S = 5.0
-"""Seconds after which the control lane no longer waits for a listener."""
+"""Seconds after which the task queue no longer waits for a listener."""
 
 MAX_RUNNING = 64
-"""Concurrent listeners under way at once; one more is not called but reported."""
+"""Concurrent listeners that run at once; a further one is not called but reported."""
 
 ENDING_S = 2.0
 """Seconds that closing waits for cancelled listeners."""
@@ -36,9 +43,9 @@ ENDING_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class CallbackFault:
-    """A listener raised, answered nonsense or took too long. `times` counts its faults so far.
+    """Fault of a listener: it raised, returned an invalid answer or took too long.
 
-    On the fast lane, which may call a listener 50 times a second, only the 1st, 2nd, 4th, 8th, ... are reported.
+    `times` counts its faults so far. For fast callbacks only the 1st, 2nd, 4th, 8th, ... are reported.
     """
 
     callback: str
@@ -51,7 +58,7 @@ class CallbackFault:
 
 @dataclass(frozen=True, slots=True)
 class SlowCallback:
-    """A listener held its lane for `ms`. `times` as for `CallbackFault`."""
+    """Slow call of a listener that took `ms`; `times` counts as in `CallbackFault`."""
 
     callback: str
     listener: str
@@ -63,27 +70,27 @@ class SlowCallback:
 Report = Callable[[CallbackFault | SlowCallback], None]
 
 
-class Watched(NamedTuple):
-    """A listener of a fast callback, for who calls it itself."""
+class InlineListener(NamedTuple):
+    """Listener of a fast callback, for a caller that calls it directly."""
 
     function: Callable[..., Any]
     timed: Callable[..., bool]
-    """Calls it, isolated and timed; whether it was slow, which has been reported then."""
+    """Call the function, isolated and timed; return True when it was slow, which is reported."""
     failed: Callable[[BaseException], None]
-    """Reports what it raised."""
+    """Report an exception of the function."""
 
 
 class HasId(Protocol):
-    """A tool call as far as callbacks are concerned."""
+    """Tool call with an id."""
 
     @property
     def id(self) -> str | None:
-        """The id that its answer goes to."""
+        """Id of the call, by which it is answered."""
         ...
 
 
 class CallbackRunner:
-    """Calls the listeners of one session. Make it on the session's loop."""
+    """Runner of one session's listeners, to be created on the session's loop."""
 
     def __init__(
         self,
@@ -94,7 +101,10 @@ class CallbackRunner:
         deadline_s: float = DEADLINE_S,
         around: Callable[[str, str], AbstractContextManager[object]] | None = None,
     ) -> None:
-        """`around(callback, listener)` is entered for every call on the control lane, to say who writes state."""
+        """Create a runner of `callbacks`.
+
+        `around(callback, listener)` is entered for every call of a control callback, to name the writer of the state.
+        """
         self._now = _stopwatch(clock)
         self._report = report
         self._deadline_s = deadline_s
@@ -104,7 +114,10 @@ class CallbackRunner:
         self.replace(callbacks)
 
     def replace(self, callbacks: EventCallbacks) -> None:
-        """Call these listeners from now on, but for what has taken `watched` ones along."""
+        """Call these listeners from now on.
+
+        Callers that have taken `inline_listeners` keep the old ones.
+        """
         self._callbacks = callbacks
         self._fast = {
             name: self._inline(name, callbacks.of(name))
@@ -113,33 +126,33 @@ class CallbackRunner:
         }
 
     def listeners(self, callback: str) -> tuple[Callable[..., Any], ...] | None:
-        """The functions that listen to `callback`; None when nobody does."""
+        """Return the functions that listen to `callback`, or None without any."""
         return tuple(listener.function for listener in self._callbacks.of(callback)) or None
 
     def listening(self, callback: str) -> tuple[Listener, ...]:
-        """The listeners of `callback`, in order."""
+        """Return the listeners of `callback`, in order."""
         return self._callbacks.of(callback)
 
     @property
     def running(self) -> int:
-        """Listeners that have not ended: concurrent ones, and those that outstayed their deadline."""
+        """Number of listeners that run: concurrent ones, and those past their deadline."""
         return len(self._running)
 
-    # -- the fast lane -----------------------------------------------------------------------------------------------
+    # -- fast callbacks ----------------------------------------------------------------------------------------------
 
-    def watched(self, callback: str) -> tuple[Watched, ...]:
-        """The listeners of a fast callback, for a path that is too hot for `fast`."""
-        return tuple(
-            Watched(
-                listener.function,
-                self._inline_one(callback, listener),
-                lambda error, listener=listener: self._fault(callback, listener, *_told(error)),  # type: ignore[misc]
-            )
-            for listener in self._callbacks.of(callback)
-        )
+    def inline_listeners(self, callback: str) -> tuple[InlineListener, ...]:
+        """Return the listeners of a fast callback, for paths too hot for `fast`."""
+
+        def inline(listener: Listener) -> InlineListener:
+            def failed(error: BaseException) -> None:
+                self._fault(callback, listener, *_described(error))
+
+            return InlineListener(listener.function, self._inline_one(callback, listener), failed)
+
+        return tuple(map(inline, self._callbacks.of(callback)))
 
     def fast(self, callback: str, *args: Any) -> None:
-        """Call the listeners of a fast callback. Never raises."""
+        """Call the listeners of a fast callback; report exceptions instead."""
         call = self._fast.get(callback)
         if call is not None:
             call(*args)
@@ -156,7 +169,7 @@ class CallbackRunner:
         return call
 
     def _inline_one(self, callback: str, listener: Listener) -> Callable[..., bool]:
-        """Calls the listener and times it; whether it was slow."""
+        """Return a function that calls the listener and returns True when it was slow."""
         now, function = self._now, listener.function
 
         def call(*args: Any) -> bool:
@@ -166,7 +179,7 @@ class CallbackRunner:
                 if result is not None:
                     refuse_coroutine(result)
             except (Exception, SystemExit) as error:
-                self._fault(callback, listener, *_told(error))
+                self._fault(callback, listener, *_described(error))
             took = now() - began
             if took > FAST_S:
                 self._slow(callback, listener, took)
@@ -174,12 +187,12 @@ class CallbackRunner:
 
         return call
 
-    # -- the control lane --------------------------------------------------------------------------------------------
+    # -- control callbacks -------------------------------------------------------------------------------------------
 
     async def control(self, callback: str, *args: Any) -> list[Any]:
-        """Call the listeners of a control callback in order; what the blocking ones returned, without None.
+        """Call the listeners of a control callback in order.
 
-        Raises only when it is itself cancelled.
+        Returns the answers of the blocking ones, without None. Raises only when it is itself cancelled.
         """
         answers = []
         for listener in self._callbacks.of(callback):
@@ -192,32 +205,33 @@ class CallbackRunner:
         return answers
 
     async def tool_overrides(self, calls: Sequence[HasId], state: Any) -> dict[str, Any]:
-        """Results that `on_tool_call` listeners give by call id; calls not in it run normally.
+        """Return the results of `on_tool_call` listeners by call id.
 
-        The first listener that gives a result for a call wins; results for calls that were not asked are reported.
+        Calls without a result run normally. The first listener that returns a result for a call wins; results for
+        unknown calls are reported.
         """
-        asked = {call.id for call in calls}
-        given: dict[str, Any] = {}
+        known = {call.id for call in calls}
+        overrides: dict[str, Any] = {}
         for listener in self._callbacks.of("on_tool_call"):
             answer = await self._blocking("on_tool_call", listener, (tuple(calls), state))
             if answer is None:
                 continue
             if not isinstance(answer, Mapping):
-                self._nonsense("on_tool_call", listener, f"returned {type(answer).__name__}, not a dict by call id")
+                self._invalid("on_tool_call", listener, f"returned {type(answer).__name__}, not a dict by call id")
                 continue
             for call_id, result in answer.items():
-                if call_id not in asked:
-                    self._nonsense("on_tool_call", listener, f"answered {call_id!r}, which is not one of the calls")
-                elif call_id in given:
-                    self._nonsense("on_tool_call", listener, f"answered {call_id!r}, which had a result already")
+                if call_id not in known:
+                    self._invalid("on_tool_call", listener, f"answered {call_id!r}, which is not one of the calls")
+                elif call_id in overrides:
+                    self._invalid("on_tool_call", listener, f"answered {call_id!r}, which had a result already")
                 elif result is not None:
-                    given[call_id] = result
-        return given
+                    overrides[call_id] = result
+        return overrides
 
     async def tool_responses(self, responses: Sequence[R], state: Any) -> list[R]:
-        """`responses` as `before_tool_response` listeners leave them, each given what the one before it returned.
+        """Return `responses` as changed by the `before_tool_response` listeners.
 
-        A listener that returns None or fails changes nothing.
+        Each listener gets the answer of the one before it; one that returns None or fails changes nothing.
         """
         current = list(responses)
         for listener in self._callbacks.of("before_tool_response"):
@@ -225,11 +239,14 @@ class CallbackRunner:
             if isinstance(answer, list | tuple):
                 current = list(answer)
             elif answer is not None:
-                self._nonsense("before_tool_response", listener, f"returned {type(answer).__name__}, not a list")
+                self._invalid("before_tool_response", listener, f"returned {type(answer).__name__}, not a list")
         return current
 
     async def instruction_template(self, state: Any) -> str | None:
-        """The instruction of the first listener that gives one; those after it are not asked."""
+        """Return the instruction of the first listener that has one, or None.
+
+        The listeners after it are not called.
+        """
         for listener in self._callbacks.of("instruction_template"):
             text = await self._text("instruction_template", listener, state)
             if text is not None:
@@ -237,7 +254,7 @@ class CallbackRunner:
         return None
 
     async def instruction_amendment(self, state: Any) -> str | None:
-        """The amendments of all listeners that give one, a blank line between them."""
+        """Return the amendments of all listeners joined by blank lines, or None."""
         texts = [
             await self._text("instruction_amendment", each, state)
             for each in self._callbacks.of("instruction_amendment")
@@ -245,8 +262,12 @@ class CallbackRunner:
         return "\n\n".join(text for text in texts if text) or None
 
     async def close(self, grace_s: float = 0.0) -> None:
-        """Wait up to `grace_s` for listeners under way, then cancel them; one that will not end is reported."""
-        await asyncio.sleep(0)  # what was started only now takes its first step
+        """Wait up to `grace_s` seconds for running listeners, then cancel them.
+
+        Reports those that still run `ENDING_S` seconds later.
+        """
+        # A task that is cancelled before its first step would never await its listener.
+        await asyncio.sleep(0)
         tasks = self._running.keys() - {asyncio.current_task()}
         if tasks and grace_s > 0:
             await asyncio.wait(tasks, timeout=grace_s)
@@ -261,7 +282,7 @@ class CallbackRunner:
         text = await self._blocking(callback, listener, (state,))
         if text is None or isinstance(text, str):
             return text
-        self._nonsense(callback, listener, f"returned {type(text).__name__}, not text")
+        self._invalid(callback, listener, f"returned {type(text).__name__}, not text")
         return None
 
     async def _blocking(self, callback: str, listener: Listener, args: tuple[Any, ...]) -> Any:
@@ -270,7 +291,7 @@ class CallbackRunner:
             try:
                 result = listener.function(*args)
             except (Exception, SystemExit) as error:
-                self._fault(callback, listener, *_told(error))
+                self._fault(callback, listener, *_described(error))
                 result = None
             if not isinstance(result, Awaitable):
                 self._timed(callback, listener, began)
@@ -291,13 +312,13 @@ class CallbackRunner:
 
     def _start(self, callback: str, listener: Listener, args: tuple[Any, ...]) -> None:
         if len(self._running) >= MAX_RUNNING:
-            self._fault(callback, listener, f"not called: {MAX_RUNNING} listeners are under way", "")
+            self._fault(callback, listener, f"not called: {MAX_RUNNING} listeners are running", "")
             return
 
         async def call() -> Any:
             began = self._now()
             result = listener.function(*args)
-            # What blocks the loop is named; an async listener may take its time, nobody waits for it.
+            # Only the synchronous part is timed: it blocks the loop, while nothing waits for the rest.
             self._timed(callback, listener, began)
             return await result if isinstance(result, Awaitable) else result
 
@@ -305,7 +326,7 @@ class CallbackRunner:
             self._task(callback, listener, call())
 
     def _task(self, callback: str, listener: Listener, work: Awaitable[Any]) -> asyncio.Task[Any]:
-        """`work` as a task of its own that ends in a result or a report, never in an exception."""
+        """Run `work` in a task that ends in a result or a report, never in an exception."""
 
         async def settled() -> Any:
             try:
@@ -313,10 +334,11 @@ class CallbackRunner:
             except asyncio.CancelledError as error:
                 if task.cancelling():
                     raise
-                self._fault(callback, listener, *_told(error))  # something it waited for was cancelled, not it
+                # The cancellation is that of an awaitable in the listener, not of this task.
+                self._fault(callback, listener, *_described(error))
                 return None
             except (Exception, SystemExit) as error:
-                self._fault(callback, listener, *_told(error))
+                self._fault(callback, listener, *_described(error))
                 return None
 
         task = asyncio.create_task(settled(), name=f"{callback} {listener.name}")
@@ -331,8 +353,8 @@ class CallbackRunner:
         if took > CONTROL_S:
             self._slow(callback, listener, took)
 
-    def _nonsense(self, callback: str, listener: Listener, what: str) -> None:
-        self._fault(callback, listener, what, "")
+    def _invalid(self, callback: str, listener: Listener, problem: str) -> None:
+        self._fault(callback, listener, problem, "")
 
     def _fault(self, callback: str, listener: Listener, error: str, trace: str) -> None:
         times = self._count(callback, listener, CallbackFault)
@@ -345,32 +367,38 @@ class CallbackRunner:
             self._report(SlowCallback(callback, listener.name, round(seconds * 1000, 1), listener.defined_at, times))
 
     def _count(self, callback: str, listener: Listener, kind: type) -> int:
-        """How often this happened; 0 when it is one of those that are not reported."""
+        """Count a fault and return its number, or 0 when it is not to be reported."""
         self._times[listener, kind] += 1
         times = self._times[listener, kind]
-        told = CALLBACKS[callback].lane == "control" or times & (times - 1) == 0
-        return times if told else 0
+        is_reported = CALLBACKS[callback].lane == "control" or times & (times - 1) == 0
+        return times if is_reported else 0
 
 
 def _stopwatch(clock: Clock) -> Callable[[], float]:
-    """What reads `clock` fastest, since listeners are timed where nothing may wait; only differences count."""
+    """Return the fastest function that measures intervals of `clock`, in seconds.
+
+    Fast listeners are timed at every call, so the timing must cost little. Only differences of its values count.
+    """
     real = isinstance(clock, LoopClock) and not isinstance(asyncio.get_running_loop(), VirtualTimeLoop)
     return time.perf_counter if real else clock.now
 
 
 def refuse_coroutine(result: object) -> None:
-    """Raise `TypeError` for what an async function returned where it is called inline."""
+    """Raise `TypeError` for the coroutine of an async function that was called inline."""
     if isinstance(result, CoroutineType):
         result.close()
         raise TypeError("it returned a coroutine, but is called inline")
 
 
-def _told(error: BaseException) -> tuple[str, str]:
+def _described(error: BaseException) -> tuple[str, str]:
     return f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error))
 
 
 def _waits_at(awaitable: Any) -> str:
-    """The frames of a suspended coroutine, outermost first, as a traceback shows them; "" for other awaitables."""
+    """Return the stack of a suspended coroutine in the form of a traceback.
+
+    The outermost call comes first. Returns "" for other awaitables.
+    """
     frames = []
     while (frame := getattr(awaitable, "cr_frame", None)) is not None:
         frames.append(traceback.FrameSummary(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))

@@ -1,16 +1,21 @@
-"""Soft turns: the user spoke, the model stays silent on purpose, and the state must still move on."""
+"""Detect soft turns: the user spoke and the model stays silent on purpose.
+
+The state has to advance all the same: extraction, phases and patterns count such an exchange as a turn.
+"""
 
 from __future__ import annotations
 
 from gemini_live_runtime.errors import AgentError
 
 SOFT_TURN_TIMEOUT_S = 2.0
+"""Default seconds of the model's silence after which a soft turn is due."""
 
 
 class SoftTurnDetector:
-    """Due once for each end of the user's voice that the model did not respond to for `timeout_s` seconds (above 0).
+    """Detector that is due once for each end of the user's voice without an answer.
 
-    `now` is in seconds of one clock. `deadline` says when to ask again, so one timer can drive it.
+    The answer has to begin within `timeout_s` seconds (above 0, else `AgentError`). `now` is in seconds of one clock.
+    `deadline` returns the time until the next check, so that one timer can drive it.
     """
 
     __slots__ = ("_ended_at", "timeout_s")
@@ -18,7 +23,7 @@ class SoftTurnDetector:
     def __init__(self, timeout_s: float = SOFT_TURN_TIMEOUT_S) -> None:
         if not 0 < timeout_s < float("inf"):
             raise AgentError(
-                f"A soft turn cannot be due after {timeout_s} seconds",
+                f"A soft turn's timeout cannot be {timeout_s} seconds",
                 remedy="Use a number above 0",
                 field="timeout_s",
                 value=timeout_s,
@@ -27,23 +32,23 @@ class SoftTurnDetector:
         self._ended_at: float | None = None
 
     def voice_started(self) -> None:
-        """The user goes on speaking: the wait begins anew at the next end."""
+        """Stop waiting: the user speaks again, and the next end starts a new wait."""
         self._ended_at = None
 
     def voice_ended(self, now: float) -> None:
-        """The user's voice ended."""
+        """Start to wait for an answer from `now`."""
         self._ended_at = now
 
     def model_responded(self) -> None:
-        """The model speaks, writes or calls a tool: the turn is an ordinary one."""
+        """Stop waiting: the model speaks, writes or calls a tool."""
         self._ended_at = None
 
     def reset(self) -> None:
-        """Forget the last end: the connection is gone or a turn has completed."""
+        """Stop waiting: the connection ended or a turn has completed."""
         self._ended_at = None
 
     def due(self, now: float) -> bool:
-        """Whether a soft turn is to run now; True once for each end of voice."""
+        """Return True when a soft turn is due at `now`, once for each end of voice."""
         deadline = self.deadline(now)
         if deadline is None or deadline > 0:
             return False
@@ -51,7 +56,7 @@ class SoftTurnDetector:
         return True
 
     def deadline(self, now: float) -> float | None:
-        """Seconds until one is due, 0 when it is; None when none will be."""
+        """Return the seconds until a soft turn is due (0: now), or None without a wait."""
         if self._ended_at is None:
             return None
         return max(0.0, self._ended_at + self.timeout_s - now)

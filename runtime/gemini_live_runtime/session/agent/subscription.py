@@ -1,4 +1,8 @@
-"""Events on their way to whoever embeds a session: bounded by class, the oldest dropped and counted."""
+"""Deliver a session's events to the program that embeds it.
+
+Each subscriber has a bounded queue for each class of event; at the limit the oldest event of the class is dropped and
+counted. So a slow subscriber never delays the session, and a flood of metrics never displaces a control event.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from gemini_live_runtime.events import Event
 from gemini_live_runtime.session.definition.definition import DeliveryConfig
 
 LiveEvent: TypeAlias = Event
-"""What a subscriber gets: the same events that the journal keeps."""
+"""Event as a subscriber gets it: the same as in the journal."""
 
 DeliveryClass = Literal["transcript", "control", "telemetry"]
 
@@ -22,27 +26,26 @@ _TELEMETRY = frozenset(
 
 
 def class_of(event: Event) -> DeliveryClass:
-    """The delivery class of an event."""
+    """Return the delivery class of an event."""
     if event.type == "transcript.delta":
         return "transcript"
     return "telemetry" if event.type in _TELEMETRY else "control"
 
 
 class Subscription:
-    """An asynchronous iterator of events that never holds up the session.
+    """Asynchronous iterator of events that never delays the session.
 
-    Who stops listening before the session ends should say so with `close`, or use it in an `async with` block. For one
-    reader at a time.
+    To stop before the session ends, call `close` or use an `async with` block. For one reader at a time.
     """
 
     def __init__(
         self, name: str, config: DeliveryConfig, on_closed: Callable[[Subscription], None] | None = None
     ) -> None:
-        """`on_closed` is told when the reader wants no more."""
+        """Create a subscription; `close` calls `on_closed`."""
         self.name = name
         self._on_closed = on_closed
         self.dropped: Counter[str] = Counter()
-        """Events dropped, by class."""
+        """Number of events dropped, by class."""
         self._limits = {
             "transcript": config.transcript.limit,
             "control": config.control.limit,
@@ -51,10 +54,13 @@ class Subscription:
         self._queues: dict[str, deque[Event]] = {name: deque() for name in self._limits}
         self._waiting = asyncio.Event()
         self._ended = False
-        self._told: Counter[str] = Counter()
+        self._reported: Counter[str] = Counter()
 
     def push(self, event: Event) -> None:
-        """Offer an event; at the limit of its class the oldest of that class goes. None is taken after the end."""
+        """Queue an event; at the limit drop the oldest of its class.
+
+        Events after the end are ignored.
+        """
         if self._ended:
             return
         kind = class_of(event)
@@ -66,7 +72,7 @@ class Subscription:
         self._waiting.set()
 
     def close(self) -> None:
-        """Want no more events; what waits is forgotten."""
+        """Stop the subscription and discard its queued events."""
         for queue in self._queues.values():
             queue.clear()
         self.end()
@@ -83,15 +89,15 @@ class Subscription:
         self.close()
 
     def end(self) -> None:
-        """No more events will come; what waits can still be read."""
+        """Refuse further events; those that are queued can still be read."""
         self._ended = True
         self._waiting.set()
 
     def newly_dropped(self) -> dict[str, int]:
-        """Drops since the last call, by class."""
-        fresh = {kind: count - self._told[kind] for kind, count in self.dropped.items() if count > self._told[kind]}
-        self._told = Counter(self.dropped)
-        return fresh
+        """Return the number of events dropped since the last call, by class."""
+        new = self.dropped - self._reported
+        self._reported = Counter(self.dropped)
+        return dict(new)
 
     def _next(self) -> Event | None:
         waiting = [queue for queue in self._queues.values() if queue]
@@ -112,42 +118,42 @@ class Subscription:
 
 
 class Subscribers:
-    """The readers of one session's events."""
+    """Subscriptions of one session's events."""
 
     def __init__(self, config: DeliveryConfig, on_left: Callable[[Subscription], None]) -> None:
-        """`on_left` gets a reader that wants no more."""
+        """Create an empty set; `on_left` gets each subscription that is removed."""
         self._config = config
         self._on_left = on_left
         self._readers: tuple[Subscription, ...] = ()
-        self._over = False
+        self._ended = False
 
     def __iter__(self) -> Iterator[Subscription]:
         return iter(self._readers)
 
     def add(self, name: str) -> Subscription:
-        """A new reader of every event from now on, which may be slow."""
+        """Return a new subscription of every event from now on."""
         subscription = Subscription(name, self._config, self.leave)
-        if self._over:
+        if self._ended:
             subscription.end()
         else:
             self._readers = (*self._readers, subscription)
         return subscription
 
     def leave(self, subscription: Subscription) -> None:
-        """No more events for this reader; it may still read what waits."""
+        """Remove a subscription; its queued events can still be read."""
         if subscription in self._readers:
             self._readers = tuple(other for other in self._readers if other is not subscription)
             subscription.end()
             self._on_left(subscription)
 
     def push(self, event: Event) -> None:
-        """Offer an event to each."""
+        """Queue an event for each subscription."""
         for subscription in self._readers:
             subscription.push(event)
 
     def end(self) -> None:
-        """No more events will come."""
-        self._over = True
+        """End all subscriptions, those added later too."""
+        self._ended = True
         for subscription in self._readers:
             subscription.end()
         self._readers = ()

@@ -1,4 +1,14 @@
-"""The control lane: what decides is done step by step, in the order it was asked for."""
+"""Run the agent's decisions one step at a time, in the order they were requested.
+
+Every change of the agent's state happens in a step of this queue: turns, tools, extraction, phases, callbacks that may
+wait. So a step sees a state that no other step changes beneath it, and events of one step are never mixed with those of
+the next. The wire, the audio and the operator's commands only add steps; they never wait for one, so an agent's slow
+code delays its own decisions and neither the audio nor the console.
+
+A step may await; the steps behind it then wait too. While the agent is paused, the gate holds each step before it
+begins. A step that raises is reported and the next one runs. Closing stops new steps, waits for the queued ones up to a
+limit, then cancels; a step that catches its cancellation is left running.
+"""
 
 from __future__ import annotations
 
@@ -11,38 +21,38 @@ from typing import Protocol
 Step = Callable[[], Awaitable[None]]
 
 STEPS_IN_A_ROW = 32
-"""Steps after which everybody else on the loop gets a turn: steps that set each other off must not stop the sound."""
+"""Steps after which the loop runs other tasks: steps that trigger each other must not stop the audio."""
 
 CANCELLING_S = 1.0
-"""Seconds that closing waits for a step that it has cancelled."""
+"""Seconds that closing waits for a cancelled step."""
 
 
 class Gate(Protocol):
-    """What steps pass one by one, and where they may have to wait."""
+    """Gate that every step passes, and before which it may have to wait."""
 
     async def before(self, step: str, /) -> None:
-        """Return when the step may begin."""
+        """Wait until the step may begin."""
         ...
 
     def after(self, step: str, /) -> None:
-        """It has been done."""
+        """Note that the step has ended."""
         ...
 
     def changed(self) -> None:
-        """What waits has changed."""
+        """Note that a step was added to the queue."""
         ...
 
 
 class TaskQueue:
-    """Runs steps one at a time on the running loop. A step that raises is reported and the next one runs.
-
-    The wire, the sound and the operator never wait for it: they only add steps. Nothing runs before `begin`.
-    """
+    """Queue of steps that run one at a time on the running loop, from `begin` on."""
 
     def __init__(
         self, report: Callable[[str, BaseException], None], on_idle: Callable[[], None], gate: Gate | None = None
     ) -> None:
-        """`report` gets the name of a step that raised, and what; `on_idle` is told when nothing is left to do."""
+        """Create an empty queue.
+
+        `report` gets the name of a step that raised and its exception; `on_idle` is called when the last step ended.
+        """
         self._report = report
         self._gate = gate
         self._on_idle = on_idle
@@ -54,25 +64,25 @@ class TaskQueue:
         self._begun = False
         self._closed = False
         self.current = ""
-        """The step that runs, "" when none does."""
+        """Name of the running step, or ""."""
 
     @property
     def idle(self) -> bool:
-        """Whether nothing runs and nothing waits."""
+        """True when no step runs or waits."""
         return self._idle.is_set()
 
     @property
     def depth(self) -> int:
-        """Steps that wait."""
+        """Number of steps that wait."""
         return len(self._steps)
 
     @property
     def waiting(self) -> list[str]:
-        """The names of the steps that wait, the next one first."""
+        """Names of the steps that wait, the next one first."""
         return [name for name, _ in self._steps]
 
     def put(self, name: str, step: Step) -> bool:
-        """Add a step; False once the lane is closed."""
+        """Add a step; return False once the queue is closed."""
         if self._closed:
             return False
         self._steps.append((name, step))
@@ -84,25 +94,28 @@ class TaskQueue:
         return True
 
     def begin(self) -> None:
-        """From now on steps are done, those that wait already first."""
+        """Start to run steps, those that already wait first."""
         self._begun = True
         if self._steps:
             self._start()
 
     def _start(self) -> None:
         if self._begun and self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._run(), name="control lane")
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="task queue")
 
     async def drained(self) -> None:
-        """Return once nothing runs and nothing waits."""
+        """Wait until no step runs or waits."""
         await self._idle.wait()
 
     def drop(self) -> None:
-        """Forget the steps that wait."""
+        """Remove the steps that wait."""
         self._steps.clear()
 
     async def close(self, within_s: float) -> bool:
-        """Take no more steps, and let those that wait finish for so many seconds; whether they did."""
+        """Refuse new steps and let the queued ones finish for `within_s` seconds.
+
+        Returns True when all have finished.
+        """
         self._closed = True
         done = not self._steps
         if self._task is not None:
@@ -112,7 +125,7 @@ class TaskQueue:
             done = self.idle
         if self._task is not None:
             self._task.cancel()
-            # A step may refuse to be cancelled; it is left behind then.
+            # A step may catch its cancellation; it is then left running.
             await asyncio.wait((self._task,), timeout=CANCELLING_S)
         return done
 
@@ -128,7 +141,7 @@ class TaskQueue:
                 except asyncio.CancelledError as error:
                     if self._cancelled():
                         raise
-                    # Something that the step waited for was cancelled, not the lane.
+                    # The cancellation is that of an awaitable in the step, not of this task.
                     self._report(self.current, error)
                 except (Exception, SystemExit) as error:
                     self._report(self.current, error)
@@ -140,8 +153,8 @@ class TaskQueue:
                     await asyncio.sleep(0)
             self.current = ""
             self._idle.set()
+            self._waiting.clear()  # before `on_idle`, which may add a step and set the event again
             self._on_idle()
-            self._waiting.clear()
             await self._waiting.wait()
 
     def _cancelled(self) -> bool:

@@ -1,4 +1,9 @@
-"""Running an author's code: isolated, watched, and never for long in the conversation's way."""
+"""Run the functions of an agent's author: isolated, timed, with a deadline.
+
+A function runs inline, so that its writes to the state come before the next step of the task queue. An async one runs
+in a task of its own, because only then can the queue stop waiting for it at the deadline: a coroutine that is awaited
+directly may catch the cancellation and keep the queue waiting. Such a task is left running, and counted, until it ends.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +21,27 @@ from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin, writing_as
 
 SLOW_S = 0.1
-"""Seconds that code may hold the control lane before it is named."""
+"""Seconds that code may occupy the task queue before it is reported as slow."""
 
 DEADLINE_S = 5.0
-"""Seconds after which the control lane no longer waits."""
+"""Seconds after which the task queue no longer waits."""
 
 MAX_CONCURRENT = 64
-"""Actions under way at once; one more is not begun but reported."""
+"""Actions that run at once; a further one is not started but reported."""
 
 
 class UserCode:
-    """Runs functions of the agent's author, plain or async, with as many of the arguments as they take."""
+    """Runner of the author's functions, with as many arguments as they take."""
 
     def __init__(self, emit: Callable[[ev.Payload], None], clock: Clock, on_ended: Callable[[], None]) -> None:
-        """`on_ended` is told when something that was spawned has ended."""
+        """Create a runner; `on_ended` is called when a spawned action has ended."""
         self._emit = emit
         self._faults = CodeFaults(emit)
         self._on_ended = on_ended
         self._clock = clock
         self._running: set[asyncio.Task[Any]] = set()
-        self._outstayed: set[asyncio.Task[Any]] = set()
-        """What was waited for in vain, and does not end although it was cancelled."""
+        self._overdue: set[asyncio.Task[Any]] = set()
+        """Tasks that still run after their deadline, although they were cancelled."""
 
     async def run(
         self,
@@ -47,9 +52,10 @@ class UserCode:
         defined_at: str = "",
         failed: Any = None,
     ) -> Any:
-        """What it returns, or `failed` when it raised or took longer than `DEADLINE_S`; both become events.
+        """Call `function` and return its result, or `failed` when it raises or times out.
 
-        `defined_at` is the place that these name. Raises only when it is itself cancelled.
+        The deadline is `DEADLINE_S`. Both failures become events that name `defined_at`. Raises only when it is itself
+        cancelled.
         """
         began = self._clock.now()
         name = function_name(function)
@@ -60,12 +66,12 @@ class UserCode:
                 self.failed(where, name, error, defined_at=defined_at)
                 return failed
             if inspect.isawaitable(result):
-                if len(self._outstayed) >= MAX_CONCURRENT:
+                if len(self._overdue) >= MAX_CONCURRENT:
                     _dispose(result)
-                    refused = f"not begun: {MAX_CONCURRENT} actions outstay their deadline"
+                    refused = f"not started: {MAX_CONCURRENT} actions still run after their deadline"
                     self._faults.tell(where, name, refused, defined_at=defined_at)
                     return failed
-                # A task of its own: what it does with a cancellation is its own affair then.
+                # In a task of its own it can ignore its cancellation without keeping this step waiting.
                 task = asyncio.create_task(_settled(result), name=where)
                 try:
                     await asyncio.wait((task,), timeout=DEADLINE_S)
@@ -73,11 +79,11 @@ class UserCode:
                     task.cancel()
                     raise
                 if not task.done():
-                    self._outstayed.add(task)
-                    task.add_done_callback(self._outstayed.discard)
+                    self._overdue.add(task)
+                    task.add_done_callback(self._overdue.discard)
                     task.cancel()
-                    said = f"it took longer than {DEADLINE_S:g} s; the call goes on without it"
-                    self._faults.tell(where, name, said, defined_at=defined_at)
+                    text = f"it took longer than {DEADLINE_S:g} s; the call goes on without it"
+                    self._faults.tell(where, name, text, defined_at=defined_at)
                     return failed
                 result, fault = (None, asyncio.CancelledError()) if task.cancelled() else task.result()
                 if fault is not None:
@@ -89,12 +95,12 @@ class UserCode:
         return result
 
     def spawn(self, where: str, function: Callable[..., Any], *args: Any, origin: Origin, defined_at: str = "") -> None:
-        """Run without waiting."""
+        """Start `function` in a task of its own, without a deadline."""
         if len(self._running) >= MAX_CONCURRENT:
-            error = f"not begun: {MAX_CONCURRENT} actions are under way"
+            error = f"not started: {MAX_CONCURRENT} actions are running"
             self._faults.tell(where, function_name(function), error, defined_at=defined_at)
             return
-        task = asyncio.create_task(self._unwatched(where, function, args, origin, defined_at), name=where)
+        task = asyncio.create_task(self._run_spawned(where, function, args, origin, defined_at), name=where)
         self._running.add(task)
         task.add_done_callback(self._ended)
 
@@ -102,7 +108,7 @@ class UserCode:
         self._running.discard(task)
         self._on_ended()
 
-    async def _unwatched(
+    async def _run_spawned(
         self, where: str, function: Callable[..., Any], args: tuple[Any, ...], origin: Origin, defined_at: str
     ) -> None:
         try:
@@ -128,18 +134,18 @@ class UserCode:
         defined_at: str = "",
         times: int = 1,
     ) -> None:
-        """Report a fault in the author's code, with its traceback the first time; it was the `times`-th."""
+        """Report the `times`-th fault of the author's code; the first has a traceback."""
         text = said or f"{type(error).__name__}: {error}"
         self._faults.tell(where, name, text, defined_at=defined_at, times=times, cause=error)
 
     @property
     def active(self) -> int:
-        """Actions under way."""
+        """Number of spawned actions that run."""
         return len(self._running)
 
     async def close(self) -> None:
-        """Cancel what runs."""
-        tasks = self._running | self._outstayed
+        """Cancel all running tasks and wait for them, at most 1 s."""
+        tasks = self._running | self._overdue
         for task in tasks:
             task.cancel()
         if tasks:
@@ -147,7 +153,7 @@ class UserCode:
 
 
 async def _settled(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
-    """What came of `work`: a result or a fault, never an exception but its own cancellation."""
+    """Return the result of `work` and its exception; raise only its own cancellation."""
     try:
         return await work, None
     except asyncio.CancelledError as error:
@@ -160,28 +166,27 @@ async def _settled(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
 
 
 def _dispose(work: Awaitable[Any]) -> None:
-    """Let go of what will not be awaited, without a warning about it."""
+    """Close an awaitable that will not be awaited, so that Python does not warn."""
     close = getattr(work, "close", None) or getattr(work, "cancel", None)
     if close is not None:
         close()
 
 
 def takes(function: Callable[..., Any], most: int) -> int:
-    """How many positional arguments, up to `most`, `function` asks for; parameters with a default are left alone."""
+    """Return the number of positional arguments without default, at most `most`."""
     try:
-        asked = _asked(function)
-    except TypeError:  # an object that cannot be remembered by
-        asked = _asked.__wrapped__(function)
-    return min(most, asked)
+        required = _required(function)
+    except TypeError:  # an unhashable callable, which cannot be cached
+        required = _required.__wrapped__(function)
+    return min(most, required)
 
 
 @lru_cache(maxsize=512)
-def _asked(function: Callable[..., Any]) -> int:
+def _required(function: Callable[..., Any]) -> int:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return sys.maxsize
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return sys.maxsize
-    asked = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
-    return len(asked)
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in parameters)

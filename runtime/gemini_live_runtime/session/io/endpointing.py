@@ -1,6 +1,6 @@
-"""From edges of speech to decisions about turns, for sessions where the client says who has the floor.
+"""Decide when a turn begins and ends, for client-side turn taking.
 
-Time is audio time in seconds: a stalled event loop cannot end a turn too early.
+The input are the edges of speech. Time is audio time in seconds: a stalled event loop cannot end a turn too early.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import ClassVar, TypeAlias
 from gemini_live_runtime.errors import AgentError
 
 _SAME_S = 1e-9
-"""Times this close are the same: sums of decimal milliseconds are not exact."""
+"""Seconds within which two times are equal: sums of decimal milliseconds are not exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnCommitPolicy:
-    """How long silence must last to end a turn, and speech to interrupt the model. Milliseconds, 0 or more.
+    """Durations in ms after which silence ends a turn and speech interrupts the model.
 
     Raises `AgentError` for a negative value.
     """
@@ -36,12 +36,16 @@ class TurnCommitPolicy:
 
     @classmethod
     def named(cls, name: str) -> TurnCommitPolicy:
-        """A preset: `immediate` (0/0 ms), `responsive` (400/600) or `conversational` (800/1400)."""
+        """Return the preset `name`.
+
+        The presets are `immediate` (0/0 ms), `responsive` (400/600) and `conversational` (800/1400). Raises
+        `AgentError` for another name.
+        """
         try:
             return PRESETS[name]
         except KeyError:
             raise AgentError(
-                f"There is no turn commit policy {name!r}",
+                f"Unknown turn-taking preset {name!r}",
                 remedy=f"Use one of {', '.join(PRESETS)}",
                 field="turn_commit",
                 value=name,
@@ -61,7 +65,10 @@ PRESETS = {
 
 @dataclass(frozen=True, slots=True)
 class ActivityStart:
-    """The user takes a free floor. `at_s`: when decided; `speech_s`: when the speech began."""
+    """Start of the user's turn on a free floor.
+
+    `at_s`: time of the decision; `speech_s`: time at which the speech began.
+    """
 
     at_s: float
     speech_s: float
@@ -69,7 +76,10 @@ class ActivityStart:
 
 @dataclass(frozen=True, slots=True)
 class InterruptionStart:
-    """The user takes the floor from the model. `at_s`: when decided; `speech_s`: when the speech began."""
+    """Start of the user's turn that interrupts the model.
+
+    `at_s`: time of the decision; `speech_s`: time at which the speech began.
+    """
 
     at_s: float
     speech_s: float
@@ -77,7 +87,10 @@ class InterruptionStart:
 
 @dataclass(frozen=True, slots=True)
 class ActivityEnd:
-    """The user's turn is over. `at_s`: when decided; `speech_s`: when the speech ended."""
+    """End of the user's turn.
+
+    `at_s`: time of the decision; `speech_s`: time at which the speech ended.
+    """
 
     at_s: float
     speech_s: float
@@ -87,11 +100,11 @@ Decision: TypeAlias = ActivityStart | InterruptionStart | ActivityEnd
 
 
 class TurnCommit:
-    """Applies a policy. Starts and ends alternate. A time before the last one is taken as the last one.
+    """State machine that applies a policy; starts and ends of turns alternate.
 
-    Speech on a free floor starts a turn at once. Speech over the model does so when it has lasted
-    `min_interruption_ms`; shorter, it was a back-channel and nothing comes of it. When the model falls silent
-    meanwhile, the floor is free.
+    Speech on a free floor starts a turn at once. Speech over the model starts one after `min_interruption_ms`; shorter
+    speech is a back-channel and has no effect. If the model stops during such speech, the floor is free and the turn
+    starts. A time before the last one counts as the last one.
     """
 
     __slots__ = ("_active", "_ending_since", "_model_speaking", "_now", "_over_model_since", "_policy")
@@ -106,12 +119,12 @@ class TurnCommit:
 
     @property
     def active(self) -> bool:
-        """Whether the user has the floor."""
+        """True when the user has the floor."""
         return self._active
 
     @property
     def due_at(self) -> float | None:
-        """Audio time of the next decision if nothing else happens; None when there is none."""
+        """Audio time of the next decision without further input; None when none is due."""
         if self._over_model_since is not None:
             return self._over_model_since + self._policy.min_interruption_ms / 1000
         if self._ending_since is not None:
@@ -119,7 +132,7 @@ class TurnCommit:
         return None
 
     def advance(self, audio_s: float) -> list[Decision]:
-        """Time has come to `audio_s`: what is due."""
+        """Advance the time to `audio_s` and return the decisions that are due."""
         self._now = max(self._now, audio_s)
         due = self.due_at
         if due is None or self._now < due - _SAME_S:
@@ -129,7 +142,7 @@ class TurnCommit:
         return [self._end()]
 
     def model_speaking(self, speaking: bool, audio_s: float) -> list[Decision]:
-        """The model begins or stops being heard."""
+        """Note that the model's playback begins or ends; return the decisions."""
         out = self.advance(audio_s)
         self._model_speaking = speaking
         if not speaking and self._over_model_since is not None:
@@ -137,7 +150,7 @@ class TurnCommit:
         return out
 
     def speech_started(self, audio_s: float) -> list[Decision]:
-        """The user's voice begins."""
+        """Note that the user's voice begins; return the decisions."""
         out = self.advance(audio_s)
         self._ending_since = None
         if self._active or self._over_model_since is not None:
@@ -149,7 +162,7 @@ class TurnCommit:
         return out
 
     def speech_ended(self, audio_s: float) -> list[Decision]:
-        """The user's voice ends."""
+        """Note that the user's voice ends; return the decisions."""
         out = self.advance(audio_s)
         self._over_model_since = None
         if self._active and self._ending_since is None:
@@ -158,7 +171,7 @@ class TurnCommit:
         return out
 
     def finish(self, audio_s: float) -> list[Decision]:
-        """No more audio comes for now (muted, another device): end the user's turn without a hold."""
+        """End the user's turn without a hold: the audio stops (mute, change of device)."""
         out = self.advance(audio_s)
         self._over_model_since = None
         if self._active:

@@ -1,4 +1,8 @@
-"""Deciding on our own when the user speaks: the microphone through a voice activity detector and a commit policy."""
+"""Detect the user's turns on our side: voice activity detection and endpointing.
+
+Audio is sent only during a turn, between `begins` and `ends`. Until a turn begins, the latest audio is kept, because a
+turn starts before the detector notices it; speech over the model is kept whole until it counts as an interruption.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,23 @@ from gemini_live_runtime.session.io.endpointing import ActivityEnd, Decision, Tu
 from gemini_live_runtime.session.io.vad import InputVad, InputVadSnapshot
 
 BYTES_PER_S = 32_000
-"""s16le mono at 16 kHz."""
+"""Bytes per second of s16le mono at 16 kHz."""
 
 PRE_ROLL_S = 0.3
-"""Seconds before the detector noticed speech that belong to it."""
+"""Seconds of audio before the detection of speech that belong to the turn."""
 
 LONGEST_WAIT_S = 2.5
-"""Seconds of speech over the model that are kept until it is an interruption."""
+"""Limit in seconds of kept speech over the model."""
 
 SLICE = 640
-"""Bytes that are decided on at once: 20 ms."""
+"""Bytes of audio per decision: 20 ms."""
 
 
 class InputActivity:
-    """Marks the user's speech. `begins` is called before the first audio of it goes out, `ends` after the last."""
+    """Filter of microphone audio that passes the user's turns.
+
+    `begins` is called before the first audio of a turn is sent, `ends` after the last.
+    """
 
     def __init__(
         self,
@@ -40,14 +47,14 @@ class InputActivity:
         self._kept = bytearray()
 
     def snapshot(self) -> InputVadSnapshot:
-        """The detector as it stands."""
+        """Return the state of the voice activity detector."""
         return self._vad.snapshot()
 
     def heard(self, pcm: bytes, *, model_speaking: bool) -> Iterator[bytes]:
-        """Microphone audio (s16le mono at 16 kHz, any length): what to send of it now, piece by piece.
+        """Yield the audio to send for `pcm` (s16le mono at 16 kHz, any length).
 
-        `begins` and `ends` are called between the pieces, so each has to be sent before the next is asked for. Nothing
-        is sent while nobody speaks. A turn begins with what was said before it was noticed.
+        `begins` and `ends` are called between the pieces, so send each piece before taking the next. A turn begins with
+        the audio from before its detection; outside of turns nothing is yielded.
         """
         for at in range(0, len(pcm), SLICE):
             out = self._slice(pcm[at : at + SLICE], model_speaking)
@@ -60,26 +67,26 @@ class InputActivity:
             speech = self._commit.speech_started if edge.kind == "start" else self._commit.speech_ended
             decisions += speech(edge.at_s)
         decisions += self._commit.advance(self._vad.audio_s)
-        self._tell(decisions)
+        self._apply(decisions)
         if self._active:
             before, self._kept = bytes(self._kept), bytearray()
             return before + pcm
-        # What comes after the end of a turn may be the beginning of the next.
+        # The audio after the end of a turn may be the beginning of the next.
         self._kept += pcm
-        # Speech over the model waits to be taken seriously: all of it is kept until then.
+        # Speech over the model may still become a turn: keep all of it until that is decided.
         keep = LONGEST_WAIT_S if self._commit.due_at is not None else PRE_ROLL_S
         del self._kept[: max(0, len(self._kept) - int(keep * BYTES_PER_S))]
         return b""
 
     def finish(self) -> None:
-        """The microphone was closed: whoever was speaking has finished."""
+        """End the user's turn: the microphone was closed."""
         decisions = []
         for edge in self._vad.reset():
             decisions += self._commit.speech_ended(edge.at_s)
-        self._tell([*decisions, *self._commit.finish(self._vad.audio_s)])
+        self._apply([*decisions, *self._commit.finish(self._vad.audio_s)])
         self._kept.clear()
 
-    def _tell(self, decisions: list[Decision]) -> None:
+    def _apply(self, decisions: list[Decision]) -> None:
         for decision in decisions:
             self._active = not isinstance(decision, ActivityEnd)
             if self._active:

@@ -127,7 +127,9 @@ class LiveSession:
         self.conductor.operator.take_orders(self.orders)
         self.conductor.reloader.take_orders(self.orders)
         self.handle = self.conductor.fast.handle = LiveHandle(self)
-        self._model_sound = sound_tap(self.conductor.telemetry, self.conductor.callbacks.watched("on_audio"), clock.now)
+        self._model_sound = sound_tap(
+            self.conductor.telemetry, self.conductor.callbacks.inline_listeners("on_audio"), clock.now
+        )
         self._wire = ConnectionManager(
             core,
             self.conductor,

@@ -1,4 +1,4 @@
-"""Whether and when a lost connection is made again."""
+"""Decide whether and when to reconnect after the connection was lost."""
 
 from __future__ import annotations
 
@@ -16,50 +16,55 @@ from gemini_live_runtime.errors import (
 from gemini_live_runtime.wire.closes import CloseKind, CloseMeaning, classify
 
 MAX_ATTEMPTS = 5
-"""Attempts in a row before the connection is given up."""
+"""Attempts in a row before giving up."""
 
 FREE_MOVES = 5
-"""Moves of our own, one soon after the other, that are made without a delay."""
+"""Intended changes of connection in quick succession that happen without a delay."""
 
 FIRST_DELAY_S = 0.5
+"""Upper bound in seconds of the first random delay; it doubles with each attempt."""
 LONGEST_DELAY_S = 15.0
+"""Largest delay in seconds."""
 STABLE_S = 30.0
-"""A connection that lasted so long begins the count of attempts anew; one that is closed at once does not."""
+"""Seconds after which a connection is stable and resets the number of attempts."""
 
 RESUMES = 2
-"""Attempts with the resumption handle; after these a fresh session is begun, since a handle may be what fails."""
+"""Attempts with the resumption handle; later ones begin a new session, because the handle may be the cause."""
 
-_PASSING = frozenset((1001, 1006, 1011, 1012, 1013, 1014))
-"""Close codes that say nothing against trying again (RFC 6455, 7.4.1; 1011 is the Live API's own "try later")."""
+_TRANSIENT = frozenset((1001, 1006, 1011, 1012, 1013, 1014))
+"""Close codes after which a retry may succeed (RFC 6455, 7.4.1; 1011 is the Live API's own "try later")."""
 
 _ORDERLY = frozenset((1000, 1005))
-"""Close codes of an end that was meant: the session is over, unless the server only wanted another connection."""
+"""Close codes of an intended end: the session is over, unless the server had announced it by `goAway`."""
 
-_FRESH = frozenset((CloseKind.HANDLE, CloseKind.CONTEXT))
-"""Ends after which only a session that begins anew will do, whatever the code."""
+_NEEDS_NEW_SESSION = frozenset((CloseKind.HANDLE, CloseKind.CONTEXT))
+"""Kinds of close after which only a new session can succeed, with any code."""
 
 
 @dataclass(slots=True)
 class ReconnectPolicy:
-    """The attempts of one session. `jitter` is seedable; delays are random below a doubling bound ("full jitter")."""
+    """Attempts of one session to reconnect.
+
+    Delays are random below a doubling bound ("full jitter"); `jitter` can be seeded.
+    """
 
     jitter: random.Random = field(default_factory=random.Random)
     attempts: int = 0
     moves: int = 0
 
     def connected(self, lasted_s: float) -> None:
-        """A connection ended that had lasted so long."""
+        """Note the end of a connection that lasted `lasted_s` seconds."""
         if lasted_s >= STABLE_S:
             self.attempts = self.moves = 0
 
     def delay(self, error: GeminiLiveError, *, unresumable: bool = False, announced: bool = False) -> float | None:
-        """Seconds to wait before the next attempt, or None to give up.
+        """Return the seconds to wait before the next attempt, or None to give up.
 
-        `unresumable`: the server refused to take the session up again; a fresh one may still be begun. `announced`: the
-        server had said that it would close.
+        `unresumable`: the server refused to resume the session; a new one may still begin. `announced`: the server had
+        announced that it would close.
         """
-        again = unresumable or retryable(error) or (announced and _code(error) in _ORDERLY)
-        if self.attempts >= MAX_ATTEMPTS or not again:
+        may_succeed = unresumable or retryable(error) or (announced and _code(error) in _ORDERLY)
+        if self.attempts >= MAX_ATTEMPTS or not may_succeed:
             return None
         self.attempts += 1
         if self.attempts == 1:
@@ -67,7 +72,10 @@ class ReconnectPolicy:
         return self.jitter.uniform(0, min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (self.attempts - 1)))
 
     def move_delay(self) -> float:
-        """Seconds to wait before a connection that was left on purpose is replaced: none, unless that never ends."""
+        """Return the seconds to wait before replacing a connection left on purpose.
+
+        0 for the first `FREE_MOVES` of a row, then a doubling delay: an agent may ask for a new one after each.
+        """
         self.moves += 1
         if self.moves <= FREE_MOVES:
             return 0.0
@@ -75,22 +83,22 @@ class ReconnectPolicy:
 
     @property
     def resumes(self) -> bool:
-        """Whether the next attempt should bring the resumption handle."""
+        """True when the next attempt should send the resumption handle."""
         return self.attempts <= RESUMES
 
 
 def retryable(error: GeminiLiveError) -> bool:
-    """Whether trying again may help: not for what the server refuses for good."""
+    """Return True when a retry may succeed: the server has not refused for good."""
     if isinstance(_close(error), ConnectionClosedError):
         meaning = _meaning(error)
-        return meaning.retryable and (_code(error) in _PASSING or meaning.kind in _FRESH)
+        return meaning.retryable and (_code(error) in _TRANSIENT or meaning.kind in _NEEDS_NEW_SESSION)
     if isinstance(error, UpgradeRefusedError):
         return error.status >= 500
     return isinstance(error, UnreachableError | WireError) and not isinstance(error, CredentialError)
 
 
 def keeps_handle(error: GeminiLiveError) -> bool:
-    """Whether the resumption handle is still worth an attempt after this end."""
+    """Return True when the resumption handle may still work after this end."""
     return not isinstance(_close(error), ConnectionClosedError) or _meaning(error).keep_handle
 
 

@@ -1,8 +1,8 @@
-"""What the mind does with each piece of the model's sound: count it, and call who listens.
+"""Count each piece of the model's audio and call the `on_audio` listeners.
 
-Nothing is called so often, and no other call costs so little to serve: a look at the clock, or one more function in
-between, would double it. So all of it is one function, the counts are its own variables, and listeners are timed now
-and then.
+No other code of the agent runs as often, and reading the clock or one more function call would double its cost. So all
+of it is one function, its counters are local variables, and listeners are timed only at every thirtieth to fiftieth
+call. A listener that was slow is timed at every call until it is fast again.
 """
 
 from __future__ import annotations
@@ -10,27 +10,29 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from gemini_live_runtime.session.agent.callback_runner import Watched, refuse_coroutine
+from gemini_live_runtime.session.agent.callback_runner import InlineListener, refuse_coroutine
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
 
 GAPS = (36, 48, 30, 49)
-"""Pieces between two whose listeners are timed, in turns: at 25 a second, within two seconds. With those that are timed
-they make 167, a prime: what a listener does once in so many pieces is met sooner or later."""
+"""Numbers of untimed pieces between two timed ones, used in turn: less than two seconds at 25 pieces a second.
+
+With the timed ones they add up to 167, a prime: a listener that is slow only at every n-th piece is timed there sooner
+or later."""
 
 
 def sound_tap(
-    telemetry: SessionTelemetry, listeners: tuple[Watched, ...], now: Callable[[], float]
+    telemetry: SessionTelemetry, listeners: tuple[InlineListener, ...], now: Callable[[], float]
 ) -> Callable[[bytes], None]:
-    """The function to call with each piece of the model's sound on its way to the speaker; it never raises.
+    """Return the function to call with each piece of the model's audio.
 
-    While a listener is slow, it is timed every time. `telemetry` learns how to read the counts.
+    It never raises. `telemetry` gets a function that reads the counters.
     """
     size = untimed = due = elsewhere = 0
-    # Pieces are counted by what is left of a gap, which spares a count of their own: `due` is how many will have come
-    # when it is over, `elsewhere` how many of them `telemetry` has counted itself.
+    # The rest of the gap also counts the pieces, which saves a counter: `due` is the number of pieces at the end of the
+    # gap, `elsewhere` the number of those that `telemetry` has counted itself.
     gaps = itertools.cycle(GAPS)
-    function: Callable[[bytes], object] = _all(listeners)
-    failed: Callable[[BaseException], None] = _nothing
+    function: Callable[[bytes], object] = _call_all(listeners)
+    failed: Callable[[BaseException], None] = _ignore
     if len(listeners) == 1:
         function, _, failed = listeners[0]
 
@@ -61,12 +63,12 @@ def sound_tap(
     return take
 
 
-def _nothing(error: BaseException) -> None:
+def _ignore(error: BaseException) -> None:
     return None
 
 
-def _all(listeners: tuple[Watched, ...]) -> Callable[[bytes], None]:
-    """Calls none or several, each guarded from the others."""
+def _call_all(listeners: tuple[InlineListener, ...]) -> Callable[[bytes], None]:
+    """Return a function that calls any number of listeners, isolated from each other."""
 
     def call(pcm: bytes) -> None:
         for listener in listeners:

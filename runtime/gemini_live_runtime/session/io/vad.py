@@ -1,7 +1,7 @@
-"""Voice activity on the microphone's audio: when speech starts and ends, in audio time.
+"""Detect the start and end of speech in the microphone's audio, in audio time.
 
-Unlike the displayed mark (`audio/voice_detector.py`), this decides turns: it takes chunks of any size, confirms a
-start, keeps the audio that led to it, and counts time in samples, so the same audio always gives the same edges.
+Unlike the detector of the display (`audio/voice_detector.py`), this one decides turns: it takes chunks of any size, confirms a
+start, keeps the audio that led to it, and counts time in samples, so the same audio always has the same edges.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from gemini_live_runtime.errors import AgentError
 
 VadState: TypeAlias = Literal["silence", "pending_speech", "speech", "hangover"]
 Detector: TypeAlias = Callable[[bytes], bool]
-"""Whether a frame of s16le mono PCM at 16 kHz holds speech."""
+"""Function that returns True for a frame with speech (s16le mono PCM at 16 kHz)."""
 
 FRAME_LENGTHS_MS = (10, 20, 30)
-"""What WebRTC's detector takes."""
+"""Frame lengths in ms that WebRTC's detector accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class VadEdge:
-    """Speech starts or ends. Times are audio seconds since the detector began.
+    """Start or end of speech. Times are audio seconds since the detector began.
 
-    `at_s` is when it was decided; `voice_s` is where the first voiced frame began, or the last one ended.
+    `at_s` is the time of the decision; `voice_s` is the beginning of the first voiced frame, or the end of the last.
     """
 
     kind: Literal["start", "end"]
@@ -36,7 +36,10 @@ class VadEdge:
 
 @dataclass(frozen=True, slots=True)
 class InputVadSnapshot:
-    """What the detector is doing. `last_transition_s`: audio time of the last change of state, or None."""
+    """State of the detector.
+
+    `last_transition_s`: audio time of the last change of state, or None.
+    """
 
     sample_rate: int
     frame_ms: int
@@ -47,7 +50,7 @@ class InputVadSnapshot:
 
 
 def webrtc_detector() -> Detector:
-    """WebRTC's detector in its strictest mode, 3."""
+    """Return WebRTC's detector in its strictest mode, 3."""
     import webrtcvad
 
     vad = webrtcvad.Vad(3)
@@ -55,11 +58,11 @@ def webrtc_detector() -> Detector:
 
 
 class InputVad:
-    """Frames s16le mono PCM at 16 kHz and finds the edges of speech.
+    """Voice activity detector of s16le mono PCM at 16 kHz.
 
     `min_speech_frames` voiced frames in a row start speech; `hangover_frames` unvoiced ones in a row end it; both are
     at least 1. `pre_speech_frames` (0 or more) silent frames from before a start are kept besides those that decided
-    it. Raises `AgentError` for anything else.
+    it. Raises `AgentError` for other values.
     """
 
     def __init__(
@@ -95,22 +98,25 @@ class InputVad:
         self._rest = b""
         self._state: VadState = "silence"
         self._run = 0
-        """Voiced frames while speech is pending, unvoiced ones in the hang-over."""
+        """Number of voiced frames while speech is pending, of unvoiced ones in the hang-over."""
         self._frames = 0
         self._changed_at: float | None = None
 
     @property
     def audio_s(self) -> float:
-        """Audio judged so far in seconds: the clock of the edges. It never goes back."""
+        """Seconds of audio processed so far: the clock of the edges; never goes back."""
         return self._at(self._frames)
 
     @property
     def speaking(self) -> bool:
-        """Whether speech has started and not ended."""
+        """True when speech has started and not ended."""
         return self._state in ("speech", "hangover")
 
     def add(self, pcm: bytes) -> list[VadEdge]:
-        """Judge the next chunk, of any number of bytes; part of a sample or frame waits for the next chunk."""
+        """Process the next chunk, of any size, and return its edges.
+
+        An incomplete frame waits for the next chunk.
+        """
         data = self._rest + pcm
         whole = len(data) // self._frame_bytes * self._frame_bytes
         self._rest = data[whole:]
@@ -122,13 +128,19 @@ class InputVad:
         return edges
 
     def take_pre_speech(self) -> bytes:
-        """The audio up to the decision of the last start (silent frames, then voiced ones), in order; forgets it."""
+        """Remove and return the audio up to the decision of the last start.
+
+        It consists of silent frames, then voiced ones.
+        """
         pcm = b"".join(self._ring)
         self._ring.clear()
         return pcm
 
     def reset(self) -> list[VadEdge]:
-        """The audio has a gap (another device, a muted microphone): silence again. Speech going on ends here."""
+        """Return to silence after a gap in the audio; return the end of current speech.
+
+        Gaps come from a change of device or a muted microphone.
+        """
         edges = [VadEdge("end", self.audio_s, self._voice_end())] if self.speaking else []
         self._rest = b""
         self._ring.clear()
@@ -137,7 +149,7 @@ class InputVad:
         return edges
 
     def snapshot(self) -> InputVadSnapshot:
-        """What it is doing now."""
+        """Return the state of the detector."""
         return InputVadSnapshot(
             sample_rate=MIC_RATE,
             frame_ms=self._frame_ms,

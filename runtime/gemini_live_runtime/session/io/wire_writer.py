@@ -1,4 +1,9 @@
-"""Posting to the model: the session's one way to the socket."""
+"""Post messages to the model; no other code of the session writes to the socket.
+
+Posting never awaits: the order of calls is the order on the wire, and nothing can come between two calls of one step.
+The result of a post arrives later. The end of a connection is reported once, by its reader; a failed post reports
+nothing itself, except that the core's messages go to `on_lost`: typed text must never vanish silently.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +23,9 @@ from gemini_live_runtime.wire.messages import ClientMessage, FunctionResponse
 
 
 class WireWriter:
-    """A `SessionWriter` over whichever connection is current. The order of calls is the order on the wire.
+    """`SessionWriter` over the current connection.
 
-    `on_prompt` is told when the model was asked to speak, `on_lost` about a core's `Send` that did not go out.
+    `on_prompt` is called when the model was asked to speak, `on_lost` with a core's `Send` that could not be sent.
     """
 
     def __init__(
@@ -34,10 +39,10 @@ class WireWriter:
     ) -> None:
         self.connection: Connection | None = None
         self.on_instruction: Callable[[str], None] = lambda text: None
-        """Told of every instruction that went out, whoever wrote it: the mind sets it."""
+        """Called with every instruction that was sent; the agent sets it."""
         self.route = route
         self.held = None if capabilities.context_mid_session else DeferredContext()
-        """Context that waits for a text or a setup to travel with; None where it travels by itself."""
+        """Context that waits for a text or a setup to carry it; None for a model that takes context by itself."""
         self._realtime_text = capabilities.text_is_realtime
         self._emit = emit
         self._on_prompt = on_prompt
@@ -46,11 +51,14 @@ class WireWriter:
 
     @property
     def live(self) -> bool:
-        """Whether there is a connection to post to."""
+        """True when a connection is open."""
         return self.connection is not None and not self.connection.closed
 
     def post(self, send: Send) -> None:
-        """Post what the core decided. A connection that is gone is the reader's to report: one end, one event."""
+        """Post a message of the core; do nothing without a connection.
+
+        The reader of a connection reports its end, so that one end is one event.
+        """
         if self.connection is None:
             return
         message = send.message
@@ -68,7 +76,7 @@ class WireWriter:
             self._sending.add(sending)
             sending.add_done_callback(lambda done: self._sent(send, done))
             if send.text:
-                self._held_went()
+                self._report_held()
 
     def _sent(self, send: Send, sending: asyncio.Future[None]) -> None:
         self._sending.discard(sending)
@@ -76,11 +84,11 @@ class WireWriter:
             self._on_lost(send)
 
     async def settled(self) -> None:
-        """Return once everything posted has gone out or failed."""
+        """Wait until every posted message was sent or has failed."""
         await asyncio.gather(*self._sending, return_exceptions=True)
 
     def _post(self, message: ClientMessage) -> None:
-        """Post or raise `GeminiLiveError`."""
+        """Post a message; raise `GeminiLiveError` when that fails at once."""
         if self.connection is None:
             raise ConnectionClosedError("There is no connection", close_code=1006)
         sending = self.connection.post(message)
@@ -90,7 +98,7 @@ class WireWriter:
     def _forget(self, sending: asyncio.Future[None]) -> None:
         self._sending.discard(sending)
         if not sending.cancelled():
-            sending.exception()  # The connection's end is reported by its reader.
+            sending.exception()  # Marks it as seen: the connection's reader reports the end.
 
     # -- SessionWriter -----------------------------------------------------------------------------------------------
 
@@ -100,20 +108,20 @@ class WireWriter:
             self.connection.send_audio(pcm)
 
     def send_text(self, text: str) -> None:
-        """Post a turn that the user typed."""
+        """Post text that the user typed."""
         if self.held is not None:
             text = self.held.in_front_of(text)
         self._post(compose.realtime_text(text) if self._realtime_text else compose.text_turn(text))
-        self._held_went()
+        self._report_held()
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
-        """Post one still of a video."""
+        """Post one image of a video."""
         self._post(compose.realtime_video(data, mime_type))
 
     def send_context(
         self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""
     ) -> None:
-        """Post texts for the model to know; with `prompt` it speaks at once.
+        """Post texts as context; with `prompt` the model speaks at once.
 
         For a model that takes no context by itself they wait for the next text or the next connection.
         """
@@ -132,7 +140,7 @@ class WireWriter:
     def prompt_model(self, reason: str = "") -> None:
         """Ask the model to speak now."""
         self._post(prompt_message() if self.held is None else compose.realtime_text(self.held.prompt()))
-        self._held_went()
+        self._report_held()
         self._emit(ev.PromptChanged(state="sent", reason=reason))
         self._on_prompt()
 
@@ -140,21 +148,25 @@ class WireWriter:
         dropped = held.hold(texts)
         self._emit(ev.ContextSent(texts=tuple(texts), reasons=_reasons(reason), queued=True))
         if dropped:
-            text = f"The model was never told {dropped} notes: more than {MAX_NOTES} wait for the next text"
+            text = f"{dropped} notes were dropped before the model got them: more than {MAX_NOTES} were waiting"
             self._emit(ev.Notice(level="warning", code="steering", text=text))
 
-    def _held_went(self) -> None:
+    def _report_held(self) -> None:
+        """Report the held notes as sent: the message just posted carries them."""
         if self.held is not None and self.held.waiting:
             self._emit(ev.ContextSent(texts=self.held.take()))
 
     def setup_carried(self) -> None:
-        """The connection is ready, and its setup has told what waited."""
-        told = () if self.held is None else self.held.carried()
-        if told:
-            self._emit(ev.ContextSent(texts=told, reasons=("part of the setup",)))
+        """Report the held notes that the setup of an accepted connection has carried."""
+        texts = () if self.held is None else self.held.carried()
+        if texts:
+            self._emit(ev.ContextSent(texts=texts, reasons=("part of the setup",)))
 
     def update_instruction(self, text: str, reason: str = "") -> None:
-        """Replace the system instruction by the route that suits the model."""
+        """Replace the system instruction, by the model's route.
+
+        Raises `GeminiLiveError` for a model that takes one only with a new connection.
+        """
         if self.route == "reconnect":
             raise GeminiLiveError("This model takes a new instruction only with a new connection")
         self._post(instruction_message(text, self.route))
@@ -162,18 +174,18 @@ class WireWriter:
         self._emit(ev.InstructionUpdated(text=text, via=self.route, reasons=_reasons(reason)))
 
     def activity_start(self) -> None:
-        """The user begins to speak."""
+        """Post the mark that the user begins to speak."""
         self._post(compose.activity_start())
 
     def activity_end(self) -> None:
-        """The user has finished speaking."""
+        """Post the mark that the user has finished speaking."""
         self._post(compose.activity_end())
 
     def send_tool_answers(self, answers: Sequence[FunctionResponse]) -> None:
-        """Post the answers of calls."""
+        """Post the answers of tool calls."""
         self._post(compose.tool_responses(*answers))
 
 
 def _reasons(text: str) -> tuple[str, ...]:
-    """The reasons that were joined on the way here."""
+    """Split the reasons that `send_notes` has joined."""
     return tuple(text.split("; ")) if text else ()
