@@ -54,6 +54,7 @@ docs: $(VENV)/.test
 	$(BIN)/python -m gemini_live_runtime.vocabulary_docs > docs/events.md.new
 	mv docs/events.md.new docs/events.md
 	$(BIN)/python -m tests.docs.tables
+	$(BIN)/python -m tests.docs.api_page
 
 clean:
 	rm -rf $(VENV) .venv-sdk .venv-lowest dist build
