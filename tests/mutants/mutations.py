@@ -412,7 +412,7 @@ PHASE_DIRECTOR = _in(
         "self._now())",
     ),
     ("keys are cleared on entering", "case ClearKeys(keys):", PHASES, "case ClearKeys(keys) if False:"),
-    ("what is presented is noted", "case NotePresented(keys):", PHASES, "case NotePresented(keys) if False:"),
+    ("what is presented is noted", "case MarkPresented(keys):", PHASES, "case MarkPresented(keys) if False:"),
     ("on_enter", "case RunEnter(phase, run):", PHASES, "case RunEnter(phase, run) if False:"),
     ("on_enter_context", "case GatherContext(phase, source):", PHASES, "case GatherContext(phase, source) if False:"),
     (
@@ -452,11 +452,11 @@ STEERSMAN = _in(
     ("rules hear that a prompt is armed", "self._prompt_armed()", STEERING),
     (
         "what was told is remembered",
-        "        self.steering.sent(output)\n        self._prompt_owed",
+        "        self.steering.confirm(output)\n        self._prompt_owed",
         STEERING,
         "        self._prompt_owed",
     ),
-    ("what a setup carried is remembered", "self.steering.carried(instruction)", STEERING),
+    ("what a setup carried is remembered", "self.steering.confirm_setup(instruction)", STEERING),
     ("a fresh connection knows nothing", "self.steering.forget()", RECONNECTING),
 )
 

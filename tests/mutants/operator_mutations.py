@@ -106,7 +106,7 @@ OPERATOR_SIDE: tuple[Mutation, ...] = (
         ("the next phase is foreseen", "scene.advance() if made", PREVIEWS, '"" if made'),
         ("what comes after the next phase is foreseen", "watchers += scene.settle()", PREVIEWS),
         ("cleared keys are foreseen", "isinstance(step, ClearKeys)", PREVIEWS, "False"),
-        ("presented keys are foreseen", "isinstance(step, NotePresented)", OPERATOR, "False"),
+        ("presented keys are foreseen", "isinstance(step, MarkPresented)", OPERATOR, "False"),
         ("what a phase tells of itself is foreseen", "publish_phase(self.state, plan.to_phase)", OPERATOR),
         ("what fails is named", "self._failures(machine, evaluation)", OPERATOR),
     ),

@@ -208,7 +208,7 @@ async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, ac
     session, machine = t.stage.session, t.stage.session.conductor.director
     state = t.state
     before = {name: state.own(name) for name in state.keys("derived")}
-    outcomes = [] if machine is None else [way.outcome for way in machine.machine.ways(state)]
+    outcomes = [] if machine is None else [way.outcome for way in machine.machine.consider_transitions(state)]
     previews = len(t.all(ev.EditPreviewed))
     await session.command(cmd.Command(f"p{number}", cmd.PreviewEdit(edits=wanted)))
     await t.rests()
@@ -269,7 +269,7 @@ async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, ac
         assert {item["key"]: item["new"] for item in said.derived} == {name: after.get(name) for name in turned}
         assert turned <= {change.key for change in changed}
     if machine is not None and not entered and t.handle.phase == phase:
-        now = [way.outcome for way in machine.machine.ways(state)]
+        now = [way.outcome for way in machine.machine.consider_transitions(state)]
         differing = [(old, new) for old, new in zip(outcomes, now, strict=True) if old != new]
         assert [(way["before"], way["after"]) for way in said.guards] == differing
     return 1

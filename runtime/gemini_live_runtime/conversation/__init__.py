@@ -1,1 +1,1 @@
-"""What is said and where the conversation stands: transcript, phases, steering, needs, extraction."""
+"""Hold the transcript, and decide phases, steering, needs and extraction."""

@@ -1,4 +1,4 @@
-"""A summary of state for the model, laid out in sections."""
+"""Summarise state for the model, in labelled sections."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gemini_live_runtime.conversation.instructions import InstructionModifier, as_json
+from gemini_live_runtime.conversation.instructions import InstructionModifier, json_text
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.state.functions import function_name
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
 
 PHASE_NEEDS = "session:phase_needs"
-"""Where the session keeps the keys that the current phase needs, a list of texts."""
+"""Key of the list of keys that the current phase needs."""
 
 _Part: TypeAlias = Callable[[Any], str]
-"""Turns a value that is set into a piece of text, "" for none."""
+"""Returns the text for a value that is set, "" for none."""
 
-_UNREMARKABLE = ("", "neutral", "unknown")
+_NO_MOOD = ("", "neutral", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +43,34 @@ class _Section:
 
 @dataclass(frozen=True, slots=True)
 class ContextBuilder:
-    """Builds lines like `[Caller] Name: Ada. Identity verified.` from state; each method gives a new builder.
+    """Builder of lines like `[Caller] Name: Ada. Identity verified.` from state.
 
-    What is missing, null or empty is left out, and so is a section without content.
+    Each method returns a new builder. Values that are missing, null or empty are left out, and so are sections without
+    content.
     """
 
     sections: tuple[_Section, ...] = ()
     gathered: tuple[tuple[Need, ...], ...] = ()
-    """What `[Gathering]` lists; an empty part stands for the needs of the current phase."""
+    """Needs that `[Gathering]` lists; an empty tuple means those of the current phase."""
 
     def section(self, label: str) -> ContextBuilder:
-        """What follows belongs to this section."""
+        """Begin a section."""
         return replace(self, sections=(*self.sections, _Section(label)))
 
     def field(self, key: str | Term, label: str) -> ContextBuilder:
-        """`Label: value.`"""
-        return self._with(key, lambda value: f"{label}: {shown}." if (shown := _shown(value)) else "")
+        """Add `Label: value.`"""
+        return self._with(key, lambda value: f"{label}: {text}." if (text := _one_line(value)) else "")
 
     def flag(self, key: str | Term, label: str) -> ContextBuilder:
-        """`Label.` while the value is true."""
+        """Add `Label.` while the value is true."""
         return self._with(key, lambda value: f"{label}." if value is True else "")
 
     def sentiment(self, key: str | Term, who: str = "Caller") -> ContextBuilder:
-        """`Caller seems worried.`, unless the value is neutral, unknown or no text."""
+        """Add `Caller seems worried.`, unless the value is neutral, unknown or no text."""
         return self._with(key, lambda value: f"{who} seems {mood}." if (mood := _mood(value)) else "")
 
     def format(self, key: str | Term, function: Callable[[Any], str]) -> ContextBuilder:
-        """What a plain function makes of the value; nothing for an empty text."""
+        """Add the text that a plain function returns for the value."""
         place = caller_place()
 
         def part(value: Any) -> str:
@@ -83,26 +84,29 @@ class ContextBuilder:
         return self._with(key, part)
 
     def gathering(self, *needs: NeedLike) -> ContextBuilder:
-        """End with `[Gathering] name, date`: those of `needs` (of the current phase's when none are named) not met."""
+        """End with `[Gathering] name, date`: the `needs` that are not met.
+
+        Without arguments, these are the needs of the current phase.
+        """
         return replace(self, gathered=(*self.gathered, as_needs(needs)))
 
     def __add__(self, other: ContextBuilder) -> ContextBuilder:
-        """The sections of both."""
+        """Return a builder with the sections of both."""
         return ContextBuilder((*self.sections, *other.sections), (*self.gathered, *other.gathered))
 
     def render(self, state: State) -> str:
-        """The sections, a line each; "" when there is nothing to say. Raises `AgentError` when a format fails."""
+        """Return the sections, a line each; raise `AgentError` when a format fails."""
         lines = [section.render(state) for section in self.sections]
-        missing = {need.key: need.label for need in self._wanted(state) if not need.is_met(state)}
+        missing = {need.key: need.label for need in self._needs(state) if not need.is_met(state)}
         lines.append(f"[Gathering] {', '.join(missing.values())}" if missing else "")
         return "\n".join(line for line in lines if line)
 
-    def _wanted(self, state: State) -> Iterator[Need]:
+    def _needs(self, state: State) -> Iterator[Need]:
         for needs in self.gathered:
             yield from needs or as_needs(_texts(state.get_raw(PHASE_NEEDS)))
 
     def as_modifier(self) -> InstructionModifier:
-        """As a modifier for phases."""
+        """Return a modifier for phases that renders this builder."""
         return InstructionModifier.custom(self.render)
 
     def _with(self, key: str | Term, part: _Part) -> ContextBuilder:
@@ -111,14 +115,14 @@ class ContextBuilder:
         return replace(self, sections=(*before, replace(last, parts=(*last.parts, (name, part)))))
 
 
-def _shown(value: Any) -> str:
-    # One line, so that what a caller said cannot begin a section of its own.
-    return " ".join(value.split()).rstrip(".") if isinstance(value, str) else as_json(value)
+def _one_line(value: Any) -> str:
+    # One line, so that a caller's words cannot begin a section of their own.
+    return " ".join(value.split()).rstrip(".") if isinstance(value, str) else json_text(value)
 
 
 def _mood(value: Any) -> str:
     mood = " ".join(value.split()) if isinstance(value, str) else ""
-    return "" if mood.lower() in _UNREMARKABLE else mood
+    return "" if mood.lower() in _NO_MOOD else mood
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -1,11 +1,15 @@
-"""Extraction: what reads facts out of the transcript, when it is asked, and one run of each at a time."""
+"""Define extractors, which read facts out of the transcript, and schedule them.
+
+Each extractor runs once at a time. A request for one that runs waits for it; a later request replaces the one that
+waits, since its window is newer.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from gemini_live_runtime.clock import hold_time
@@ -23,23 +27,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 DEFAULT_WINDOW = 3
-"""Ended turns that an extractor reads, besides the one that is going on."""
+"""Ended turns that an extractor reads, besides the open one."""
 
 DEFAULT_DEADLINE_S = 8.0
-"""Seconds after which a result comes too late to be used."""
+"""Seconds after which a result is discarded."""
 
 EXTRACTED = "temp:extracted:"
-"""Prefix of the keys that hold each extractor's last result, whole."""
+"""Prefix of the keys that hold each extractor's whole last result."""
 
 MAX_QUOTE = 80
-"""Characters that an error or a reason quotes of what a model wrote, sanitised."""
+"""Characters that an error or a reason quotes of a model's text, sanitised."""
 
 TriggerEvent = Literal["turn", "tool-call", "phase-change", "generation-complete"]
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionTrigger:
-    """When an extractor is asked: at an event, at most every `every` turns, for the tools or phases named in `only`."""
+    """Event at which an extractor runs.
+
+    It runs at most every `every` turns, and for the tools or phases named in `only` (empty: all).
+    """
 
     event: TriggerEvent
     every: int = 0
@@ -47,97 +54,100 @@ class ExtractionTrigger:
 
 
 EVERY_TURN = ExtractionTrigger("turn")
-"""At the end of each turn."""
+"""Trigger at the end of each turn."""
 
 AFTER_TOOL_CALL = ExtractionTrigger("tool-call")
-"""When any tool call has ended."""
+"""Trigger at the end of any tool call."""
 
 ON_PHASE_CHANGE = ExtractionTrigger("phase-change")
-"""When any phase was entered."""
+"""Trigger after entering any phase."""
 
 ON_GENERATION_COMPLETE = ExtractionTrigger("generation-complete")
-"""When the model has finished generating, while it may still be heard."""
+"""Trigger when the model has finished generating, while it may still be heard."""
 
 
 def interval(turns: int) -> ExtractionTrigger:
-    """At the end of a turn, once at least `turns` turns have passed since it was last asked."""
+    """Return a trigger at the end of a turn, at most every `turns` turns."""
     if turns < 1:
         raise AgentError(f"An interval is at least 1 turn, not {turns}", field="interval", value=turns)
     return ExtractionTrigger("turn", every=turns)
 
 
 def after_tool_call(*tools: str) -> ExtractionTrigger:
-    """When a call of one of these tools has ended."""
+    """Return a trigger at the end of a call of one of these tools."""
     return ExtractionTrigger("tool-call", only=frozenset(tools))
 
 
 def on_phase_change(*phases: str) -> ExtractionTrigger:
-    """When one of these phases was entered."""
+    """Return a trigger after entering one of these phases."""
     return ExtractionTrigger("phase-change", only=frozenset(phases))
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A field of a model's answer that cannot be used, and why; `field` "" is the whole answer."""
+    """A field of a model's answer that cannot be used; "" is the whole answer."""
 
     field: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
-    """The usable fields of an answer as JSON values, and the refused ones."""
+class ExtractedFields:
+    """Usable fields of an answer as JSON values, and the refused ones."""
 
     fields: dict[str, Any]
     refused: tuple[Refusal, ...] = ()
 
 
 class TurnExtractor(Protocol):
-    """Reads an object out of the last turns.
+    """A reader of an object out of the last turns.
 
-    `window` counts ended turns (the open one comes on top), `deadline_s` bounds one run. A `needs_model` attribute that
-    is true says that `extract` cannot do without a model.
+    `window` counts ended turns (the open one comes on top), `deadline_s` bounds one run. With a true attribute
+    `needs_model`, the session must have a text model.
     """
 
     @property
     def name(self) -> str:
-        """Its name, unique in a session."""
+        """Name, unique in a session."""
         ...
 
     @property
     def window(self) -> int:
-        """Ended turns it reads."""
+        """Number of ended turns to read."""
         ...
 
     @property
     def trigger(self) -> ExtractionTrigger:
-        """When it is asked."""
+        """Event at which it runs."""
         ...
 
     @property
     def promotions(self) -> Sequence[FieldPromotion]:
-        """What becomes state; nothing given: every field."""
+        """Rules by which fields become state; without any, all do."""
         ...
 
     @property
     def deadline_s(self) -> float:
-        """Seconds a run may take."""
+        """Seconds that a run may take."""
         ...
 
     def should_extract(self, window: TranscriptWindow, /) -> bool:
-        """Whether these turns are worth it."""
+        """Return True when these turns are worth a run."""
         ...
 
-    async def extract(self, window: TranscriptWindow, model: TextModel | None, /) -> Mapping[str, Any] | Extracted:
-        """The object that was found; may raise."""
+    async def extract(
+        self, window: TranscriptWindow, model: TextModel | None, /
+    ) -> Mapping[str, Any] | ExtractedFields:
+        """Return the object that was found; may raise."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionExtractor:
-    """A plain or async function of a window that returns an object (or None for nothing).
+    """An extractor made of a plain or async function of a window.
 
-    A plain function runs in a thread of its own, so it may block. `name` "" is the function's own.
+    It returns an object, or None for nothing. A plain function runs in a thread of its own, so it may block. `name` ""
+    is the function's own.
     """
 
     function: Callable[[TranscriptWindow], Any]
@@ -153,41 +163,41 @@ class FunctionExtractor:
         check_extractor(self)
 
     def should_extract(self, window: TranscriptWindow, /) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
-    async def extract(self, window: TranscriptWindow, model: TextModel | None, /) -> Extracted:
-        """What the function returns; raises what it raises."""
+    async def extract(self, window: TranscriptWindow, model: TextModel | None, /) -> ExtractedFields:
+        """Call the function and check its result."""
         if inspect.iscoroutinefunction(self.function):
-            return as_extracted(await self.function(window))
+            return as_extracted_fields(await self.function(window))
         with hold_time(self.deadline_s):
             thread = call_in_thread(lambda: self.function(window), "extractor")
             try:
                 result = await asyncio.shield(thread)
             except asyncio.CancelledError:
-                # A thread cannot be stopped. Until it ends this run goes on, so that they do not pile up.
+                # A thread cannot be stopped. The run lasts until it ends, so that threads do not pile up.
                 await asyncio.wait((thread,))
                 raise
-        return as_extracted(await result if isinstance(result, Awaitable) else result)
+        return as_extracted_fields(await result if isinstance(result, Awaitable) else result)
 
 
 ExtractorLike = TurnExtractor | Callable[["TranscriptWindow"], Any]
-"""What is taken as an extractor."""
+"""An extractor, or a function of a window that is one."""
 
 
 def as_extractor(value: ExtractorLike) -> TurnExtractor:
-    """`value` as an extractor; raises `AgentError` saying what it lacks."""
+    """Return `value` as an extractor; raise `AgentError` naming missing members."""
     if callable(value) and not hasattr(value, "extract"):
         return FunctionExtractor(function=value)
     members = ("name", "window", "trigger", "promotions", "deadline_s", "should_extract", "extract")
     missing = [member for member in members if not hasattr(value, member)]
     if missing:
-        what = type(value).__name__
+        kind = type(value).__name__
         raise AgentError(
-            f"{what} cannot be used as an extractor: it has no {', '.join(missing)}",
+            f"{kind} cannot be used as an extractor: it has no {', '.join(missing)}",
             remedy="Use LlmExtractor, FunctionExtractor, or a function of a transcript window",
             field="extractor",
-            value=what,
+            value=kind,
         )
     check_extractor(value)  # type: ignore[arg-type]
     return value  # type: ignore[return-value]
@@ -209,9 +219,12 @@ def check_extractor(extractor: TurnExtractor) -> None:
             )
 
 
-def as_extracted(result: Any) -> Extracted:
-    """What an extractor returned, each field checked to be JSON; raises `TypeError` when it is no object."""
-    if isinstance(result, Extracted):
+def as_extracted_fields(result: Any) -> ExtractedFields:
+    """Return an extractor's result, with the fields that are not JSON refused.
+
+    Raises `TypeError` when it is no object.
+    """
+    if isinstance(result, ExtractedFields):
         fields: Mapping[Any, Any] = result.fields
         refused = list(result.refused)
     else:
@@ -225,13 +238,16 @@ def as_extracted(result: Any) -> Extracted:
             usable[str(name)] = to_json(str(name), value)
         except StateError as error:
             refused.append(Refusal(str(name)[:MAX_QUOTE], sanitise_line(str(error), MAX_QUOTE)))
-    return Extracted(usable, tuple(refused))
+    return ExtractedFields(usable, tuple(refused))
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """One request to run an extractor. `of_turn` and `window` are those at the time of asking; `merged` asks before it
-    found the extractor busy and are answered by this one."""
+class ExtractionRequest:
+    """A request to run an extractor.
+
+    `of_turn` and `window` are those at the time of the request. `merged` earlier requests found the extractor running
+    and are answered by this one.
+    """
 
     extractor: TurnExtractor
     event: TriggerEvent
@@ -241,7 +257,7 @@ class Ask:
 
 
 class ExtractionSchedule:
-    """Which extractors are due at an event, and which of them wait for their own last run to end.
+    """Schedule of a session's extractors, each running once at a time.
 
     `since` is the turn that intervals count from. Raises `AgentError` for two extractors of one name.
     """
@@ -259,12 +275,13 @@ class ExtractionSchedule:
                 )
         self._last: dict[str, int] = dict.fromkeys(self.extractors, since)
         self._running: set[str] = set()
-        self._next: dict[str, Ask] = {}
+        self._waiting: dict[str, ExtractionRequest] = {}
 
     def due(self, event: TriggerEvent, turn_number: int, *, tool: str = "", phase: str = "") -> list[TurnExtractor]:
-        """The extractors to ask, in the order they were given. `turn_number` counts the turns before this one.
+        """Return the extractors to run at an event, in the order of definition.
 
-        An interval begins anew with each answer, whatever becomes of the run.
+        `turn_number` counts the turns before this one. An interval begins anew with each result of this method, also
+        when the run fails.
         """
         named = {"tool-call": tool, "phase-change": phase}.get(event, "")
         due = []
@@ -279,36 +296,36 @@ class ExtractionSchedule:
             due.append(extractor)
         return due
 
-    def ask(self, ask: Ask) -> bool:
-        """Whether to start this run now; otherwise it takes the place of one that waits for the same extractor."""
-        name = ask.extractor.name
+    def start_or_queue(self, request: ExtractionRequest) -> bool:
+        """Return True to start this run now; else queue it in place of an earlier one."""
+        name = request.extractor.name
         if name not in self._running:
             self._running.add(name)
             return True
-        waiting = self._next.get(name)
+        waiting = self._waiting.get(name)
         merged = 0 if waiting is None else waiting.merged + 1
-        self._next[name] = Ask(ask.extractor, ask.event, ask.of_turn, ask.window, merged)
+        self._waiting[name] = replace(request, merged=merged)
         return False
 
-    def ended(self, name: str) -> Ask | None:
-        """The run of this extractor has ended: the run to start now, if one waits."""
-        following = self._next.pop(name, None)
+    def finish(self, name: str) -> ExtractionRequest | None:
+        """Record the end of an extractor's run; return the request to run now, or None."""
+        following = self._waiting.pop(name, None)
         if following is None:
             self._running.discard(name)
         return following
 
     def continue_from(self, other: ExtractionSchedule) -> None:
-        """Know what runs of another schedule, and since when its intervals count."""
+        """Take over the running extractors and the intervals of another schedule."""
         self._running = set(other._running)
         self._last.update((name, turn) for name, turn in other._last.items() if name in self._last)
 
-    def forget_waiting(self) -> None:
-        """Drop every run that has not started."""
-        self._next.clear()
+    def drop_waiting(self) -> None:
+        """Drop every request that has not started."""
+        self._waiting.clear()
 
     @property
     def running(self) -> frozenset[str]:
-        """The names of extractors that run."""
+        """Names of the extractors that run."""
         return frozenset(self._running)
 
 

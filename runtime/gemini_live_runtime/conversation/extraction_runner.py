@@ -1,4 +1,9 @@
-"""Running extractors beside the conversation: each run is a task with a deadline that ends in a result or a report."""
+"""Run extractors beside the conversation.
+
+Each run is a task with a deadline, and ends in a result or a failure. A run past its deadline is reported and
+cancelled, but counts as running until it has really ended: an extractor that ignores cancelling must not pile up.
+Findings become state in one transaction: the whole result, and the fields that its rules accept.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +17,15 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.extraction import (
     EXTRACTED,
     MAX_QUOTE,
-    Ask,
-    Extracted,
+    ExtractedFields,
+    ExtractionRequest,
     ExtractionSchedule,
     Refusal,
     TriggerEvent,
     TurnExtractor,
-    as_extracted,
+    as_extracted_fields,
 )
-from gemini_live_runtime.conversation.promotion import Decision, apply, promote
+from gemini_live_runtime.conversation.promotion import PromotionDecision, apply_decisions, promote
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.state.mutations import Origin
@@ -39,10 +44,11 @@ ENDING_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """A run's findings, already in the state.
+    """Findings of a run, already in the state.
 
-    `of_turn` is the one it was asked in. `fields` is the whole object (`temp:extracted:<name>`), `refused` what did not
-    fit the schema, `decisions` what became state and what did not. `merged` asks before it were answered by it.
+    `of_turn` is the turn of the request. `fields` is the whole object (`temp:extracted:<name>`), `refused` are fields
+    that did not fit the schema, `decisions` say which fields became state. `merged` earlier requests were answered by
+    this run as well.
     """
 
     extractor: str
@@ -50,16 +56,16 @@ class ExtractionResult:
     event: TriggerEvent
     fields: dict[str, Any]
     refused: tuple[Refusal, ...]
-    decisions: tuple[Decision, ...]
+    decisions: tuple[PromotionDecision, ...]
     duration_s: float
     merged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionFailure:
-    """A run without findings: it raised, or took longer than its deadline (what it finds later is discarded).
+    """A run without findings: it raised, or took longer than its deadline.
 
-    `raised_at` is the author's line that it came through, as `file.py:12`; "" for none, as at a deadline.
+    `raised_at` is the line of the author's code that raised, as `file.py:12`, or "".
     """
 
     extractor: str
@@ -72,10 +78,11 @@ class ExtractionFailure:
 
 
 class ExtractionRunner:
-    """Runs the extractors of one session. `trigger` returns at once; reports come later, on the same loop.
+    """Runner of the extractors of one session.
 
-    Raises `AgentError` when an extractor needs the session's model and `model` is None. `on_result` and `on_failure`
-    are plain functions that do not raise. Use it on the running loop only.
+    `trigger` returns at once; `on_result` and `on_failure`, plain functions that do not raise, are called later on the
+    same loop. Raises `AgentError` when an extractor needs the session's model and `model` is None. Use it on the
+    running loop only.
     """
 
     def __init__(
@@ -88,7 +95,7 @@ class ExtractionRunner:
         on_failure: Callable[[ExtractionFailure], None],
         on_ended: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_ended` is told when a run is really over, which may be long after its deadline."""
+        """Call `on_ended` when a run has really ended, maybe long after its deadline."""
         self._state, self._schedule, self._model, self._clock = state, schedule, model, clock
         self.check(schedule)
         self._on_result, self._on_failure, self._on_ended = on_result, on_failure, on_ended
@@ -97,11 +104,11 @@ class ExtractionRunner:
 
     @property
     def running(self) -> frozenset[str]:
-        """The names of extractors that run."""
+        """Names of the extractors that run."""
         return frozenset(self._tasks)
 
     def check(self, schedule: ExtractionSchedule) -> None:
-        """Raise `AgentError` when one of these extractors needs a model and there is none."""
+        """Raise `AgentError` when one of these extractors needs a model that is missing."""
         lacking = [name for name, each in schedule.extractors.items() if getattr(each, "needs_model", False)]
         if lacking and self._model is None:
             raise AgentError(
@@ -111,7 +118,7 @@ class ExtractionRunner:
             )
 
     def replace(self, schedule: ExtractionSchedule) -> None:
-        """Ask these extractors from now on. Runs under way are finished, those that wait are forgotten."""
+        """Use these extractors from now on; finish running ones, drop waiting requests."""
         schedule.continue_from(self._schedule)
         self._schedule = schedule
 
@@ -125,34 +132,33 @@ class ExtractionRunner:
         phase: str = "",
         of_turn: int | None = None,
     ) -> list[str]:
-        """Ask the extractors that are due; their names. `windows(n)` gives the last n ended turns and the open one.
+        """Run the extractors that are due and return their names.
 
-        `turn_number` counts the turns before this one, for intervals; `of_turn` is the turn's number in the reports,
-        the same unless given.
-
-        One that still runs is asked once more when it ends, about the newest window. Empty windows are not asked about.
+        `windows(n)` returns the last n ended turns and the open one; empty windows start no run. `turn_number` counts
+        the turns before this one, for intervals; `of_turn` is the turn's number in the reports, by default the same.
+        An extractor that still runs is run once more when it ends, on the newest window.
         """
         if self._closed:
             return []
-        asked = []
+        names = []
         for extractor in self._schedule.due(event, turn_number, tool=tool, phase=phase):
             window = windows(extractor.window)
             if window.is_empty:
                 continue
-            ask = Ask(extractor, event, turn_number if of_turn is None else of_turn, window)
+            request = ExtractionRequest(extractor, event, turn_number if of_turn is None else of_turn, window)
             try:
                 wanted = extractor.should_extract(window)
             except (Exception, SystemExit) as error:
-                self._failed(ask, error, self._clock.now())
+                self._failed(request, error, self._clock.now())
                 continue
             if wanted:
-                asked.append(extractor.name)
-                if self._schedule.ask(ask):
-                    self._start(ask)
-        return asked
+                names.append(extractor.name)
+                if self._schedule.start_or_queue(request):
+                    self._start(request)
+        return names
 
     async def drain(self, grace_s: float | None = None) -> bool:
-        """Wait until nothing runs and nothing waits, at most `grace_s`; whether that came about."""
+        """Wait at most `grace_s` for all runs to end; return True when they have."""
         end = None if grace_s is None else self._clock.now() + grace_s
         while self._tasks:
             left = None if end is None else end - self._clock.now()
@@ -162,9 +168,9 @@ class ExtractionRunner:
         return True
 
     async def close(self, grace_s: float = 0.0) -> None:
-        """Take no more triggers, give runs `grace_s` to end, cancel the rest. Cancelled runs are not reported."""
+        """Stop: give runs `grace_s` to end, cancel the rest without reports."""
         self._closed = True
-        self._schedule.forget_waiting()
+        self._schedule.drop_waiting()
         if grace_s > 0:
             await self.drain(grace_s)
         tasks = list(self._tasks.values())
@@ -173,41 +179,42 @@ class ExtractionRunner:
         if tasks:
             await asyncio.wait(tasks, timeout=ENDING_S)
 
-    def _start(self, ask: Ask) -> None:
-        name = ask.extractor.name
-        task = asyncio.create_task(self._chain(ask), name=f"extractor {name}")
+    def _start(self, request: ExtractionRequest) -> None:
+        name = request.extractor.name
+        task = asyncio.create_task(self._run_all(request), name=f"extractor {name}")
         self._tasks[name] = task
-        task.add_done_callback(lambda done: self._over(name, done))
+        task.add_done_callback(lambda done: self._on_done(name, done))
 
-    def _over(self, name: str, task: asyncio.Task[None]) -> None:
+    def _on_done(self, name: str, task: asyncio.Task[None]) -> None:
         if self._tasks.get(name) is task:
             del self._tasks[name]
         if task.cancelled():
-            self._schedule.ended(name)
+            self._schedule.finish(name)
         self._on_ended()
 
-    async def _chain(self, ask: Ask | None) -> None:
-        while ask is not None:
+    async def _run_all(self, request: ExtractionRequest | None) -> None:
+        while request is not None:
             try:
-                await self._run(ask)
-            except Exception as error:  # A listener raised: that must not keep the extractor from running again.
+                await self._run(request)
+            except Exception as error:  # A callback raised: that must not keep the extractor from running again.
                 asyncio.get_running_loop().call_exception_handler(
-                    {"message": f"A listener to the extractor {ask.extractor.name} failed", "exception": error}
+                    {"message": f"A listener to the extractor {request.extractor.name} failed", "exception": error}
                 )
-            ask = self._schedule.ended(ask.extractor.name)
+            request = self._schedule.finish(request.extractor.name)
 
-    async def _run(self, ask: Ask) -> None:
+    async def _run(self, request: ExtractionRequest) -> None:
         began = self._clock.now()
-        deadline_s = ask.extractor.deadline_s
-        work = asyncio.create_task(_call(ask.extractor, ask.window, self._model))
+        deadline_s = request.extractor.deadline_s
+        work = asyncio.create_task(_call(request.extractor, request.window, self._model))
         try:
             await asyncio.wait((work,), timeout=deadline_s)
             if not work.done():
-                text = f"{ask.extractor.name} took longer than {deadline_s:g} s; what it finds is discarded"
+                text = f"{request.extractor.name} took longer than {deadline_s:g} s; what it finds is discarded"
                 self._on_failure(
-                    ExtractionFailure(ask.extractor.name, ask.of_turn, ask.event, text, deadline_s, merged=ask.merged)
+                    ExtractionFailure(
+                        request.extractor.name, request.of_turn, request.event, text, deadline_s, merged=request.merged
+                    )
                 )
-                # Until it has really ended it counts as running, or such runs would pile up.
                 work.cancel()
                 await asyncio.wait((work,))
                 _outcome(work)
@@ -219,30 +226,37 @@ class ExtractionRunner:
                 _outcome(work)
             raise
         outcome = _outcome(work)
-        if isinstance(outcome, Extracted):
-            self._succeeded(ask, outcome, began)
+        if isinstance(outcome, ExtractedFields):
+            self._succeeded(request, outcome, began)
         else:
-            self._failed(ask, outcome, began)
+            self._failed(request, outcome, began)
 
-    def _succeeded(self, ask: Ask, found: Extracted, began: float) -> None:
-        name = ask.extractor.name
+    def _succeeded(self, request: ExtractionRequest, found: ExtractedFields, began: float) -> None:
+        name = request.extractor.name
         try:
-            decisions = promote(found.fields, ask.extractor.promotions, self._state, name)
+            decisions = promote(found.fields, request.extractor.promotions, self._state, name)
             with self._state.transaction() as transaction:
                 with self._state.writing_as(Origin("extractor", name, "its whole result")):
                     transaction.set(f"{EXTRACTED}{name}", found.fields)
-                apply(decisions, transaction)
+                apply_decisions(decisions, transaction)
         except Exception as error:
-            self._failed(ask, error, began)
+            self._failed(request, error, began)
             return
         duration = self._clock.now() - began
         self._on_result(
             ExtractionResult(
-                name, ask.of_turn, ask.event, found.fields, found.refused, tuple(decisions), duration, ask.merged
+                name,
+                request.of_turn,
+                request.event,
+                found.fields,
+                found.refused,
+                tuple(decisions),
+                duration,
+                request.merged,
             )
         )
 
-    def _failed(self, ask: Ask, error: BaseException, began: float) -> None:
+    def _failed(self, request: ExtractionRequest, error: BaseException, began: float) -> None:
         if isinstance(error, GeminiLiveError):
             text = sanitise_line(str(error), MAX_ERROR)
         elif isinstance(error, asyncio.CancelledError):
@@ -251,26 +265,26 @@ class ExtractionRunner:
             text = f"{type(error).__name__}: {sanitise_line(str(error), MAX_QUOTE)}"
         self._on_failure(
             ExtractionFailure(
-                ask.extractor.name,
-                ask.of_turn,
-                ask.event,
+                request.extractor.name,
+                request.of_turn,
+                request.event,
                 text,
                 self._clock.now() - began,
                 author_place(error),
-                ask.merged,
+                request.merged,
             )
         )
 
 
-async def _call(extractor: TurnExtractor, window: TranscriptWindow, model: TextModel | None) -> Extracted:
+async def _call(extractor: TurnExtractor, window: TranscriptWindow, model: TextModel | None) -> ExtractedFields:
     try:
         found: Any = extractor.extract(window, model)
-        return as_extracted(await found if isawaitable(found) else found)
-    except SystemExit as error:  # The loop would obey it.
+        return as_extracted_fields(await found if isawaitable(found) else found)
+    except SystemExit as error:  # It would end the event loop.
         raise RuntimeError(f"it called sys.exit({error})") from error
 
 
-def _outcome(work: asyncio.Task[Extracted]) -> Extracted | BaseException:
+def _outcome(work: asyncio.Task[ExtractedFields]) -> ExtractedFields | BaseException:
     if work.cancelled():
         return asyncio.CancelledError()
     return work.exception() or work.result()

@@ -1,4 +1,4 @@
-"""Gemini as a text model: one `generateContent` request over HTTP for each reply.
+"""Ask Gemini as a text model: one `generateContent` request a reply.
 
 https://ai.google.dev/api/generate-content
 """
@@ -23,7 +23,7 @@ DEFAULT_TIMEOUT_S = 15.0
 """Seconds for one reply, everything included."""
 
 MAX_REPLY = 1024 * 1024
-"""Bytes of a reply; a longer one is given up."""
+"""Bytes of the longest reply that is read."""
 
 _LIVE_PATH = re.compile(
     r"(?P<prefix>.*)/ws/google\.(?:ai\.generativelanguage|cloud\.aiplatform)\.(?P<version>v1\w*)\.[\w.]+(?:/\w+)?"
@@ -34,7 +34,7 @@ _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:/-]{0,199}")
 
 
 class TextModelError(WireError):
-    """A text model refused a request or gave no usable reply. `status` is the HTTP status, or 0."""
+    """A refused request or a reply that cannot be used, with the HTTP `status` or 0."""
 
     code: ClassVar[str] = "text-model"
 
@@ -44,11 +44,12 @@ class TextModelError(WireError):
 
 
 class GeminiTextModel:
-    """A Gemini text model at the host of a Live endpoint, with that endpoint's credential in the same header.
+    """A Gemini text model at the host of a Live endpoint.
 
-    So where a key may go is decided in one place, `wire.endpoints`. `temperature` and `thinking_budget` (tokens, 0 for
-    none) are sent when given; not every model takes them. `transport` replaces the network in tests. Raises
-    `ConfigError` or `CredentialError` for an endpoint that has no text models.
+    It sends that endpoint's credential in the same header, so `wire.endpoints` alone decides which hosts get a key.
+    `temperature` and `thinking_budget` (tokens, 0 for none) are sent when given; not every model takes them.
+    `transport` replaces the network in tests. Raises `ConfigError` or `CredentialError` for an endpoint that has no
+    text models.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class GeminiTextModel:
         return f"GeminiTextModel({self.model!r})"
 
     async def generate(self, request: TextRequest, /) -> str:
-        """The reply's text.
+        """Return the reply's text.
 
         Raises `CredentialError`, `ConfigError` (no such model), `UnreachableError`, `ProtocolError`, `TextModelError`.
         """
@@ -126,15 +127,15 @@ class GeminiTextModel:
         import httpx
 
         if self._client is None:
-            # Redirects are not followed: the key would go where nobody has allowed it.
+            # Redirects are not followed: the key would go to a host that is not allowed.
             self._client = httpx.AsyncClient(
                 transport=self._transport,
                 follow_redirects=False,
                 timeout=self._timeout_s,
-                # A proxy would read what goes over plain http://, which is for this machine only.
+                # Plain http:// is for this machine only; a proxy would read it.
                 trust_env=self.url.startswith("https://"),
             )
-        # A compressed reply could be small on the way and huge here.
+        # A small compressed reply could grow beyond the limit.
         headers = {**self._headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
         reply = bytearray()
         async with self._client.stream("POST", self.url, content=body, headers=headers) as response:
@@ -149,17 +150,17 @@ class GeminiTextModel:
             return response.status_code, bytes(reply)
 
     def _refused(self, status: int, reply: bytes) -> Exception:
-        said, reason = google_error(reply)
-        told = f": {said}" if said else ""
+        message, reason = google_error(reply)
+        detail = f": {message}" if message else ""
         if status in (401, 403) or reason == "API_KEY_INVALID":
             return CredentialError(
-                f"The text model {self.model} does not accept the credential (HTTP {status}){told}",
+                f"The text model {self.model} does not accept the credential (HTTP {status}){detail}",
                 remedy="Check GEMINI_API_KEY, or the project's rights",
                 field="credential",
             )
         if status == 404:
             return ConfigError(
-                f"There is no text model {self.model} here (HTTP 404){told}",
+                f"There is no text model {self.model} here (HTTP 404){detail}",
                 remedy="Choose another text model",
                 field="text_model",
                 value=self.model,
@@ -170,15 +171,15 @@ class GeminiTextModel:
             )
         if status == 429:
             return TextModelError(
-                f"The text model {self.model} has been asked too often (HTTP 429){told}",
+                f"The text model {self.model} has been asked too often (HTTP 429){detail}",
                 status=status,
                 remedy="Wait, ask less often (an interval trigger), or raise the quota",
             )
         if status >= 500:
             return TextModelError(
-                f"The text model {self.model} has a fault (HTTP {status}){told}", status=status, remedy="Try again"
+                f"The text model {self.model} has a fault (HTTP {status}){detail}", status=status, remedy="Try again"
             )
-        return TextModelError(f"The text model {self.model} refused the request (HTTP {status}){told}", status=status)
+        return TextModelError(f"The text model {self.model} refused the request (HTTP {status}){detail}", status=status)
 
     def _text(self, reply: bytes) -> str:
         try:
@@ -201,7 +202,10 @@ class GeminiTextModel:
 
 
 def text_url(model: str, endpoint: Endpoint) -> str:
-    """Where `generateContent` of `model` is at the host of a Live endpoint; raises `ConfigError`, `CredentialError`."""
+    """Return the URL of `generateContent` for `model` at a Live endpoint's host.
+
+    Raises `ConfigError` or `CredentialError` when the endpoint has no text models.
+    """
     if not _MODEL.fullmatch(model) or ".." in model:
         raise ConfigError(
             f"{model!r:.80} is no name of a text model",

@@ -1,4 +1,4 @@
-"""Instruction texts that depend on state: a phase's own instruction, and the modifiers that add to it."""
+"""Resolve instructions and the modifiers that add to them from state."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
+from gemini_live_runtime.state.names import in_brackets
 from gemini_live_runtime.state.terms import Term
 
 if TYPE_CHECKING:
@@ -22,17 +23,20 @@ TextOf: TypeAlias = "Callable[[State], str | None]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhaseInstruction:
-    """A fixed text, or a plain function of the state that gives one. Raises `AgentError` for anything else."""
+    """A fixed text, or a plain function of the state that returns one.
+
+    Raises `AgentError` for anything else.
+    """
 
     source: str | TextOf
     defined_at: str = field(default_factory=caller_place, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, str):
-            refuse_async(self.source, "An instruction", self.defined_at)
+            check_plain_function(self.source, "An instruction", self.defined_at)
 
     def resolve(self, state: State) -> str:
-        """The text for the state as it is now. Raises `AgentError` when the function fails or gives no text."""
+        """Return the text; raise `AgentError` when the function fails or returns no text."""
         if isinstance(self.source, str):
             return self.source
         return _text(self.source, state, "The instruction", self.defined_at)
@@ -40,7 +44,7 @@ class PhaseInstruction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InstructionModifier:
-    """Something the model is told in addition to the instruction, as the state is now.
+    """A text for the model that depends on state, added to the instruction.
 
     Make one with `with_state`, `when` or `custom`.
     """
@@ -55,7 +59,7 @@ class InstructionModifier:
 
     @classmethod
     def with_state(cls, *keys: str | Term, label: str = "Context") -> InstructionModifier:
-        """`[Context: plan="gold", score=0.8]`: the values of `keys` that are set, as JSON."""
+        """Add `[Context: plan="gold", score=0.8]`: the values of `keys` that are set."""
         names = tuple(key.key if isinstance(key, Term) else key for key in keys)
         if not names:
             raise AgentError("A modifier with state names no key", remedy="Name at least one", field="keys")
@@ -63,20 +67,20 @@ class InstructionModifier:
 
     @classmethod
     def when(cls, guard: GuardLike, text: str) -> InstructionModifier:
-        """`text` while the guard holds."""
-        return cls("when", guard=guard_of(guard, "A modifier's guard", caller_place()), text=text)
+        """Add `text` while the guard holds."""
+        return cls("when", guard=to_guard(guard, "A modifier's guard", caller_place()), text=text)
 
     @classmethod
     def custom(cls, function: TextOf) -> InstructionModifier:
-        """What a plain function of the state returns; nothing for None or an empty text."""
-        refuse_async(function, "A modifier", caller_place())
+        """Add the text that a plain function of the state returns; None adds nothing."""
+        check_plain_function(function, "A modifier", caller_place())
         return cls("custom", function=function)
 
     def render(self, state: State) -> str:
-        """The text now, "" for none. Raises `AgentError` or `GuardError` when a function in it fails."""
+        """Return the text, or ""; raise `AgentError` or `GuardError` for a failure."""
         if self.kind == "state":
             pairs = ", ".join(
-                f"{name}={as_json(state.get_raw(key))}"
+                f"{name}={json_text(state.get_raw(key))}"
                 for key, name in display_names(self.keys).items()
                 if is_filled(state, key)
             )
@@ -89,7 +93,7 @@ class InstructionModifier:
 
 @dataclass(frozen=True, slots=True)
 class ModifierFault:
-    """A modifier said nothing because it raised `error`."""
+    """A modifier that raised `error` and adds nothing."""
 
     error: BaseException
     defined_at: str
@@ -97,20 +101,20 @@ class ModifierFault:
 
 @dataclass(frozen=True, slots=True)
 class RenderedModifiers:
-    """The texts that apply now, and what failed on the way."""
+    """Texts that apply now, and modifiers that failed."""
 
     texts: tuple[str, ...] = ()
     faults: tuple[ModifierFault, ...] = ()
 
 
 def render_modifiers(modifiers: Iterable[InstructionModifier], state: State) -> RenderedModifiers:
-    """Every modifier's text in order. One that fails says nothing and keeps no other from speaking."""
+    """Return the texts of all modifiers in order, without those that fail."""
     texts: dict[str, None] = {}
     faults: list[ModifierFault] = []
     for modifier in modifiers:
         try:
             text = modifier.render(state)
-        except (Exception, SystemExit) as error:  # an author's function: whatever it raises is reported
+        except (Exception, SystemExit) as error:  # An author's function may raise anything.
             faults.append(ModifierFault(error, modifier.defined_at))
             continue
         if text.strip():
@@ -119,36 +123,38 @@ def render_modifiers(modifiers: Iterable[InstructionModifier], state: State) -> 
 
 
 def display_names(keys: Iterable[str]) -> dict[str, str]:
-    """Keys with their names without scope; those that would be called the same keep their scope."""
+    """Return keys with their names without scope, or with it where they would clash."""
     short = {key: key.rpartition(":")[2] for key in keys}
     taken = list(short.values())
     return {key: name if taken.count(name) == 1 else key for key, name in short.items()}
 
 
-def as_json(value: Any) -> str:
-    """A state value on one line: texts are quoted and their line breaks escaped."""
+def json_text(value: Any) -> str:
+    """Return a state value as JSON on one line."""
     return json.dumps(value, ensure_ascii=False)
 
 
-def refuse_async(function: object, what: str, place: str) -> None:
-    """Raise `AgentError` for what is not a plain function."""
+def check_plain_function(function: object, what: str, place: str) -> None:
+    """Raise `AgentError` unless `function` is plain; `what` and `place` describe it."""
     if not callable(function):
-        raise AgentError(f"{what}{_at(place)} is {function!r:.80}", remedy="Give a text or a function of the state")
+        raise AgentError(
+            f"{what}{in_brackets(place)} is {function!r:.80}", remedy="Give a text or a function of the state"
+        )
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
         raise AgentError(
-            f"{what}{_at(place)} is the async function {function_name(function)}",
+            f"{what}{in_brackets(place)} is the async function {function_name(function)}",
             remedy="Give a plain function of the state; put what takes time in on_enter or a preparation",
         )
 
 
-def guard_of(value: GuardLike, what: str, place: str) -> Guard:
-    """`value` as a guard; raises `AgentError` naming where it stands for what cannot be one."""
+def to_guard(value: GuardLike, what: str, place: str) -> Guard:
+    """Return `value` as a guard; raise `AgentError` naming its `place` otherwise."""
     if callable(value) and not isinstance(value, Guard | Term):
-        refuse_async(value, what, place)
+        check_plain_function(value, what, place)
     try:
         return as_guard(value)
     except TypeError as error:
-        raise AgentError(f"{what}{_at(place)} cannot be used: {error}", field="guard", value=value) from None
+        raise AgentError(f"{what}{in_brackets(place)} cannot be used: {error}", field="guard", value=value) from None
 
 
 def _text(function: TextOf, state: State, what: str, place: str) -> str:
@@ -156,13 +162,9 @@ def _text(function: TextOf, state: State, what: str, place: str) -> str:
     try:
         text = function(state)
     except (Exception, SystemExit) as error:
-        raise AgentError(f"{what} {name}{_at(place)} failed: {type(error).__name__}: {error}") from error
+        raise AgentError(f"{what} {name}{in_brackets(place)} failed: {type(error).__name__}: {error}") from error
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise AgentError(f"{what} {name}{_at(place)} gave {text!r:.80}", remedy="Return a text", value=text)
+        raise AgentError(f"{what} {name}{in_brackets(place)} gave {text!r:.80}", remedy="Return a text", value=text)
     return text
-
-
-def _at(place: str) -> str:
-    return f" ({place})" if place else ""

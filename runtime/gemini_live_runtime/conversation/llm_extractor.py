@@ -1,4 +1,4 @@
-"""An extractor that asks a text model for an object of a given shape."""
+"""Extract an object that fits a schema with a text model."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic import BaseModel
 
+from gemini_live_runtime.conversation.answer_schema import AnswerSchema, answer_schema_of, quote
 from gemini_live_runtime.conversation.extraction import (
     DEFAULT_DEADLINE_S,
     DEFAULT_WINDOW,
     EVERY_TURN,
-    Extracted,
+    ExtractedFields,
     ExtractionTrigger,
     check_extractor,
 )
 from gemini_live_runtime.conversation.promotion import FieldPromotion
-from gemini_live_runtime.conversation.shape import Shape, quoted, shape_of
 from gemini_live_runtime.conversation.text_model import TextModel, TextRequest
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, caller_place
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from gemini_live_runtime.conversation.transcript import TranscriptWindow
 
 MAX_ANSWER = 200_000
-"""Characters of an answer that are read; a longer one is refused."""
+"""Characters of the longest answer that is read."""
 
 PROMPT = "You read facts out of conversations. State only what was said; never guess."
-"""The system prompt when an author gives none."""
+"""Default system prompt."""
 
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n?(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class LlmExtractor:
-    """Asks a text model for an object that fits `schema`, a pydantic model class or a JSON schema of an object.
+    """An extractor that asks a text model for an object that fits `schema`.
 
-    `name` "" is the class's name, `prompt` "" is `PROMPT`, `model` None is the session's. `window` ended turns are
-    read, and the open one with what tools have answered in it. It is not asked while the user's last words are fewer
-    than `min_words`. Fields of an answer that do not fit are refused one by one. Raises `AgentError` for settings that
-    cannot be used.
+    `schema` is a pydantic model class or a JSON schema of an object. `name` "" is the class's name, `prompt` "" is
+    `PROMPT`, `model` None is the session's. It reads `window` ended turns and the open one with its tool results. It
+    does not run while the user's last text has fewer than `min_words` words. Fields of an answer that do not fit are
+    refused one by one. Raises `AgentError` for settings that cannot be used.
     """
 
     schema: type[BaseModel] | Mapping[str, Any]
@@ -55,7 +55,7 @@ class LlmExtractor:
     deadline_s: float = field(default=DEFAULT_DEADLINE_S, kw_only=True)
     model: TextModel | None = field(default=None, kw_only=True)
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False, kw_only=True)
-    shape: Shape = field(init=False, repr=False, compare=False)
+    answer_schema: AnswerSchema = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.name and isinstance(self.schema, type):
@@ -63,9 +63,9 @@ class LlmExtractor:
         if not self.name:
             raise AgentError("An extractor with a JSON schema needs a name", remedy="Give it name=...", field="name")
         check_extractor(self)
-        object.__setattr__(self, "shape", shape_of(self.schema))
+        object.__setattr__(self, "answer_schema", answer_schema_of(self.schema))
         unknown = [rule.field for rule in self.promotions if rule.field not in self.fields]
-        if unknown and not self.shape.schema.get("additionalProperties"):
+        if unknown and not self.answer_schema.json_schema.get("additionalProperties"):
             raise AgentError(
                 f"The extractor {self.name} promotes {', '.join(unknown)}, which its schema does not have",
                 remedy=f"Its fields are {', '.join(self.fields)}",
@@ -75,28 +75,30 @@ class LlmExtractor:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the fields it can find."""
-        return tuple(self.schema.model_fields if isinstance(self.schema, type) else self.shape.schema["properties"])
+        """Names of the fields it can find."""
+        return tuple(
+            self.schema.model_fields if isinstance(self.schema, type) else self.answer_schema.json_schema["properties"]
+        )
 
     @property
     def needs_model(self) -> bool:
-        """Whether the session has to bring the model."""
+        """True when the session must have a text model."""
         return self.model is None
 
     def should_extract(self, window: TranscriptWindow, /) -> bool:
-        """Whether the user's last words are enough of them."""
+        """Return True when the user's last text has at least `min_words` words."""
         return len(window.last_user.split()) >= self.min_words
 
-    async def extract(self, window: TranscriptWindow, model: TextModel | None, /) -> Extracted:
-        """What the model finds; raises `GeminiLiveError` when there is no answer that can be read."""
+    async def extract(self, window: TranscriptWindow, model: TextModel | None, /) -> ExtractedFields:
+        """Ask the model and read its answer; raise `GeminiLiveError` for a bad answer."""
         chosen = self.model or model
         if chosen is None:
             raise AgentError(f"The extractor {self.name} has no text model", remedy="Give it one", field="model")
         answer = await chosen.generate(self.request(window))
-        return self.shape.read(parse_answer(answer, self.name))
+        return self.answer_schema.read(parse_answer(answer, self.name))
 
     def request(self, window: TranscriptWindow) -> TextRequest:
-        """What the model is asked about these turns."""
+        """Return the request about these turns."""
         before = " ".join(window.asked.split())
         text = (
             (f"What the assistant had said before:\n{before}\n\n" if before else "") + f"Transcript:\n{window.text}\n\n"
@@ -104,11 +106,16 @@ class LlmExtractor:
             "Leave out what was not said. Answer with one JSON object and nothing else."
         )
         system = self.prompt or PROMPT
-        return TextRequest(system=system, text=text, turns=window.turns, schema=self.shape.schema, asked=window.asked)
+        return TextRequest(
+            system=system, text=text, turns=window.turns, schema=self.answer_schema.json_schema, asked=window.asked
+        )
 
 
 def parse_answer(text: str, name: str) -> dict[str, Any]:
-    """The JSON object in an answer, with or without a code fence around it; raises `GeminiLiveError`."""
+    """Return the JSON object of an answer, which may be in a code fence.
+
+    Raises `GeminiLiveError` for any other answer, naming the extractor `name`.
+    """
     if len(text) > MAX_ANSWER:
         raise GeminiLiveError(
             f"The answer for {name} has {len(text)} characters; {MAX_ANSWER} are read",
@@ -120,9 +127,9 @@ def parse_answer(text: str, name: str) -> dict[str, Any]:
     try:
         found = json.loads(fenced.group(1) if fenced else stripped, parse_constant=_no_number)
     except (ValueError, RecursionError):
-        raise GeminiLiveError(f"The answer for {name} is not JSON: {quoted(text)!r}", field=name) from None
+        raise GeminiLiveError(f"The answer for {name} is not JSON: {quote(text)!r}", field=name) from None
     if not isinstance(found, dict):
-        raise GeminiLiveError(f"The answer for {name} is not a JSON object: {quoted(text)!r}", field=name)
+        raise GeminiLiveError(f"The answer for {name} is not a JSON object: {quote(text)!r}", field=name)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a phase still has to find out, and what to do when the conversation gets no further."""
+"""Track the needs of a phase, and repair a conversation that does not fill them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from gemini_live_runtime.state.values import MISSING
 
 @dataclass(frozen=True, slots=True, init=False)
 class Need:
-    """A state key to be filled, and its name in words for the model and for people."""
+    """A state key to fill, with a label for the model and for people."""
 
     key: str
     label: str
 
     def __init__(self, key: str | Term, label: str = "") -> None:
-        """Without a label, a `StateKey`'s description is used, else the key's own words."""
+        """Default the label to a `StateKey`'s description, else to the key's words."""
         name = key.key if isinstance(key, Term) else key
         described = key.description if isinstance(key, StateKey) else ""
         object.__setattr__(self, "key", name)
-        object.__setattr__(self, "label", label or described or words(name))
+        object.__setattr__(self, "label", label or described or key_words(name))
 
     def is_met(self, reader: Reader) -> bool:
-        """Whether the key holds anything but null."""
+        """Return True when the key is set and not null."""
         return is_filled(reader, self.key)
 
 
@@ -36,27 +36,27 @@ NeedLike: TypeAlias = "str | Term | Need"
 
 
 def as_needs(values: NeedLike | Iterable[NeedLike]) -> tuple[Need, ...]:
-    """One need or several, as needs."""
-    given: Iterable[NeedLike] = (values,) if isinstance(values, str | Term | Need) else values
-    return tuple(value if isinstance(value, Need) else Need(value) for value in given)
+    """Return one need or several as a tuple of needs."""
+    listed: Iterable[NeedLike] = (values,) if isinstance(values, str | Term | Need) else values
+    return tuple(value if isinstance(value, Need) else Need(value) for value in listed)
 
 
-def words(key: str) -> str:
-    """A key as words: `user:callback_number` is "callback number"."""
+def key_words(key: str) -> str:
+    """Return a key as words: "callback number" for `user:callback_number`."""
     return key.rpartition(":")[2].replace("_", " ")
 
 
 def is_filled(reader: Reader, key: str) -> bool:
-    """Whether reading the key gives anything but null."""
+    """Return True when the key is set and not null."""
     value = reader.get_raw(key)
     return value is not MISSING and value is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairConfig:
-    """After how many turns without progress to nudge the model, and after how many to escalate (1 or more each).
+    """Numbers of turns without progress after which to nudge the model or escalate.
 
-    Raises `AgentError` for numbers that are not in this order.
+    Both are at least 1. Raises `AgentError` for numbers that are not in this order.
     """
 
     nudge_after: int = 3
@@ -74,7 +74,10 @@ class RepairConfig:
 
 @dataclass(frozen=True, slots=True)
 class RepairAction:
-    """What to do this turn. `attempt` counts the nudges since the last progress, from 1; `turns` the turns."""
+    """Action of this turn.
+
+    `attempt` counts the nudges since the last progress, from 1; `turns` counts the turns.
+    """
 
     kind: Literal["none", "nudge", "escalate"] = "none"
     unfulfilled: tuple[Need, ...] = ()
@@ -83,12 +86,12 @@ class RepairAction:
 
     @property
     def keys(self) -> list[str]:
-        """The keys that are missing."""
+        """Keys that are missing."""
         return [need.key for need in self.unfulfilled]
 
     @property
     def text(self) -> str:
-        """A line for the model; "" when it is not to be nudged. It differs from one attempt to the next."""
+        """Line for the model, different at each attempt; "" without a nudge."""
         if self.kind != "nudge":
             return ""
         missing = ", ".join(need.label for need in self.unfulfilled)
@@ -100,9 +103,9 @@ NO_REPAIR = RepairAction()
 
 
 class NeedsFulfillment:
-    """Counts the turns in which a phase's needs got no further.
+    """Counter of the turns in which no need of a phase was filled.
 
-    A turn in which a need is newly filled is progress and begins the count anew. Escalation comes once, until there is
+    A turn in which a need is newly filled is progress and resets the count. Escalation comes once, until there is
     progress or another phase.
     """
 
@@ -114,7 +117,7 @@ class NeedsFulfillment:
 
     @property
     def escalated(self) -> bool:
-        """Whether an escalation is in force."""
+        """True after an escalation, until there is progress or another phase."""
         return self._escalated
 
     @property
@@ -123,14 +126,14 @@ class NeedsFulfillment:
         return self._turns
 
     def reset(self, phase: str = "") -> None:
-        """Begin anew; called when a phase is entered."""
+        """Reset the count when a phase is entered."""
         self._phase = phase
         self._turns = 0
         self._missing: frozenset[str] = frozenset()
         self._escalated = False
 
     def evaluate(self, phase: str, needs: Iterable[NeedLike], reader: Reader) -> RepairAction:
-        """Once a turn: what to do about the needs of `phase`, the current one."""
+        """Count a turn and return the action for the needs of the current phase."""
         if phase != self._phase:
             self.reset(phase)
         unfulfilled = tuple(need for need in as_needs(needs) if not need.is_met(reader))
@@ -152,7 +155,7 @@ class NeedsFulfillment:
         return NO_REPAIR
 
     def to_json(self) -> dict[str, Any]:
-        """The count, for a snapshot."""
+        """Return the count for a snapshot."""
         return {
             "phase": self._phase,
             "turns": self._turns,
@@ -161,7 +164,7 @@ class NeedsFulfillment:
         }
 
     def restore(self, data: Mapping[str, Any]) -> None:
-        """Take up the count of `to_json`."""
+        """Restore the count of `to_json`."""
         self.reset(str(data["phase"]))
         self._turns = int(data["turns"])
         self._missing = frozenset(data["missing"])

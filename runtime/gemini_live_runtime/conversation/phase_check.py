@@ -1,4 +1,4 @@
-"""Everything that is wrong with an agent's phases, found before anyone talks to it."""
+"""Check an agent's phases before a session starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gemini_live_runtime.state.terms import CALLED_OK
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong, where it was defined (`file.py:12`, "" when unknown), and what to do about it."""
+    """A problem, its place of definition (`file.py:12`, "" if unknown) and a remedy."""
 
     text: str
     place: str
@@ -25,8 +25,8 @@ class Fault:
         return f"{where}{self.text}. {self.remedy}."
 
 
-def raise_all(faults: Sequence[Fault]) -> None:
-    """Raise one `AgentError` with a line for each fault; nothing when there is none."""
+def raise_faults(faults: Sequence[Fault]) -> None:
+    """Raise one `AgentError` with a line for each fault, if there are any."""
     if len(faults) == 1:
         fault = faults[0]
         where = f"{fault.place}: " if fault.place else ""
@@ -45,11 +45,11 @@ def check_phases(
     producers: Collection[str] | None = None,
     reached_by_code: Collection[str] = (),
 ) -> list[Fault]:
-    """Every fault of these phases.
+    """Return every fault of these phases.
 
-    `tools` are the names of all tools, None when they are not known yet. `producers` are the keys that something may
-    write (`state_keys` are there from the start), None when code may write any: then no key is called unfillable.
-    `reached_by_code` names phases that the agent's code goes to by itself.
+    `tools` are the names of all tools, None when they are not known yet. `producers` are the keys that tools,
+    extractors and others may write (`state_keys` exist from the start), None when code may write any: then no key is
+    reported as unfillable. `reached_by_code` names phases that the agent's code enters by itself.
     """
     phases = tuple(phases)
     faults = check_structure(phases, initial)
@@ -58,13 +58,13 @@ def check_phases(
     if tools is not None:
         faults += _tools(phases, tools)
     if producers is not None:
-        faults += _unfillable(phases, {*producers, *state_keys})
-    faults += _endless(phases)
+        faults += _unfillable_needs(phases, {*producers, *state_keys})
+    faults += _unconditional_cycles(phases)
     return faults
 
 
 def check_structure(phases: Sequence[Phase], initial: str) -> list[Fault]:
-    """What no machine can be built from."""
+    """Return the faults with which no machine can be built."""
     names = {phase.name: phase for phase in reversed(phases)}
     if not phases:
         return [Fault("There are no phases", "", "Give at least one")]
@@ -102,9 +102,9 @@ def check_structure(phases: Sequence[Phase], initial: str) -> list[Fault]:
     return faults
 
 
-def _ways(phase: Phase) -> list[Transition]:
-    """The transitions that can ever be taken."""
-    return [way for way in phase.transitions if not _is_constant(way.when, False) and way.to != phase.name]
+def _possible_transitions(phase: Phase) -> list[Transition]:
+    """Return the transitions that can ever be taken."""
+    return [item for item in phase.transitions if not _is_constant(item.when, False) and item.to != phase.name]
 
 
 def _is_constant(guard: Guard, value: bool) -> bool:
@@ -117,10 +117,10 @@ def _reachability(phases: tuple[Phase, ...], initial: str, reached_by_code: Coll
         reached = {initial, *reached_by_code}
         waiting = [name for name in reached if name in by_name]
         while waiting:
-            for way in _ways(by_name[waiting.pop()]):
-                if way.to not in reached and way.to in by_name:
-                    reached.add(way.to)
-                    waiting.append(way.to)
+            for transition in _possible_transitions(by_name[waiting.pop()]):
+                if transition.to not in reached and transition.to in by_name:
+                    reached.add(transition.to)
+                    waiting.append(transition.to)
         for phase in phases:
             if phase.name not in reached:
                 text = f"The phase {phase.name} cannot be reached from {initial}"
@@ -128,14 +128,14 @@ def _reachability(phases: tuple[Phase, ...], initial: str, reached_by_code: Coll
     for name in sorted(set(reached_by_code) - by_name.keys()):
         yield Fault(f"Code goes to the phase {name}, which does not exist", "", f"Use {', '.join(by_name)}")
     for phase in phases:
-        # A single phase is an agent without phases: there is nowhere to go.
-        if not phase.terminal and not _ways(phase) and len(phases) > 1:
+        # A single phase needs no transition: it stands for an agent without phases.
+        if not phase.terminal and not _possible_transitions(phase) and len(phases) > 1:
             text = f"The phase {phase.name} has no way out"
             yield Fault(text, phase.defined_at, "Add a transition that can be taken, or terminal=True")
 
 
 def _keys(phases: tuple[Phase, ...]) -> Iterator[Fault]:
-    """Keys that no state could hold, given as texts; those of guards are checked where they are made."""
+    """Yield invalid keys; those of guards are checked where the guards are made."""
     for phase in phases:
         named: dict[str, str] = {}
         for key in (need.key for need in (*phase.needs, *phase.requires)):
@@ -163,7 +163,7 @@ def _tools(phases: tuple[Phase, ...], tools: Collection[str]) -> Iterator[Fault]
                 text = f"The phase {phase.name} allows the tool {name}, which does not exist"
                 yield Fault(text, phase.defined_at, f"The tools are {known}")
         guards = [] if phase.guard is None else [(phase.guard, phase.defined_at)]
-        guards += [(way.when, way.defined_at) for way in phase.transitions]
+        guards += [(transition.when, transition.defined_at) for transition in phase.transitions]
         for guard, place in guards:
             for key in sorted(guard.keys):
                 name = key.removeprefix(CALLED_OK)
@@ -172,14 +172,14 @@ def _tools(phases: tuple[Phase, ...], tools: Collection[str]) -> Iterator[Fault]
                     yield Fault(text, place, f"The tools are {known}")
 
 
-def _unfillable(phases: tuple[Phase, ...], written: set[str]) -> Iterator[Fault]:
+def _unfillable_needs(phases: tuple[Phase, ...], written: set[str]) -> Iterator[Fault]:
     for phase in phases:
         written.update(key for preparation in phase.preparations for key in preparation.produces)
         written.update(phase.presented_keys)
     for phase in phases:
         for verb, needs in (("needs", phase.needs), ("requires", phase.requires)):
             for need in needs:
-                # The session itself keeps the keys of its scope.
+                # The session itself writes the keys of its scope.
                 key = need.key
                 if key in written or key.startswith("session:") or (":" not in key and f"derived:{key}" in written):
                     continue
@@ -190,17 +190,17 @@ def _unfillable(phases: tuple[Phase, ...], written: set[str]) -> Iterator[Fault]
                 )
 
 
-def _endless(phases: tuple[Phase, ...]) -> Iterator[Fault]:
-    """Cycles that are run through without end, because every step of them is always taken."""
+def _unconditional_cycles(phases: tuple[Phase, ...]) -> Iterator[Fault]:
+    """Yield cycles in which every transition is always taken, so that they never end."""
     by_name = {phase.name: phase for phase in phases}
     certain: dict[str, Transition] = {}
     for phase in phases:
-        for way in () if phase.terminal else phase.transitions:
-            target = by_name.get(way.to)
-            if target is None or way.to == phase.name or not _is_constant(way.when, True) or target.requires:
+        for transition in () if phase.terminal else phase.transitions:
+            target = by_name.get(transition.to)
+            if target is None or target is phase or not _is_constant(transition.when, True) or target.requires:
                 continue
             if target.guard is None or _is_constant(target.guard, True):
-                certain.setdefault(phase.name, way)
+                certain.setdefault(phase.name, transition)
     reported: set[str] = set()
     for start in certain:
         path = [start]

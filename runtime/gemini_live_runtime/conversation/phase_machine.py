@@ -1,4 +1,13 @@
-"""Which phase a conversation is in, where it may go, and why. It decides; the session runs what authors hooked in."""
+"""Decide which phase a conversation is in and which transition to take.
+
+The machine decides; the session runs the authors' hooks. A transition is evaluated, planned, carried out and committed:
+
+1. `evaluate` picks the first transition whose guard holds and whose target may be entered.
+2. `follow` or `transition_to` returns a `TransitionPlan` with the steps in order.
+3. The session runs the steps. At `MakeCurrent`, after the old phase's `on_exit`, it calls `commit`.
+
+Nothing changes before `commit`, so a plan can be abandoned or previewed.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +17,14 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.conversation.phase_check import check_structure, raise_all
+from gemini_live_runtime.conversation.phase_check import check_structure, raise_faults
 from gemini_live_runtime.conversation.phases import Phase, Transition
 from gemini_live_runtime.conversation.transitions import (
     ClearKeys,
-    Considered,
+    ConsideredTransition,
     GatherContext,
     MakeCurrent,
-    NotePresented,
+    MarkPresented,
     Outcome,
     PhaseTransition,
     ResolveInstruction,
@@ -35,15 +44,15 @@ if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
 
 HISTORY_LIMIT = 100
-"""Transitions that are remembered; the oldest is dropped."""
+"""Transitions in the history; the oldest is dropped."""
 
 GOAL_LIMIT = 200
-"""Characters of an instruction's first line in the description of where the conversation stands."""
+"""Characters of an instruction's first line in the navigation text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedInstruction:
-    """A phase's instruction now. After a failure, which is `error`, it is the last that could be made."""
+    """Text of a phase's instruction; with an `error`, the last one that was resolved."""
 
     text: str
     error: AgentError | None = None
@@ -52,13 +61,13 @@ class ResolvedInstruction:
 class PhaseMachine:
     """The phases of a conversation and the current one.
 
-    Raises `AgentError` naming every fault when no machine can be built. Until the initial phase is entered nothing is
-    evaluated. Not for several threads.
+    Raises `AgentError` naming every fault of phases that cannot be used. Until the initial phase is entered, nothing
+    is evaluated. Not thread-safe.
     """
 
     def __init__(self, phases: Iterable[Phase], initial: str) -> None:
         phases = tuple(phases)
-        raise_all(check_structure(phases, initial))
+        raise_faults(check_structure(phases, initial))
         self.phases: dict[str, Phase] = {phase.name: phase for phase in phases}
         self.initial = initial
         self.current = initial
@@ -68,49 +77,49 @@ class PhaseMachine:
         self._instruction = ""
 
     def copy(self) -> PhaseMachine:
-        """One that stands where this one does and goes on by itself."""
+        """Return an independent machine in the same phase with the same history."""
         other = copy(self)
         other.history = deque(self.history, HISTORY_LIMIT)
         return other
 
     @property
     def current_phase(self) -> Phase:
-        """The phase the conversation is in."""
+        """Phase that the conversation is in."""
         return self.phases[self.current]
 
     def seconds_in_phase(self, now: float) -> float:
-        """How long the current phase has lasted."""
+        """Return the seconds since the current phase was entered."""
         return max(0.0, now - self._since) if self.entered else 0.0
 
     def tools_allowed(self) -> tuple[str, ...] | None:
-        """The tools the model may use now; None for all."""
+        """Return the names of the tools that the model may use now, or None for all."""
         return self.current_phase.tools
 
     def allows(self, tool: str) -> bool:
-        """Whether the model may use this tool now."""
+        """Return True when the model may use this tool now."""
         allowed = self.current_phase.tools
         return allowed is None or tool in allowed
 
     # -- deciding --------------------------------------------------------------------------------------------------
 
     def may_leave(self, state: State) -> bool:
-        """Whether `evaluate` may say anything but "stay": a guard holds, or cannot be asked. The quick question."""
+        """Return True when a guard holds or raises: a quick test before `evaluate`."""
         if self.entered:
-            for way in self.current_phase.transitions:
+            for transition in self.current_phase.transitions:
                 try:
-                    if way.when.holds(state):
+                    if transition.when.holds(state):
                         return True
-                except Exception:  # an author's function: `evaluate` tells what is wrong with it
+                except Exception:  # An author's function failed: `evaluate` reports it.
                     return True
         return False
 
     def evaluate(self, state: State, *, prepared: Collection[str] = ()) -> TransitionEvaluation:
-        """Where to go now; changes nothing.
+        """Return the transition to take now; change nothing.
 
-        The first transition decides whose guard holds and whose target may be entered. A target that lacks what it
-        requires and has preparations for it blocks, unless it is among the `prepared`; one without is passed over.
+        The first one decides whose guard holds and whose target may be entered. A target that misses a required key
+        blocks if it has preparations for it and is not among the `prepared`; otherwise it is passed over.
         """
-        considered: list[Considered] = []
+        considered: list[ConsideredTransition] = []
         phase = self.current_phase
         if self.entered and not phase.terminal:
             for index, transition in enumerate(phase.transitions):
@@ -123,35 +132,37 @@ class PhaseMachine:
                     return TransitionEvaluation("blocked", phase.name, tuple(considered), preparations)
         return TransitionEvaluation("none", phase.name, tuple(considered))
 
-    def _consider(self, index: int, way: Transition, state: State, prepared: Collection[str] = ()) -> Considered:
-        target = self.phases[way.to]
-        guard = explained(way.when, state)
+    def _consider(
+        self, index: int, transition: Transition, state: State, prepared: Collection[str] = ()
+    ) -> ConsideredTransition:
+        target = self.phases[transition.to]
+        guard = explain_guard(transition.when, state)
         target_guard = None
         missing: tuple[str, ...] = ()
         outcome: Outcome = "guard is false"
         if guard.value:
             outcome = "ready"
-            target_guard = None if target.guard is None else explained(target.guard, state)
-            missing = self.missing(way.to, state)
+            target_guard = None if target.guard is None else explain_guard(target.guard, state)
+            missing = self.missing(transition.to, state)
             if target_guard is not None and not target_guard.value:
                 outcome = "target's guard is false"
             elif missing:
-                can_prepare = way.to not in prepared and target.preparations_for(missing)
+                can_prepare = transition.to not in prepared and target.preparations_for(missing)
                 outcome = "blocked" if can_prepare else "requirement missing"
-        return Considered(index, way.to, way.because, outcome, guard, target_guard, missing)
+        return ConsideredTransition(index, transition.to, transition.because, outcome, guard, target_guard, missing)
 
     def missing(self, name: str, state: State) -> tuple[str, ...]:
-        """The keys that phase `name` requires and that are not set."""
+        """Return the keys that phase `name` requires and that are not set."""
         return tuple(need.key for need in self._phase(name).requires if not need.is_met(state))
 
     # -- moving ----------------------------------------------------------------------------------------------------
 
     def enter_initial(self, turn: int = 0) -> TransitionPlan:
-        """The plan by which the conversation begins."""
+        """Plan the entry into the initial phase."""
         return self.begin(self.initial, TransitionTrigger.initial(), turn=turn)
 
     def follow(self, evaluation: TransitionEvaluation, turn: int) -> TransitionPlan:
-        """The plan for an evaluation that is ready."""
+        """Plan the transition of an evaluation that is ready."""
         chosen = evaluation.chosen
         if chosen is None or evaluation.kind != "ready":
             raise AgentError(f"The phase {evaluation.phase} is not ready to be left")
@@ -161,10 +172,10 @@ class PhaseMachine:
     def transition_to(
         self, name: str, *, turn: int, source: str = "", reason: str = "", by_operator: bool = False
     ) -> TransitionPlan:
-        """The plan for a move that code or the operator asks for; no guard is asked, see `missing`.
+        """Plan a transition that code or the operator requests.
 
-        Raises `AgentError` for an unknown phase, the current one, and for leaving a terminal phase, which only the
-        operator may.
+        Guards and `missing` keys do not matter. Raises `AgentError` for an unknown phase, the current one, and for
+        leaving a terminal phase, which only the operator may do.
         """
         trigger = TransitionTrigger.operator(reason) if by_operator else TransitionTrigger.programmatic(source, reason)
         return self.begin(name, trigger, turn=turn, because=reason)
@@ -178,7 +189,7 @@ class PhaseMachine:
         because: str = "",
         explanation: Explanation | None = None,
     ) -> TransitionPlan:
-        """The steps of a transition, in order; nothing changes before `commit`. Raises as `transition_to` does."""
+        """Plan the steps of a transition; raise as `transition_to` does."""
         new = self._phase(target)
         old = self.current_phase if self.entered else None
         if old is None and target != self.initial:
@@ -187,6 +198,8 @@ class PhaseMachine:
             raise AgentError(f"The conversation is in phase {target} already", field="phase", value=target)
         if old is not None and old.terminal and trigger.kind != "operator":
             raise AgentError(f"The phase {old.name} is terminal and cannot be left", field="phase", value=target)
+        # `on_exit` still sees the old phase. Keys are cleared before `on_enter`, which may set them. The instruction
+        # and the context come last: they may read what `on_enter` wrote.
         steps: list[Step] = []
         if old is not None and old.on_exit is not None:
             steps.append(RunExit(old, old.on_exit))
@@ -194,7 +207,7 @@ class PhaseMachine:
         if new.clear_on_enter:
             steps.append(ClearKeys(new.clear_on_enter))
         if new.presents:
-            steps.append(NotePresented(new.presented_keys))
+            steps.append(MarkPresented(new.presented_keys))
         if new.on_enter is not None:
             steps.append(RunEnter(new, new.on_enter))
         steps.append(ResolveInstruction(new))
@@ -204,9 +217,10 @@ class PhaseMachine:
         return TransitionPlan(from_phase, new, trigger, turn, tuple(steps), because, explanation)
 
     def commit(self, plan: TransitionPlan, now: float) -> PhaseTransition:
-        """Make the plan's phase the current one and remember it. `now` is in seconds, monotonic.
+        """Make the plan's phase the current one and record it.
 
-        Raises `AgentError` when the conversation has moved since the plan was made.
+        `now` is in monotonic seconds. Raises `AgentError` when another transition was committed since the plan was
+        made.
         """
         if plan.from_phase != (self.current if self.entered else ""):
             raise AgentError(
@@ -231,7 +245,7 @@ class PhaseMachine:
         return record
 
     def resolve(self, state: State) -> ResolvedInstruction:
-        """The current phase's instruction, without its modifiers; a function that fails is told of, not raised."""
+        """Resolve the current phase's instruction, without modifiers; return errors."""
         fault = None
         try:
             self._instruction = self.current_phase.instruction.resolve(state)
@@ -240,19 +254,19 @@ class PhaseMachine:
         return ResolvedInstruction(self._instruction, fault)
 
     def result(self, transition: PhaseTransition, gathered: object = None) -> TransitionResult:
-        """What the model is to be given after `transition`, with what `GatherContext` gave.
+        """Return the instruction and context for the model after `transition`.
 
-        Raises `AgentError` when that is no text, list of texts or None.
+        `gathered` is the result of `GatherContext`. Raises `AgentError` unless it is a text, a list of texts or None.
         """
         phase = self._phase(transition.to_phase)
         prompt = phase.prompt_on_enter
         lines = (*context_lines(gathered, phase), *((prompt,) if isinstance(prompt, str) and prompt.strip() else ()))
         return TransitionResult(transition, self._instruction, lines, bool(prompt))
 
-    # -- telling ---------------------------------------------------------------------------------------------------
+    # -- describing ------------------------------------------------------------------------------------------------
 
     def describe_navigation(self, state: State) -> str:
-        """Where the conversation stands and where it may go, in lines for the model."""
+        """Describe the current phase and its transitions in lines for the model."""
         phase = self.current_phase
         goal = first_line(self._instruction or self.resolve(state).text)
         lines = ["[Navigation]", f"Current phase: {phase.name}{': ' if goal else ''}{goal}"]
@@ -264,45 +278,46 @@ class PhaseMachine:
             lines.append("This is the final phase.")
         elif phase.transitions:
             lines.append("May go on to:")
-            for way in phase.transitions:
-                because = f": {way.because}" if way.because else ""
-                requires = [need.label for need in self.phases[way.to].requires if not need.is_met(state)]
+            for transition in phase.transitions:
+                because = f": {transition.because}" if transition.because else ""
+                requires = [need.label for need in self.phases[transition.to].requires if not need.is_met(state)]
                 first = f" (first needs {', '.join(requires)})" if requires else ""
-                lines.append(f"-> {way.to}{because}{first}")
+                lines.append(f"-> {transition.to}{because}{first}")
         return "\n".join(lines)
 
-    def ways(self, state: State) -> list[Considered]:
-        """Every way out of the current phase as it stands, also those behind the decisive one."""
-        return [self._consider(index, way, state) for index, way in enumerate(self.current_phase.transitions)]
+    def consider_transitions(self, state: State) -> list[ConsideredTransition]:
+        """Return the status of all of the phase's transitions, also after a decisive one."""
+        transitions = self.current_phase.transitions
+        return [self._consider(index, transition, state) for index, transition in enumerate(transitions)]
 
     def needs(self, state: State) -> list[dict[str, Any]]:
-        """What the current phase has to find out, as JSON."""
+        """Return the needs of the current phase as JSON."""
         return [
             {"key": need.key, "label": need.label, "met": need.is_met(state), "by": state.written_by(need.key)}
             for need in self.current_phase.needs
         ]
 
     def explain(self, state: State, now: float) -> dict[str, Any]:
-        """Everything about where the conversation stands, as JSON: every transition with its live explanation."""
+        """Return phase, needs, explained transitions, tools and history as JSON."""
         phase = self.current_phase
-        ways = self.ways(state)
-        decisive = next((item for item in ways if item.outcome in ("ready", "blocked")), None)
+        transitions = self.consider_transitions(state)
+        decisive = next((item for item in transitions if item.outcome in ("ready", "blocked")), None)
         return {
             "phase": phase.name,
             "entered": self.entered,
             "terminal": phase.terminal,
             "seconds_in_phase": self.seconds_in_phase(now),
             "needs": self.needs(state),
-            "transitions": [item.to_json() for item in ways],
+            "transitions": [item.to_json() for item in transitions],
             "next": decisive.to if decisive is not None and decisive.outcome == "ready" else None,
             "tools": None if phase.tools is None else list(phase.tools),
             "path": [item.to_json() for item in self.history],
         }
 
-    # -- keeping ---------------------------------------------------------------------------------------------------
+    # -- saving ----------------------------------------------------------------------------------------------------
 
     def to_json(self, now: float) -> dict[str, Any]:
-        """For a snapshot; explanations of past transitions are left to the journal."""
+        """Return a snapshot; only the journal has explanations of past transitions."""
         return {
             "current": self.current,
             "entered": self.entered,
@@ -311,9 +326,10 @@ class PhaseMachine:
         }
 
     def restore(self, data: Mapping[str, Any], now: float, turn: int = 0) -> PhaseTransition | None:
-        """Go on where `to_json` stood, without entering anything; the record for it, None when nothing was entered.
+        """Restore a snapshot without entering its phase; return a record of it, or None.
 
-        The record is not part of the history. Raises `AgentError` when the phase no longer exists.
+        The record is not part of the history; it is None when no phase was entered. Raises `AgentError` when the
+        phase no longer exists.
         """
         name = data["current"]
         if name not in self.phases:
@@ -341,22 +357,22 @@ class PhaseMachine:
         return phase
 
 
-def explained(guard: Guard, state: State) -> Explanation:
-    """The guard's decision with its reasons. A guard that raises is false, and its problem is told."""
+def explain_guard(guard: Guard, state: State) -> Explanation:
+    """Explain a guard's decision; one that raises is false, with its error as problem."""
     problem = ""
     try:
         value = guard.holds(state)
-    except Exception as error:  # an author's function: whatever it raises is reported
+    except Exception as error:  # An author's function may raise anything.
         value, problem = False, str(error)
     tree = guard.explain(state)
-    # The reasons are found by a second look, in which a function may fail that only `holds` can satisfy.
+    # `explain` runs functions a second time, through a recorder, and may come to another result. `holds` decides.
     if tree.value is value and not problem:
         return tree
     return replace(tree, value=value, problem=problem)
 
 
 def context_lines(gathered: object, phase: Phase) -> tuple[str, ...]:
-    """What `on_enter_context` gave, as lines; raises `AgentError` when it is no text, list of texts or None."""
+    """Return the result of `on_enter_context` as lines; raise `AgentError`."""
     items = [gathered] if isinstance(gathered, str) else [] if gathered is None else gathered
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
         raise AgentError(
@@ -367,7 +383,7 @@ def context_lines(gathered: object, phase: Phase) -> tuple[str, ...]:
 
 
 def first_line(text: str) -> str:
-    """The first line that says something, cut to `GOAL_LIMIT` characters."""
+    """Return the first line that is not blank, cut to `GOAL_LIMIT` characters."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     if len(line) <= GOAL_LIMIT:
         return line

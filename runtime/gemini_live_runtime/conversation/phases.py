@@ -1,4 +1,4 @@
-"""Phases: what a conversation is about at a time, and what has to hold for it to move on.
+"""Describe the phases of a conversation and the transitions between them.
 
     greet = Phase(
         "greet",
@@ -7,7 +7,7 @@
         transitions=(Transition("booking", key("user:topic") == "booking", because="they want a table"),),
     )
 
-These are descriptions only. `PhaseMachine` decides with them, and the session runs what an author hooked in.
+These are descriptions only. `PhaseMachine` decides with them, and the session runs the authors' hooks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gemini_live_runtime.conversation.instructions import (
     InstructionModifier,
     PhaseInstruction,
     TextOf,
-    guard_of,
+    to_guard,
 )
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
@@ -39,15 +39,17 @@ Hook: TypeAlias = Callable[..., Awaitable[Any] | Any]
 """An author's function, plain or async, called by the session with the state."""
 
 ContextHook: TypeAlias = Callable[..., Any]
-"""An author's function, plain or async, called by the session with the state and the transcript's last turns; it gives
-a text, several, or None."""
+"""An author's function, plain or async, of the state and the last turns; returns a text, several or None."""
 
 ToolLike: TypeAlias = "str | Tool | Callable[..., Any]"
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class Transition:
-    """A way to another phase: taken at the end of a turn when `when` holds. `because` says why, in words."""
+    """A step to another phase, taken at the end of a turn when `when` holds.
+
+    `because` gives the reason in words, for people and the model.
+    """
 
     to: str
     when: Guard
@@ -55,14 +57,17 @@ class Transition:
     defined_at: str = field(repr=False)
 
     def __init__(self, to: str, when: GuardLike, *, because: str = "", defined_at: str = "") -> None:
-        """`when` is a guard, a key (for "is true"), a boolean, or a plain function of the state."""
+        """Take as `when` a guard, a key (for "is true"), a boolean, or a function."""
         place = defined_at or caller_place()
-        _set(self, to=to, when=guard_of(when, f"The transition to {to}", place), because=because, defined_at=place)
+        _set(self, to=to, when=to_guard(when, f"The transition to {to}", place), because=because, defined_at=place)
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class PhasePreparation:
-    """Work that may fill what a phase requires, done before it is entered. `produces` names the keys it writes."""
+    """Work done before a phase is entered, to fill the keys it requires.
+
+    `produces` names the keys it writes.
+    """
 
     name: str
     run: Hook
@@ -70,7 +75,7 @@ class PhasePreparation:
     defined_at: str = field(repr=False)
 
     def __init__(self, name: str, run: Hook, produces: Keys = (), *, defined_at: str = "") -> None:
-        """Without `produces`, it is run whatever is missing."""
+        """Without `produces`, it runs for any missing key."""
         _set(self, name=name, run=run, produces=_keys(produces), defined_at=defined_at or caller_place())
 
 
@@ -80,13 +85,13 @@ Keys: TypeAlias = "KeyLike | Iterable[KeyLike]"
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class Phase:
-    """A part of a conversation, with its instruction for the model and its ways out.
+    """A part of a conversation, with an instruction for the model and transitions.
 
-    `needs` are the keys it is there to fill. `tools` are those the model may use here, None for all. `guard` and
+    `needs` are the keys that it has to fill. `tools` are those the model may use here, None for all. `guard` and
     `requires` (keys that must be set) have to hold before it is entered; `preparations` may fill what is missing.
-    On entering, the keys of `clear_on_enter` are removed, `presents` are noted as presented and `on_enter` is run.
-    Then the model gets `on_enter_context` and, with `prompt_on_enter`, speaks first; a text there is told to it just
-    before. A `terminal` phase has no way out.
+    On entering, the keys of `clear_on_enter` are removed, `presents` are marked as presented and `on_enter` is run.
+    Then the model gets `on_enter_context` and, with `prompt_on_enter`, speaks first; a text there is sent to it just
+    before. A `terminal` phase has no transitions.
     """
 
     name: str
@@ -128,7 +133,7 @@ class Phase:
         terminal: bool = False,
         defined_at: str = "",
     ) -> None:
-        """Where several are taken, one alone will do. Raises `AgentError` for what cannot be used."""
+        """Accept a single value for every list; raise `AgentError` for unusable ones."""
         place = defined_at or caller_place()
         if not isinstance(instruction, PhaseInstruction):
             instruction = PhaseInstruction(instruction, defined_at=place)
@@ -139,7 +144,7 @@ class Phase:
             transitions=(transitions,) if isinstance(transitions, Transition) else tuple(transitions),
             needs=as_needs(needs),
             tools=None if tools is None else _tool_names(tools, name, place),
-            guard=None if guard is None else guard_of(guard, f"The guard of phase {name}", place),
+            guard=None if guard is None else to_guard(guard, f"The guard of phase {name}", place),
             requires=as_needs(requires),
             preparations=(preparations,) if isinstance(preparations, PhasePreparation) else tuple(preparations),
             presents=(presents,) if isinstance(presents, str) else tuple(presents),
@@ -155,11 +160,11 @@ class Phase:
 
     @property
     def presented_keys(self) -> tuple[str, ...]:
-        """The keys that become true on entering."""
+        """Keys that become true on entering."""
         return tuple(f"{PRESENTED}{concept}" for concept in self.presents)
 
     def preparations_for(self, missing: Iterable[str]) -> tuple[PhasePreparation, ...]:
-        """Those that may fill one of the `missing` keys, in order."""
+        """Return the preparations that may fill one of the `missing` keys, in order."""
         wanted = set(missing)
         return tuple(item for item in self.preparations if not item.produces or wanted.intersection(item.produces))
 
@@ -170,15 +175,15 @@ def _set(instance: object, **values: object) -> None:
 
 
 def _keys(keys: Keys) -> tuple[str, ...]:
-    given: Iterable[KeyLike] = (keys,) if isinstance(keys, str | Term) else keys
-    return tuple(key.key if isinstance(key, Term) else key for key in given)
+    listed: Iterable[KeyLike] = (keys,) if isinstance(keys, str | Term) else keys
+    return tuple(key.key if isinstance(key, Term) else key for key in listed)
 
 
 def _tool_names(tools: ToolLike | Iterable[ToolLike], phase: str, place: str) -> tuple[str, ...]:
-    one = isinstance(tools, str) or callable(tools) or hasattr(tools, "name")
-    given: Iterable[Any] = (tools,) if one else tools  # type: ignore[assignment]
+    single = isinstance(tools, str) or callable(tools) or hasattr(tools, "name")
+    listed: Iterable[Any] = (tools,) if single else tools  # type: ignore[assignment]
     names: dict[str, None] = {}
-    for item in given:
+    for item in listed:
         name = item if isinstance(item, str) else getattr(item, "name", None) or getattr(item, "__name__", None)
         if not isinstance(name, str):
             raise AgentError(

@@ -1,4 +1,8 @@
-"""Promotion: which extracted fields become state, each decision with its reason."""
+"""Promote extracted fields to state by rules, each decision with its reason.
+
+Rules are tried in order on an overlay of the state, so each sees the fields that earlier rules accepted. The session
+then writes all accepted fields in one transaction.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +26,11 @@ from gemini_live_runtime.state.terms import Term, key
 from gemini_live_runtime.text import sanitise_line
 
 MAX_REASON = 200
-"""Characters of what an error adds to a reason."""
+"""Characters of an error in a reason."""
 
 
 class MergePolicy(Enum):
-    """What happens when the key has a value already; null counts as none."""
+    """Treatment of a key that has a value; null counts as none."""
 
     KEEP_KNOWN = "keep known"
     OVERWRITE = "overwrite"
@@ -38,7 +42,7 @@ Accept = Callable[[Any, State], Any]
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """`holds` decides; `refusal` says why not."""
+    """A condition with the reason for a refusal."""
 
     holds: Accept
     refusal: str
@@ -46,10 +50,10 @@ class _Condition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldPromotion:
-    """A rule: the extracted field `field` may become the state key `target` ("" is `app:<field>`).
+    """A rule by which the extracted field `field` becomes the state key `target`.
 
-    Build it with `keep_known`, `overwrite`, `true_only` or `non_empty`, refine it with `to`, `when` and
-    `after_presented`, each of which gives a new rule.
+    `target` "" is `app:<field>`. Build a rule with `keep_known`, `overwrite`, `true_only` or `non_empty`, refine it
+    with `to`, `when` and `after_presented`, each of which returns a new rule.
     """
 
     field: str
@@ -60,7 +64,7 @@ class FieldPromotion:
 
     @property
     def key(self) -> str:
-        """The key that is written."""
+        """Key to write."""
         return self.target.key if isinstance(self.target, StateKey) else self.target or f"app:{self.field}"
 
     @classmethod
@@ -70,12 +74,15 @@ class FieldPromotion:
 
     @classmethod
     def overwrite(cls, field: str) -> FieldPromotion:
-        """Write the field whatever the key holds."""
+        """Write the field over any value."""
         return cls(field, merge=MergePolicy.OVERWRITE)
 
     @classmethod
     def true_only(cls, field: str) -> FieldPromotion:
-        """Write the field when it is true: what was once confirmed is not taken back by a later reading."""
+        """Write the field when it is true.
+
+        So a later reading does not take back a confirmation.
+        """
         condition = _Condition(lambda value, _: value is True, "it is not true")
         return cls(field, merge=MergePolicy.OVERWRITE, conditions=(condition,))
 
@@ -86,7 +93,10 @@ class FieldPromotion:
         return cls(field, merge=MergePolicy.OVERWRITE, conditions=(condition,))
 
     def to(self, target: str | StateKey[Any]) -> FieldPromotion:
-        """Write to this key; with a `StateKey` only values of its type. Raises `StateError` for an unusable key."""
+        """Write to this key; with a `StateKey` only values of its type.
+
+        Raises `StateError` for an invalid key and `AgentError` for a computed one.
+        """
         if isinstance(target, str):
             check_key(target)
         name = target.key if isinstance(target, StateKey) else target
@@ -100,9 +110,9 @@ class FieldPromotion:
         return replace(self, target=target)
 
     def when(self, condition: Guard | Term | bool | Accept) -> FieldPromotion:
-        """Write only while this holds too: a guard over state, or a function of (value, state).
+        """Write only while this holds as well: a guard, or a function of (value, state).
 
-        Guards see what this extraction has written so far. A function that raises refuses the field.
+        Guards see the fields that this extraction has written so far. A function that raises refuses the field.
         """
         if isinstance(condition, Guard | Term | bool):
             guard = as_guard(condition)
@@ -113,15 +123,18 @@ class FieldPromotion:
         return replace(self, conditions=(*self.conditions, added))
 
     def after_presented(self, concept: str) -> FieldPromotion:
-        """Write only once `session:presented:<concept>` is true: nobody agrees to what was not presented."""
+        """Write only once `session:presented:<concept>` is true.
+
+        A user cannot agree to something before it was presented.
+        """
         presented = key(f"{PRESENTED}{concept}").is_true()
         condition = _Condition(lambda _, state: presented.holds(state), f"{concept} was not presented yet")
         return replace(self, conditions=(*self.conditions, condition))
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """What became of a field: `accepted`, or why not. `key` is where it goes, or would have gone."""
+class PromotionDecision:
+    """Decision on a field with its reason; `key` is the target, also if refused."""
 
     field: str
     key: str
@@ -131,19 +144,21 @@ class Decision:
     extractor: str = ""
 
 
-def promote(result: Mapping[str, Any], rules: Sequence[FieldPromotion], state: State, extractor: str) -> list[Decision]:
-    """What `rules` make of an extracted object, in their order; writes nothing.
+def promote(
+    result: Mapping[str, Any], rules: Sequence[FieldPromotion], state: State, extractor: str
+) -> list[PromotionDecision]:
+    """Apply `rules` to an extracted object of JSON values and return the decisions.
 
-    A field that is absent gives no decision; null never erases. Rules see what those before them accepted. Without any
-    rule each field goes to `app:<field>`, over what is there. `result` holds JSON values.
+    It writes nothing. An absent field gives no decision; null never erases a value. Rules see the fields that earlier
+    ones accepted. Without any rule, each field goes to `app:<field>`, over any value.
     """
     trial = state.fork()
     rules = rules or [FieldPromotion.overwrite(name) for name in result]
     return [_decide(result[rule.field], rule, trial, extractor) for rule in rules if rule.field in result]
 
 
-def apply(decisions: Sequence[Decision], state: State) -> None:
-    """Write what was accepted, together, as the extractor's; raises `StateError`, then nothing was written."""
+def apply_decisions(decisions: Sequence[PromotionDecision], state: State) -> None:
+    """Write all accepted fields in the extractor's name, or raise `StateError`."""
     with state.transaction() as transaction:
         for decision in decisions:
             if decision.accepted:
@@ -155,7 +170,7 @@ def _has_words(value: Any, _: State) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str) -> Decision:
+def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str) -> PromotionDecision:
     reason = _refusal(value, rule, trial)
     accepted = not reason
     if accepted:
@@ -174,7 +189,7 @@ def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str) -> D
                 reason = "it is what is known"
             else:
                 reason = f"it replaces what {by} wrote" if by else "it replaces what was known"
-    return Decision(rule.field, rule.key, value, accepted, reason, extractor)
+    return PromotionDecision(rule.field, rule.key, value, accepted, reason, extractor)
 
 
 def _refusal(value: Any, rule: FieldPromotion, trial: State) -> str:
@@ -204,4 +219,4 @@ def _check_arity(name: str, condition: Accept) -> None:
             value=function_name(condition) if callable(condition) else condition,
         ) from None
     except ValueError:
-        pass  # Built-in functions tell no signature.
+        pass  # Some built-in functions have no signature.

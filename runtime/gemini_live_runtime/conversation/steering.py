@@ -1,4 +1,9 @@
-"""What the model is told each turn: one instruction, and only the context that changed."""
+"""Decide what to send each turn: one instruction, and context that changed.
+
+`decide` compares the desired state with the last confirmed one and changes nothing. `confirm` follows a successful
+send; without it, the next turn decides the same again, so a failed send is repeated and none is sent twice. After
+`forget`, for a connection that resumes no session, everything is sent again.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +14,32 @@ from typing import Any
 
 
 class SteeringMode(StrEnum):
-    """How phases and modifiers reach the model."""
+    """Route by which phases and modifiers reach the model."""
 
     INSTRUCTION_UPDATE = "instruction_update"
-    """Everything is part of the system instruction, which is replaced when it differs."""
+    """Phase and modifiers are part of the system instruction, which is replaced when it differs."""
     CONTEXT_INJECTION = "context_injection"
-    """The system instruction stays the agent's own; phase and modifiers are told as context."""
+    """The system instruction stays the agent's own; phase and modifiers are sent as context."""
     HYBRID = "hybrid"
-    """The phase is part of the system instruction; modifiers are told as context."""
+    """The phase is part of the system instruction; modifiers are sent as context."""
 
 
 class ContextDelivery(StrEnum):
-    """When context goes out."""
+    """Time at which context is sent."""
 
     IMMEDIATE = "immediate"
     DEFERRED = "deferred"
-    """With the user's next input."""
+    """Together with the user's next input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteeringInput:
-    """How things stand at the end of a turn.
+    """Desired steering at the end of a turn.
 
     `base` is the agent's own instruction, `phase` the current phase's, `modifiers` the texts that apply now.
-    `amendment` is added to the instruction for as long as it is given; `template` replaces all of it. `tools` are those
-    that may be used, None for all. `nudge` is the repair's line. `on_enter` and `prompt` are a finished transition's;
-    `transitioned` tells that there was one.
+    `amendment` is added to the instruction while it is set; `template` replaces all of it. `tools` are those that may
+    be used, None for all. `nudge` is the repair's line. `on_enter` and `prompt` belong to a finished transition, of
+    which `transitioned` is true.
     """
 
     base: str = ""
@@ -50,8 +55,8 @@ class SteeringInput:
 
 
 @dataclass(frozen=True, slots=True)
-class _Memory:
-    """What the model was last told. `instruction` is None before it was told any; `tools` begins with all of them."""
+class _SentState:
+    """Last confirmed steering; `instruction` is None before the first."""
 
     instruction: str | None = None
     tools: tuple[str, ...] | None = None
@@ -65,59 +70,58 @@ class _Memory:
 
 @dataclass(frozen=True, slots=True)
 class SteeringOutput:
-    """What to send. `instruction` is None when it is unchanged. `reasons` tell why, a few words each."""
+    """Instruction and context to send; `instruction` is None when it is unchanged.
+
+    `reasons` has a few words for each part.
+    """
 
     instruction: str | None = None
     context: tuple[str, ...] = ()
     prompt: bool = False
     reasons: tuple[str, ...] = ()
-    told: _Memory = field(default_factory=_Memory, repr=False, compare=False)
-    """For `Steering.sent`."""
+    sent: _SentState = field(default_factory=_SentState, repr=False, compare=False)
+    """State after sending, for `Steering.confirm`."""
 
     def __bool__(self) -> bool:
         return self.instruction is not None or bool(self.context) or self.prompt
 
 
 class Steering:
-    """Decides what to send and remembers what was sent.
+    """Decisions about what to send, from what was sent."""
 
-    `decide` changes nothing; `sent` confirms. What was not confirmed is decided again the next turn, so nothing that
-    failed is lost.
-    """
-
-    __slots__ = ("_decided", "_told", "mode")
+    __slots__ = ("_decided", "_sent", "mode")
 
     def __init__(self, mode: SteeringMode = SteeringMode.INSTRUCTION_UPDATE) -> None:
         self.mode = mode
-        self._told = _Memory()
-        self._decided: tuple[SteeringInput, _Memory, SteeringOutput] | None = None
-        """The last decision, and on what: most turns ask the same again."""
+        self._sent = _SentState()
+        self._decided: tuple[SteeringInput, _SentState, SteeringOutput] | None = None
+        """Last decision with its inputs: most turns decide on the same."""
 
     @property
     def instruction(self) -> str | None:
-        """The system instruction in force; None before any was sent."""
-        return self._told.instruction
+        """System instruction that was sent last, or None."""
+        return self._sent.instruction
 
     def decide(self, now: SteeringInput) -> SteeringOutput:
-        """What differs from what was sent. After `forget`, and at first, that is everything."""
-        if self._decided is None or self._decided[1] is not self._told or self._decided[0] != now:
-            self._decided = (now, self._told, self._decide(now))
+        """Return the differences from the last confirmed state."""
+        if self._decided is None or self._decided[1] is not self._sent or self._decided[0] != now:
+            self._decided = (now, self._sent, self._decide(now))
         return self._decided[2]
 
     def _decide(self, now: SteeringInput) -> SteeringOutput:
-        told = self._told
+        sent = self._sent
         reasons: list[str] = []
         instruction = self._instruction(now)
         in_context = self._phase_context(now)
-        to_send = _change(instruction, told.instruction or "")
+        to_send = _change(instruction, sent.instruction or "")
         if to_send:
             reasons.append(self._why(now))
         context: list[str] = []
         for line, reason in (
-            (tool_advisory(now.tools) if now.tools != told.tools else "", "tools changed"),
-            (now.nudge if now.nudge != told.nudge else "", "repair"),
+            (tool_advisory(now.tools) if now.tools != sent.tools else "", "tools changed"),
+            (now.nudge if now.nudge != sent.nudge else "", "repair"),
             *((line, "modifier changed") for line in self._new_modifiers(now)),
-            (_change(in_context, told.phase), self._why(now)),
+            (_change(in_context, sent.phase), self._why(now)),
             *((line, "phase entered") for line in now.on_enter),
         ):
             if line:
@@ -125,7 +129,7 @@ class Steering:
                 reasons.append(reason)
         if now.prompt:
             reasons.append("model prompted")
-        memory = _Memory(
+        after = _SentState(
             instruction,
             now.tools,
             now.nudge,
@@ -139,42 +143,42 @@ class Steering:
             tuple(context),
             now.prompt,
             tuple(dict.fromkeys(reasons)),
-            told if memory == told else memory,
+            sent if after == sent else after,
         )
 
-    def resolved(self, now: SteeringInput) -> str:
-        """The system instruction as it should be, for a setup."""
+    def instruction_for(self, now: SteeringInput) -> str:
+        """Return the whole system instruction, for a setup."""
         return self._instruction(now)
 
-    def sent(self, output: SteeringOutput) -> None:
-        """Everything in `output` was sent, or is queued to be sent without fail. Call it for an empty output too."""
-        self._told = output.told
+    def confirm(self, output: SteeringOutput) -> None:
+        """Record that all of `output` was sent or queued; call it for an empty one, too."""
+        self._sent = output.sent
 
-    def carried(self, instruction: str) -> None:
-        """A setup carried this system instruction."""
-        self._told = replace(self._told, instruction=instruction)
+    def confirm_setup(self, instruction: str) -> None:
+        """Record that a setup sent this system instruction."""
+        self._sent = replace(self._sent, instruction=instruction)
 
     def forget(self) -> None:
-        """The model knows nothing any more: a new connection that resumes no session."""
-        self._told = _Memory()
+        """Forget everything that was sent, for a connection that resumes no session."""
+        self._sent = _SentState()
 
     def to_json(self) -> dict[str, Any]:
-        """What the model was told, for a snapshot of a session that can be resumed."""
-        told = self._told
+        """Return what was sent, for a snapshot of a session that can be resumed."""
+        sent = self._sent
         return {
-            "instruction": told.instruction,
-            "tools": None if told.tools is None else list(told.tools),
-            "nudge": told.nudge,
-            "modifiers": list(told.modifiers),
-            "phase": told.phase,
-            "amendment": told.amendment,
-            "template": told.template,
+            "instruction": sent.instruction,
+            "tools": None if sent.tools is None else list(sent.tools),
+            "nudge": sent.nudge,
+            "modifiers": list(sent.modifiers),
+            "phase": sent.phase,
+            "amendment": sent.amendment,
+            "template": sent.template,
         }
 
     def restore(self, data: Mapping[str, Any]) -> None:
-        """Take up `to_json`."""
+        """Restore the result of `to_json`."""
         tools = data["tools"]
-        self._told = _Memory(
+        self._sent = _SentState(
             data["instruction"],
             None if tools is None else tuple(tools),
             data["nudge"],
@@ -200,17 +204,17 @@ class Steering:
     def _new_modifiers(self, now: SteeringInput) -> tuple[str, ...]:
         if self.mode is SteeringMode.INSTRUCTION_UPDATE:
             return ()
-        return tuple(text for text in dict.fromkeys(now.modifiers) if text not in self._told.modifiers)
+        return tuple(text for text in dict.fromkeys(now.modifiers) if text not in self._sent.modifiers)
 
     def _why(self, now: SteeringInput) -> str:
-        told = self._told
-        if told.instruction is None:
+        sent = self._sent
+        if sent.instruction is None:
             return "nothing was sent yet"
-        if (now.template or "") != told.template:
+        if (now.template or "") != sent.template:
             return "template" if now.template else "template ended"
         if now.transitioned:
             return "phase changed"
-        if (now.amendment or "") != told.amendment:
+        if (now.amendment or "") != sent.amendment:
             return "amendment" if now.amendment else "amendment ended"
         return "state changed"
 
@@ -220,7 +224,7 @@ def _joined(*parts: str | None) -> str:
 
 
 def tool_advisory(tools: tuple[str, ...] | None) -> str:
-    """The line that tells which tools may be used now; None is all of them."""
+    """Return the line that names the tools which may be used now; None is all."""
     if tools is None:
         return "[Tools] All tools may be used again."
     if not tools:
@@ -228,8 +232,8 @@ def tool_advisory(tools: tuple[str, ...] | None) -> str:
     return f"[Tools] Only these may be used now: {', '.join(tools)}."
 
 
-def _change(now: str, told: str) -> str:
-    if now == told:
+def _change(now: str, sent: str) -> str:
+    if now == sent:
         return ""
-    # An instruction cannot be replaced by nothing, nor context be taken back; both can be called off.
-    return now or f"[No longer applies] {told}"
+    # The model cannot forget a text that was sent; it can be told to ignore it.
+    return now or f"[No longer applies] {sent}"

@@ -1,4 +1,4 @@
-"""Text models: what answers a written request with a written reply, beside the conversation."""
+"""Define text models, which answer written requests beside the conversation."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRequest:
-    """One request. `text` is complete by itself.
+    """A request whose `text` is complete by itself.
 
-    `turns` are the turns that `text` quotes, for models that work on them rather than on prose, and `asked` is what the
-    model had said before them. With a `schema` (JSON Schema, no references) the reply must be JSON that fits it.
+    `turns` are the turns that `text` quotes, for models that work on turns rather than on prose, and `asked` is the
+    model's text before them. With a `schema` (JSON Schema, no references) the reply must be JSON that fits it.
     """
 
     system: str
@@ -29,17 +29,17 @@ class TextRequest:
 
 
 class TextModel(Protocol):
-    """A text model."""
+    """A model that answers a request with a text."""
 
     async def generate(self, request: TextRequest, /) -> str:
-        """The text of the reply; raises `GeminiLiveError`. Cancelling gives the request up."""
+        """Return the reply's text; raise `GeminiLiveError`. Cancelling ends the request."""
         ...
 
 
 class ScriptedTextModel:
-    """A model that gives prepared replies in order, and keeps the requests: for tests and examples.
+    """A model with prepared replies, for tests and examples. It keeps the requests.
 
-    A reply that is an exception is raised; asked more often than there are replies it raises `GeminiLiveError`.
+    A reply that is an exception is raised; without a reply left it raises `GeminiLiveError`.
     """
 
     def __init__(self, replies: Iterable[str | Exception] = ()) -> None:
@@ -47,7 +47,7 @@ class ScriptedTextModel:
         self.requests: list[TextRequest] = []
 
     async def generate(self, request: TextRequest, /) -> str:
-        """The next reply."""
+        """Return the next reply."""
         self.requests.append(request)
         if not self._replies:
             raise GeminiLiveError("The scripted text model has no reply left", remedy="Give it one more")

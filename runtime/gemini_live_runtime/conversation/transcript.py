@@ -1,4 +1,8 @@
-"""What was said, turn by turn: deltas accumulate, tools are noted, a cut answer keeps what was heard."""
+"""Collect the transcript turn by turn.
+
+Texts arrive as deltas and may come later than their sound, even after their turn has ended; so every method accepts the
+turn's number. An answer that was cut keeps the part that was heard and, apart from it, the rest.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,9 @@ from gemini_live_runtime.conversation.transcript_turn import (
     ToolCallSummary,
     TranscriptTurn,
     TranscriptWindow,
+    saved_transcript_error,
     turn_from_json,
     turn_to_json,
-    unusable,
 )
 
 __all__ = [
@@ -30,15 +34,15 @@ __all__ = [
 ]
 
 MAX_TURNS = 50
-"""Ended turns kept; the oldest goes first."""
+"""Ended turns that are kept; the oldest is dropped."""
 
 MAX_CALLS = 100
-"""Tool calls noted in one turn; further ones are counted in `left_out`."""
+"""Tool calls kept in one turn; further ones are counted in `left_out`."""
 
 
 @dataclass(slots=True)
 class _OpenTurn:
-    """The turn that is going on; texts stay in pieces until somebody asks."""
+    """The open turn; texts stay in pieces until they are read."""
 
     number: int
     by: OpenedBy
@@ -51,7 +55,7 @@ class _OpenTurn:
     chars: dict[str, int] = field(default_factory=dict)
 
     def add(self, side: Literal["user", "model", "unheard"], text: str) -> int:
-        """Append to a side; how many characters did not fit."""
+        """Append to a side and return the number of characters that did not fit."""
         used = self.chars.get(side, 0)
         kept = text[: MAX_TEXT - used]
         self.chars[side] = used + len(kept)
@@ -84,8 +88,8 @@ class _OpenTurn:
 class TranscriptBuffer:
     """The last `max_turns` ended turns (at least 1) and the open one.
 
-    Texts are deltas: they are appended as they are, never replaced. Content given for a turn that has ended goes to
-    that turn; the methods answer False when it is no longer known. A side keeps its first `MAX_TEXT` characters.
+    Texts are deltas: they are appended as they are, never replaced. Content for a turn that has ended goes to that
+    turn; the methods return False when it is no longer known. A side keeps its first `MAX_TEXT` characters.
     """
 
     def __init__(self, max_turns: int = MAX_TURNS) -> None:
@@ -94,34 +98,34 @@ class TranscriptBuffer:
         self._ended: deque[TranscriptTurn] = deque(maxlen=max_turns)
         self._open: _OpenTurn | None = None
         self._blank: TranscriptTurn | None = None
-        """The last turn that ended empty, until the next one ends: words may come later than their sound."""
+        """Last turn that ended empty, until the next one ends: its text may come later than its sound."""
         self._count = 0
         self._restored = 0
-        """How many of the kept turns, from the oldest, come from an earlier process: their calls are over."""
+        """Number of kept turns, from the oldest, of an earlier process, whose calls have ended."""
         self.left_out = 0
-        """Characters and calls that did not fit into their turn, or whose turn is no longer kept."""
+        """Number of characters and calls that did not fit, or whose turn is no longer kept."""
 
-    # What happens.
+    # Writing.
 
     def begin_turn(self, number: int, by: OpenedBy, now: float) -> None:
-        """Open turn `number`; an open one ends."""
+        """Open turn `number`; end an open one."""
         self.end_turn()
         self._open = _OpenTurn(number, by, now)
 
     def add_input(self, text: str, *, turn: int | None = None) -> bool:
-        """Append a delta of what the user says, or typed text; `turn` None is the newest turn."""
+        """Append a delta of the user's speech, or typed text; None is the newest turn."""
         return self._add("user", text, turn)
 
     def add_output(self, text: str, *, turn: int | None = None, cut: bool = False) -> bool:
-        """Append a delta of what the model says (never of a `thought` channel).
+        """Append a delta of the model's speech, never of a `thought` channel.
 
-        `cut`: it belongs to an answer that is over, so it will not be heard, unless all of it was: in a turn that was
-        not interrupted these are words that came later than their sound.
+        `cut`: it belongs to an answer that has ended, so it will not be heard. In a turn that was not interrupted the
+        whole answer was heard, and its text came later than its sound.
         """
         return self._add("unheard" if cut else "model", text, turn)
 
     def add_tool_call(self, summary: ToolCallSummary, *, turn: int | None = None) -> bool:
-        """Note a call, or its new outcome when its `call_id` is known, whichever turn that is in."""
+        """Add a call, or update it by its `call_id`, in any turn."""
         if self._open is not None and summary.call_id in self._open.calls:
             self._open.calls[summary.call_id] = summary
             return True
@@ -148,9 +152,10 @@ class TranscriptBuffer:
         return True
 
     def interrupted(self, heard_text: str, unheard_text: str, turn: int | None = None) -> bool:
-        """An answer of `turn` (None: the newest) was cut: of it `heard_text` was heard, `unheard_text` was not.
+        """Split the text of an answer that was cut into the heard part and the rest.
 
-        Both together are the text of that answer so far; earlier answers of the same turn stay as they are.
+        Both together are the text of that answer so far; earlier answers of the same turn stay as they are. `turn`
+        None is the newest turn.
         """
         if self._open is not None and turn in (None, self._open.number):
             self._open.cut(heard_text, unheard_text)
@@ -162,7 +167,7 @@ class TranscriptBuffer:
         return True
 
     def end_turn(self) -> TranscriptTurn | None:
-        """End the open turn; None when there is none or nothing was said and done in it (then it is not kept)."""
+        """End the open turn and return it, or None if it is empty, which is not kept."""
         if self._open is None:
             return None
         turn, self._open = self._open.turn(), None
@@ -173,61 +178,61 @@ class TranscriptBuffer:
         self._keep(turn)
         return turn
 
-    # What can be read.
+    # Reading.
 
     @property
     def has_pending(self) -> bool:
-        """Whether a turn is open and has content."""
+        """True when a turn is open and has content."""
         return self._open is not None and not self._open.is_empty
 
     @property
     def turn_count(self) -> int:
-        """Turns with content that have ended, those no longer kept included."""
+        """Number of ended turns with content, dropped ones included."""
         return self._count
 
     @property
     def retained_count(self) -> int:
-        """Ended turns that are kept."""
+        """Number of ended turns that are kept."""
         return len(self._ended)
 
     def ended_turn(self, number: int) -> TranscriptTurn | None:
-        """Turn `number` of this process; None when it is open, was empty, or is no longer kept."""
+        """Return turn `number` of this process, or None if open, empty or dropped."""
         own = islice(reversed(self._ended), len(self._ended) - self._restored)
         return next((turn for turn in own if turn.number == number), None)
 
     def window(self, n: int) -> TranscriptWindow:
-        """The last `n` ended turns, or as many as there are."""
+        """Return the last `n` ended turns, or fewer."""
         turns = tuple(self._ended)
         first = max(len(turns) - n, 0) if n > 0 else len(turns)
         before = (turn.model + turn.unheard for turn in reversed(turns[:first]))
-        return TranscriptWindow(turns[first:], next((said for said in before if said.strip()), ""))
+        return TranscriptWindow(turns[first:], next((text for text in before if text.strip()), ""))
 
     def window_with_current(self, n: int) -> TranscriptWindow:
-        """The last `n` ended turns and, when it has content, the open one: up to `n` + 1."""
+        """Return the last `n` ended turns and the open one, if it has content."""
         window = self.window(n)
         if self._open is not None and not self._open.is_empty:
             return replace(window, turns=(*window.turns, self._open.turn()))
         return window
 
     def to_json(self) -> dict[str, Any]:
-        """The ended turns as JSON values; the open turn is left out."""
+        """Return the ended turns as JSON values, without the open one."""
         return {"turn_count": self._count, "turns": [turn_to_json(turn) for turn in self._ended]}
 
     @classmethod
     def from_json(cls, data: Any, max_turns: int = MAX_TURNS) -> TranscriptBuffer:
-        """What `to_json` made; keeps the last `max_turns`. Raises `JournalError` naming what is wrong."""
+        """Read the result of `to_json`; raise `JournalError` naming a wrong field."""
         if not isinstance(data, Mapping) or not isinstance(data.get("turns"), list):
-            raise unusable("transcript", data)
+            raise saved_transcript_error("transcript", data)
         buffer = cls(max_turns)
         for at, item in enumerate(data["turns"]):
             buffer._ended.append(turn_from_json(item, f"transcript.turns[{at}]"))
         count = data.get("turn_count")
         if type(count) is not int or count < len(data["turns"]):
-            raise unusable("transcript.turn_count", count)
+            raise saved_transcript_error("transcript.turn_count", count)
         buffer._count, buffer._restored = count, len(buffer._ended)
         return buffer
 
-    # Inside.
+    # Internals.
 
     def _add(self, side: Literal["user", "model", "unheard"], text: str, number: int | None) -> bool:
         if self._open is not None and number in (None, self._open.number):
@@ -251,7 +256,7 @@ class TranscriptBuffer:
             return self._blank
         if number is None:
             return self._ended[-1] if self._ended else None
-        # Numbers begin anew in each process: what is said now does not belong to an old turn of the same number.
+        # Numbers begin anew in each process: text of this one must not go to an old turn of the same number.
         return self.ended_turn(number)
 
     def _store(self, old: TranscriptTurn, new: TranscriptTurn) -> None:
@@ -280,7 +285,7 @@ def _side(side: Literal["user", "model", "unheard"], interrupted: bool) -> Liter
 def _cut_turn(turn: TranscriptTurn, heard: str, unheard: str) -> TranscriptTurn:
     answer = heard + unheard
     at = turn.model.rfind(answer)
-    # A turn may hold several answers, and the one that was cut need not be the last: what follows it was not heard.
+    # A turn may hold several answers, and a later one than the cut one: that was not heard either.
     earlier, later = ("", "") if at < 0 else (turn.model[:at], turn.model[at + len(answer) :])
     return replace(
         turn, model=(earlier + heard)[:MAX_TEXT], unheard=(turn.unheard + unheard + later)[:MAX_TEXT], interrupted=True

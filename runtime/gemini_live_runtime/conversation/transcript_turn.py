@@ -1,4 +1,4 @@
-"""The values a transcript is made of: turns, tool calls in short, windows; and how turns are saved."""
+"""Define turns, tool calls and windows of a transcript, and save turns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from gemini_live_runtime.errors import JournalError
 
 MAX_SUMMARY = 200
-"""Characters of a tool's arguments or result in its summary, the ellipsis included."""
+"""Characters of a tool's arguments or result in a summary, the ellipsis included."""
 
 MAX_TEXT = 100_000
 """Characters kept of one side of a turn."""
@@ -24,7 +24,10 @@ _STATUSES = ("running", "ok", "error", "timeout", "cancelled", "refused")
 
 @dataclass(frozen=True, slots=True)
 class ToolCallSummary:
-    """One tool call. `args` and `result` are JSON texts of at most 200 characters; `result` is "" while it runs."""
+    """Summary of a tool call.
+
+    `args` and `result` are JSON texts of at most `MAX_SUMMARY` characters; `result` is "" while it runs.
+    """
 
     call_id: str
     name: str
@@ -34,15 +37,16 @@ class ToolCallSummary:
 
     @classmethod
     def of(cls, call_id: str, name: str, args: Any, result: Any, status: CallStatus) -> ToolCallSummary:
-        """Summarise JSON-like values; what JSON does not know is shown by its `str`. A running call has no result."""
+        """Summarise a call with any values; those that are not JSON appear as `str`."""
         return cls(call_id, name, _cut_json(args), "" if status == "running" else _cut_json(result), status)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptTurn:
-    """One turn. `number` is the session's; `started_at` is in seconds of the clock that the caller uses.
+    """A turn of the conversation, by its `number` in the session.
 
-    `model` is what was heard of the answer, `unheard` what was cut off it. Thoughts are in neither.
+    `started_at` is in seconds of the caller's clock. `model` is the part of the answer that was heard, `unheard` the
+    part that was cut off. Thoughts are in neither.
     """
 
     number: int
@@ -56,12 +60,15 @@ class TranscriptTurn:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody said and did anything in it."""
+        """True when it has no text and no tool call."""
         return not (self.user or self.model or self.unheard or self.tool_calls)
 
     @property
     def text(self) -> str:
-        """Its lines: `User: ..`, `[Tool: name(args) → result]` for each call, `Assistant: ..`; without blank sides."""
+        """Lines `User: ..`, `[Tool: name(args) → result]` and `Assistant: ..`.
+
+        Blank sides are left out.
+        """
         lines = [f"User: {_one_line(self.user)}"] if self.user.strip() else []
         lines += [f"[Tool: {call.name}({call.args}) → {call.result or call.status}]" for call in self.tool_calls]
         if self.model.strip():
@@ -71,9 +78,9 @@ class TranscriptTurn:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptWindow:
-    """Consecutive turns, oldest first. `asked` is what the model had said before them, heard or cut off.
+    """Consecutive turns, oldest first.
 
-    Without it nobody knows what a "yes" in the first of them is about.
+    `asked` is the model's text before them, heard or cut off: a "yes" in the first turn answers it.
     """
 
     turns: tuple[TranscriptTurn, ...] = ()
@@ -84,27 +91,30 @@ class TranscriptWindow:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it holds no turn."""
+        """True when it has no turn."""
         return not self.turns
 
     @property
     def text(self) -> str:
-        """All turns as text, an empty line between two. A line break inside a text becomes a space."""
+        """Text of all turns, separated by empty lines.
+
+        A line break inside a text becomes a space.
+        """
         return "\n\n".join(text for turn in self.turns if (text := turn.text))
 
     @property
     def last_user(self) -> str:
-        """The newest text of the user that is not blank; "" when there is none."""
+        """Newest text of the user that is not blank, or ""."""
         return next((turn.user for turn in reversed(self.turns) if turn.user.strip()), "")
 
     @property
     def last_model(self) -> str:
-        """The newest heard text of the model that is not blank; "" when there is none."""
+        """Newest heard text of the model that is not blank, or ""."""
         return next((turn.model for turn in reversed(self.turns) if turn.model.strip()), "")
 
 
 def _one_line(text: str) -> str:
-    # One turn's text must not be able to look like another line of the transcript.
+    # A speaker must not be able to forge a line of the transcript.
     return " ".join(text.splitlines()).strip()
 
 
@@ -114,26 +124,27 @@ def _cut_json(value: Any) -> str:
 
 
 def turn_to_json(turn: TranscriptTurn) -> dict[str, Any]:
-    """A turn as JSON values."""
+    """Return a turn as JSON values."""
     return asdict(turn) | {"tool_calls": [asdict(call) for call in turn.tool_calls]}
 
 
 def turn_from_json(item: Any, place: str) -> TranscriptTurn:
-    """What `turn_to_json` made. A call that was still running is `cancelled`: its process is gone.
+    """Read the result of `turn_to_json`.
 
-    Raises `JournalError` naming the field below `place` that cannot be used.
+    A call that was running becomes `cancelled`, since its process has ended. Raises `JournalError` naming the field
+    below `place` that cannot be used.
     """
     if not isinstance(item, Mapping) or not isinstance(item.get("tool_calls"), list):
-        raise unusable(place, item)
+        raise saved_transcript_error(place, item)
     calls = []
     for at, call in enumerate(item["tool_calls"]):
         where = f"{place}.tool_calls[{at}]"
         if not isinstance(call, Mapping):
-            raise unusable(where, call)
+            raise saved_transcript_error(where, call)
         values = {f.name: call.get(f.name) for f in fields(ToolCallSummary)}
         for name, value in values.items():
             if not isinstance(value, str) or (name == "status" and value not in _STATUSES):
-                raise unusable(f"{where}.{name}", value)
+                raise saved_transcript_error(f"{where}.{name}", value)
         if values["status"] == "running":
             values["status"] = "cancelled"
         calls.append(ToolCallSummary(**values))  # type: ignore[arg-type]
@@ -144,12 +155,12 @@ def turn_from_json(item: Any, place: str) -> TranscriptTurn:
     for name, kind in kinds.items():
         value = item.get(name)
         if type(value) not in kind or (name == "by" and value not in _BY):
-            raise unusable(f"{place}.{name}", value)
+            raise saved_transcript_error(f"{place}.{name}", value)
     return TranscriptTurn(**{name: item[name] for name in kinds}, tool_calls=tuple(calls))
 
 
-def unusable(field: str, value: object) -> JournalError:
-    """The error for a saved transcript with `value` at `field`."""
+def saved_transcript_error(field: str, value: object) -> JournalError:
+    """Return the error for a saved transcript with a wrong `value` at `field`."""
     return JournalError(
         f"The saved transcript cannot be used: {field} is {value!r:.80}",
         remedy="Start without the saved session, or restore its file from a copy",

@@ -1,4 +1,4 @@
-"""Moving between phases as data: why, whether, the steps of it, and the record that stays."""
+"""Describe transitions between phases: trigger, evaluation, plan and record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ Outcome = Literal["ready", "blocked", "guard is false", "target's guard is false
 
 @dataclass(frozen=True, slots=True)
 class TransitionTrigger:
-    """What set a transition off. `index` is that of the transition whose guard held; `source` is who asked for it."""
+    """Cause of a transition.
+
+    `index` is that of the transition whose guard held; `source` names the code that requested it.
+    """
 
     kind: TriggerKind
     index: int | None = None
@@ -24,31 +27,31 @@ class TransitionTrigger:
 
     @classmethod
     def initial(cls) -> TransitionTrigger:
-        """The conversation begins."""
+        """Return the trigger of the first phase."""
         return cls("initial")
 
     @classmethod
     def guard(cls, index: int) -> TransitionTrigger:
-        """A transition's guard held."""
+        """Return the trigger of a transition whose guard held."""
         return cls("guard", index)
 
     @classmethod
     def programmatic(cls, source: str, reason: str = "") -> TransitionTrigger:
-        """The agent's code asked for it."""
+        """Return the trigger of a request by the agent's code."""
         return cls("programmatic", source=source, reason=reason)
 
     @classmethod
     def operator(cls, reason: str = "") -> TransitionTrigger:
-        """The operator moved the conversation."""
+        """Return the trigger of a request by the operator."""
         return cls("operator", source="operator", reason=reason)
 
     @classmethod
     def restored(cls) -> TransitionTrigger:
-        """A kept session goes on where it stood."""
+        """Return the trigger of a session that was restored."""
         return cls("restored")
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON, without what is empty."""
+        """Return JSON without empty fields."""
         tree: dict[str, Any] = {"kind": self.kind}
         if self.index is not None:
             tree["index"] = self.index
@@ -61,9 +64,10 @@ class TransitionTrigger:
 
 @dataclass(frozen=True, slots=True)
 class PhaseTransition:
-    """A transition that was made: its turn, its time `at` (seconds, monotonic), and how long the old phase lasted.
+    """Record of a transition.
 
-    `from_phase` is "" for the first. `explanation` is the decision's, None where no guard was asked.
+    `at` is its time in monotonic seconds, `seconds_in_phase` the duration of the old phase. `from_phase` is "" for the
+    first. `explanation` is that of the guard, None when no guard decided.
     """
 
     from_phase: str
@@ -76,7 +80,7 @@ class PhaseTransition:
     seconds_in_phase: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON, without the explanation."""
+        """Return JSON without the explanation."""
         return {
             "from": self.from_phase,
             "to": self.to_phase,
@@ -89,7 +93,7 @@ class PhaseTransition:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PhaseTransition:
-        """Read `to_json`; raises `KeyError` or `TypeError` for anything else."""
+        """Read the result of `to_json`; raise `KeyError` or `TypeError` otherwise."""
         return cls(
             data["from"],
             data["to"],
@@ -102,8 +106,11 @@ class PhaseTransition:
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
-    """One transition that was looked at. `missing` are the keys its target requires that are not set."""
+class ConsideredTransition:
+    """A transition that was evaluated.
+
+    `missing` are the keys that its target requires and that are not set.
+    """
 
     index: int
     to: str
@@ -115,13 +122,13 @@ class Considered:
 
     @property
     def explanation(self) -> Explanation:
-        """The decision on this transition as one tree."""
+        """Decision on this transition as one tree."""
         parts = (self.guard,) if self.target_guard is None else (self.guard, self.target_guard)
         problem = f"{self.to} requires {', '.join(self.missing)}" if self.missing else ""
         return Explanation(f"to {self.to}", self.outcome == "ready", children=parts, problem=problem)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON, without what is empty."""
+        """Return JSON without empty fields."""
         tree: dict[str, Any] = {
             "index": self.index,
             "to": self.to,
@@ -138,45 +145,45 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class TransitionEvaluation:
-    """What the current phase's transitions decide now.
+    """Decision of the current phase's transitions.
 
     `ready`: go to `target`. `blocked`: run `preparations`, which may fill `missing`, and evaluate again. `none`: stay.
-    `considered` holds every transition that was looked at, in order; those after the decisive one were not.
+    `considered` holds every transition that was evaluated, in order, up to the decisive one.
     """
 
     kind: Literal["ready", "blocked", "none"]
     phase: str
-    considered: tuple[Considered, ...] = ()
+    considered: tuple[ConsideredTransition, ...] = ()
     preparations: tuple[PhasePreparation, ...] = ()
 
     @property
-    def chosen(self) -> Considered | None:
-        """The decisive transition, None when none is."""
+    def chosen(self) -> ConsideredTransition | None:
+        """Decisive transition, or None."""
         return None if self.kind == "none" else self.considered[-1]
 
     @property
     def target(self) -> str:
-        """Where it leads; "" for nowhere."""
+        """Target of the decisive transition, or ""."""
         return "" if self.kind == "none" else self.considered[-1].to
 
     @property
     def index(self) -> int | None:
-        """The decisive transition's place in the phase."""
+        """Index of the decisive transition in the phase, or None."""
         return None if self.kind == "none" else self.considered[-1].index
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Keys the target requires that are not set."""
+        """Keys that the target requires and that are not set."""
         return () if self.kind == "none" else self.considered[-1].missing
 
     @property
     def explanation(self) -> Explanation:
-        """The whole decision as one tree."""
+        """Whole decision as one tree."""
         children = tuple(item.explanation for item in self.considered)
         return Explanation(f"leave {self.phase}", self.kind == "ready", children=children)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return JSON."""
         return {
             "kind": self.kind,
             "phase": self.phase,
@@ -188,7 +195,7 @@ class TransitionEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class RunExit:
-    """Run the old phase's `on_exit`."""
+    """Step: run the old phase's `on_exit`."""
 
     phase: Phase
     run: Hook
@@ -196,28 +203,28 @@ class RunExit:
 
 @dataclass(frozen=True, slots=True)
 class MakeCurrent:
-    """Call `machine.commit(plan, now)`: from here on the new phase is the current one."""
+    """Step: call `machine.commit(plan, now)`, which makes the new phase current."""
 
     phase: Phase
 
 
 @dataclass(frozen=True, slots=True)
 class ClearKeys:
-    """Remove these keys."""
+    """Step: remove these keys."""
 
     keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class NotePresented:
-    """Set these keys to true."""
+class MarkPresented:
+    """Step: set these keys to true."""
 
     keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnter:
-    """Run the new phase's `on_enter`."""
+    """Step: run the new phase's `on_enter`."""
 
     phase: Phase
     run: Hook
@@ -225,25 +232,31 @@ class RunEnter:
 
 @dataclass(frozen=True, slots=True)
 class ResolveInstruction:
-    """Call `machine.resolve(state)`, and `machine.describe_navigation(state)` before modifiers are rendered."""
+    """Step: call `machine.resolve(state)`.
+
+    Call `machine.describe_navigation(state)` before modifiers are rendered, since they may read it.
+    """
 
     phase: Phase
 
 
 @dataclass(frozen=True, slots=True)
 class GatherContext:
-    """Take the text, or run the function with the state and the transcript's last turns."""
+    """Step: take the text, or call the function of state and last turns for it."""
 
     phase: Phase
     source: str | ContextHook
 
 
-Step: TypeAlias = RunExit | MakeCurrent | ClearKeys | NotePresented | RunEnter | ResolveInstruction | GatherContext
+Step: TypeAlias = RunExit | MakeCurrent | ClearKeys | MarkPresented | RunEnter | ResolveInstruction | GatherContext
 
 
 @dataclass(frozen=True, slots=True)
 class TransitionPlan:
-    """What is to be done for a transition, in order; a step that fails stops nothing. `from_phase` may be ""."""
+    """Steps of a transition, in order; later steps run also when one fails.
+
+    `from_phase` is "" for the first transition.
+    """
 
     from_phase: str
     to_phase: Phase
@@ -256,7 +269,10 @@ class TransitionPlan:
 
 @dataclass(frozen=True, slots=True)
 class TransitionResult:
-    """A finished transition: the phase's instruction, lines of context for the model, and whether it speaks first."""
+    """A finished transition with the instruction and context for the model.
+
+    With `prompt`, the model speaks first.
+    """
 
     transition: PhaseTransition
     instruction: str

@@ -162,7 +162,7 @@ class Orchestrator:
             reconnect=body.reconnect,
             prompt_armed=lambda: self.react(PromptArmed()),
         )
-        means.writer.on_instruction = self.steersman.steering.carried
+        means.writer.on_instruction = self.steersman.steering.confirm_setup
         self.signals = SessionSignals(self.state, clock.now, self.transcript_now)
         self.fast = EventObserver(self, definition)
         self.agents = BackgroundAgentDispatcher(

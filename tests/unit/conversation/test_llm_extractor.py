@@ -14,11 +14,11 @@ from pydantic import BaseModel, Field, RootModel, field_validator, model_validat
 
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.conversation import extraction as ex
-from gemini_live_runtime.conversation.extraction import Extracted, Refusal
+from gemini_live_runtime.conversation.answer_schema import MAX_REFUSED, answer_schema_of
+from gemini_live_runtime.conversation.extraction import ExtractedFields, Refusal
 from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure, ExtractionResult, ExtractionRunner
 from gemini_live_runtime.conversation.llm_extractor import PROMPT, LlmExtractor, parse_answer
 from gemini_live_runtime.conversation.promotion import FieldPromotion
-from gemini_live_runtime.conversation.shape import MAX_REFUSED, shape_of
 from gemini_live_runtime.conversation.text_model import ScriptedTextModel
 from gemini_live_runtime.conversation.transcript import ToolCallSummary, TranscriptBuffer
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
@@ -50,8 +50,8 @@ def conversation(said: str = "a table for three") -> TranscriptBuffer:
     return transcript
 
 
-def extract(extractor: LlmExtractor, reply: str) -> Extracted:
-    async def go() -> Extracted:
+def extract(extractor: LlmExtractor, reply: str) -> ExtractedFields:
+    async def go() -> ExtractedFields:
         return await extractor.extract(conversation().window_with_current(3), ScriptedTextModel([reply]))
 
     return run_virtual(go())
@@ -69,7 +69,7 @@ def test_the_request_has_the_tool_calls_and_the_turn_that_is_going_on() -> None:
 
 
 def test_the_schema_keeps_descriptions_and_has_no_references_and_titles() -> None:
-    schema = LlmExtractor(Booking, prompt="Find the booking.").shape.schema
+    schema = LlmExtractor(Booking, prompt="Find the booking.").answer_schema.json_schema
     assert schema["description"] == "A table."
     assert schema["properties"]["guest"]["properties"]["name"]["description"] == "As the guest says it"
     assert "$" not in json.dumps(schema)
@@ -80,7 +80,7 @@ def test_a_field_may_be_called_title() -> None:
     class Book(BaseModel):
         title: str
 
-    assert shape_of(Book).schema["properties"] == {"title": {"type": "string"}}
+    assert answer_schema_of(Book).json_schema["properties"] == {"title": {"type": "string"}}
 
 
 def test_a_schema_that_contains_itself_is_refused() -> None:
@@ -147,11 +147,11 @@ def test_valid_fields_are_kept_when_others_are_refused() -> None:
 
 
 def test_what_the_answer_leaves_out_is_neither_found_nor_refused() -> None:
-    assert extract(LlmExtractor(Booking), '{"people": 3}') == Extracted({"people": 3})
+    assert extract(LlmExtractor(Booking), '{"people": 3}') == ExtractedFields({"people": 3})
 
 
 def test_a_null_for_a_field_that_knows_none_counts_as_left_out() -> None:
-    assert extract(LlmExtractor(Booking), '{"people": null, "guest": {"name": "Ann"}}') == Extracted(
+    assert extract(LlmExtractor(Booking), '{"people": null, "guest": {"name": "Ann"}}') == ExtractedFields(
         {"guest": {"name": "Ann"}}
     )
 
@@ -172,8 +172,8 @@ def test_validators_of_a_field_hold_when_other_fields_are_refused() -> None:
                 raise ValueError(f"{value} is no size")
             return value.lower()
 
-    assert shape_of(Order).read({"size": "S", "count": "x"}).fields == {"size": "s"}
-    found = shape_of(Order).read({"size": "\x1b[1m" + "X" * 300, "count": 1})
+    assert answer_schema_of(Order).read({"size": "S", "count": "x"}).fields == {"size": "s"}
+    found = answer_schema_of(Order).read({"size": "\x1b[1m" + "X" * 300, "count": 1})
     assert found.fields == {"count": 1}
     assert len(found.refused[0].reason) == 80
     assert "\x1b" not in found.refused[0].reason
@@ -190,10 +190,10 @@ def test_a_validator_of_the_whole_object_can_refuse_everything() -> None:
                 raise ValueError("it ends before it starts")
             return self
 
-    assert shape_of(Span).read({"start": 5, "end": 1}) == Extracted(
+    assert answer_schema_of(Span).read({"start": 5, "end": 1}) == ExtractedFields(
         {}, (Refusal("", "Value error, it ends before it starts"),)
     )
-    alone = shape_of(Span).read({"start": 5, "end": "x"})
+    alone = answer_schema_of(Span).read({"start": 5, "end": "x"})
     assert alone.fields == {}
     assert alone.refused[0].field == ""
 
@@ -202,13 +202,13 @@ def test_a_field_with_an_alias_is_asked_for_by_it_and_named_as_in_python() -> No
     class Person(BaseModel):
         first_name: str = Field(alias="firstName")
 
-    assert list(shape_of(Person).schema["properties"]) == ["firstName"]
-    assert shape_of(Person).read({"firstName": "Ann"}).fields == {"first_name": "Ann"}
-    assert shape_of(Person).read({"firstName": []}).refused[0].field == "first_name"
+    assert list(answer_schema_of(Person).json_schema["properties"]) == ["firstName"]
+    assert answer_schema_of(Person).read({"firstName": "Ann"}).fields == {"first_name": "Ann"}
+    assert answer_schema_of(Person).read({"firstName": []}).refused[0].field == "first_name"
 
 
 def test_the_number_of_refusals_is_bounded() -> None:
-    found = shape_of(Booking).read({f"f{number}": 1 for number in range(1000)})
+    found = answer_schema_of(Booking).read({f"f{number}": 1 for number in range(1000)})
     assert len(found.refused) == MAX_REFUSED
     assert found.refused[-1].reason == f"{1000 - MAX_REFUSED + 1} more fields were refused"
 
@@ -250,9 +250,9 @@ DISH: dict[str, Any] = {
     ],
 )
 def test_a_json_schema_is_checked_field_by_field(field: str, fits: Any, fails: Any, reason: str) -> None:
-    shape = shape_of(DISH)
+    shape = answer_schema_of(DISH)
     if field != "other":
-        assert shape.read({field: fits}) == Extracted({field: fits})
+        assert shape.read({field: fits}) == ExtractedFields({field: fits})
     assert shape.read({field: fails, "spice": "mild"} if field != "spice" else {field: fails}).refused == (
         Refusal(field, reason),
     )
@@ -260,22 +260,22 @@ def test_a_json_schema_is_checked_field_by_field(field: str, fits: Any, fails: A
 
 def test_a_keyword_that_is_not_checked_is_refused_at_once() -> None:
     with pytest.raises(AgentError, match="multipleOf"):
-        shape_of({"type": "object", "properties": {"n": {"type": "integer", "multipleOf": 3}}})
+        answer_schema_of({"type": "object", "properties": {"n": {"type": "integer", "multipleOf": 3}}})
     with pytest.raises(AgentError, match="type 'int'"):
-        shape_of({"type": "object", "properties": {"n": {"type": "int"}}})
+        answer_schema_of({"type": "object", "properties": {"n": {"type": "int"}}})
     with pytest.raises(AgentError, match="pattern"):
-        shape_of({"type": "object", "properties": {"n": {"pattern": "("}}})
+        answer_schema_of({"type": "object", "properties": {"n": {"pattern": "("}}})
 
 
 def test_what_describes_no_object_is_refused() -> None:
     with pytest.raises(AgentError, match="object"):
-        shape_of({"type": "array"})
+        answer_schema_of({"type": "array"})
     with pytest.raises(AgentError, match="object"):
-        shape_of(RootModel[list[int]])
+        answer_schema_of(RootModel[list[int]])
     with pytest.raises(AgentError, match="no schema"):
-        shape_of(3)  # type: ignore[arg-type]
+        answer_schema_of(3)  # type: ignore[arg-type]
     with pytest.raises(AgentError, match=r"not in \$defs"):
-        shape_of({"$ref": "#/$defs/nothing"})
+        answer_schema_of({"$ref": "#/$defs/nothing"})
 
 
 # -- settings

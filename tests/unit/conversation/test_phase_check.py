@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.conversation.instructions import InstructionModifier
-from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_all
+from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_faults
 from gemini_live_runtime.conversation.phases import Phase, PhasePreparation, Transition
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.terms import called_ok, key
@@ -176,7 +176,7 @@ def test_every_fault_is_named_at_once_a_line_each_with_its_place_and_remedy() ->
         [phase("a", "x", "a", tools="fly"), phase("c", needs="user:x")], "a", tools=(), producers=set()
     )
     with pytest.raises(AgentError) as caught:
-        raise_all(found)
+        raise_faults(found)
     title, *lines = str(caught.value).splitlines()
     assert title == f"The agent has {len(found)} faults:"
     assert len(lines) == len(found) == 6
@@ -185,12 +185,12 @@ def test_every_fault_is_named_at_once_a_line_each_with_its_place_and_remedy() ->
 
 
 def test_without_faults_nothing_is_raised() -> None:
-    raise_all([])
+    raise_faults([])
 
 
 def test_a_single_fault_is_told_as_one() -> None:
     with pytest.raises(AgentError, match=r"The agent cannot be used: a.py:1: No\. Yes\."):
-        raise_all([Fault("No", "a.py:1", "Yes")])
+        raise_faults([Fault("No", "a.py:1", "Yes")])
 
 
 names = st.sampled_from("abcde")

@@ -16,7 +16,7 @@ from gemini_live_runtime.conversation.transitions import (
     ClearKeys,
     GatherContext,
     MakeCurrent,
-    NotePresented,
+    MarkPresented,
     PhaseTransition,
     ResolveInstruction,
     RunEnter,
@@ -42,7 +42,7 @@ def carry_out(machine: PhaseMachine, plan: TransitionPlan, state: State, now: fl
             case ClearKeys(keys=keys):
                 for name in keys:
                     state.remove(name)
-            case NotePresented(keys=keys):
+            case MarkPresented(keys=keys):
                 for name in keys:
                     state.set(name, True)
             case ResolveInstruction():
@@ -318,7 +318,7 @@ def test_a_transition_leaves_makes_current_clears_presents_enters_resolves_and_g
     )
     plan = machine.follow(machine.evaluate(State()), 2)
     steps = [type(step) for step in plan.steps]
-    assert steps == [RunExit, MakeCurrent, ClearKeys, NotePresented, RunEnter, ResolveInstruction, GatherContext]
+    assert steps == [RunExit, MakeCurrent, ClearKeys, MarkPresented, RunEnter, ResolveInstruction, GatherContext]
 
 
 def test_the_old_phase_is_current_while_it_is_left_and_the_new_one_while_it_is_entered() -> None:

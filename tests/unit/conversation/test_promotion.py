@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.conversation.promotion import Decision, FieldPromotion, apply, promote
+from gemini_live_runtime.conversation.promotion import FieldPromotion, PromotionDecision, apply_decisions, promote
 from gemini_live_runtime.errors import AgentError, StateError
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.mutations import Origin
@@ -17,25 +17,25 @@ from gemini_live_runtime.state.values import MISSING
 keep_known, overwrite = FieldPromotion.keep_known, FieldPromotion.overwrite
 
 
-def decide(result: dict[str, Any], *rules: FieldPromotion, **values: Any) -> list[Decision]:
+def decide(result: dict[str, Any], *rules: FieldPromotion, **values: Any) -> list[PromotionDecision]:
     return promote(result, rules, State({name.replace("__", ":"): value for name, value in values.items()}), "Mood")
 
 
-def only(result: dict[str, Any], rule: FieldPromotion, **values: Any) -> Decision:
+def only(result: dict[str, Any], rule: FieldPromotion, **values: Any) -> PromotionDecision:
     (decision,) = decide(result, rule, **values)
     return decision
 
 
 def test_without_rules_each_field_goes_to_the_app_scope_over_what_is_there() -> None:
     state = State({"app:score": 1})
-    apply(promote({"score": 2, "mood": "sad"}, (), state, "Mood"), state)
+    apply_decisions(promote({"score": 2, "mood": "sad"}, (), state, "Mood"), state)
     assert state.snapshot() == {"app:score": 2, "app:mood": "sad"}
 
 
 def test_a_null_never_erases() -> None:
     state = State({"app:mood": "sad"})
     (decision,) = promote({"mood": None}, (), state, "Mood")
-    apply([decision], state)
+    apply_decisions([decision], state)
     assert (decision.accepted, decision.reason) == (False, "it is null, which says nothing")
     assert state["app:mood"] == "sad"
 
@@ -43,7 +43,7 @@ def test_a_null_never_erases() -> None:
 def test_with_any_rule_fields_without_one_are_not_promoted() -> None:
     state = State()
     decisions = promote({"mood": "sad", "score": 3}, (overwrite("mood").to("user:mood"),), state, "Mood")
-    apply(decisions, state)
+    apply_decisions(decisions, state)
     assert [decision.field for decision in decisions] == ["mood"]
     assert state.snapshot() == {"user:mood": "sad"}
 
@@ -126,7 +126,7 @@ def test_deciding_writes_nothing_and_applying_is_the_extractors_doing() -> None:
     state = State()
     decisions = promote({"mood": "sad"}, (), state, "Mood")
     assert state.get_raw("app:mood") is MISSING
-    apply(decisions, state)
+    apply_decisions(decisions, state)
     evidence = state.evidence("app:mood")
     assert evidence is not None
     assert (evidence.origin.kind, evidence.origin.name, evidence.origin.reason) == ("extractor", "Mood", "mood")
@@ -135,7 +135,9 @@ def test_deciding_writes_nothing_and_applying_is_the_extractors_doing() -> None:
 def test_applying_writes_all_or_nothing() -> None:
     state = State()
     with pytest.raises(StateError):
-        apply([Decision("a", "app:a", 1, True, ""), Decision("b", "nowhere:b", 1, True, "")], state)
+        apply_decisions(
+            [PromotionDecision("a", "app:a", 1, True, ""), PromotionDecision("b", "nowhere:b", 1, True, "")], state
+        )
     assert state.snapshot() == {}
 
 

@@ -20,7 +20,7 @@ def turn(**things: Any) -> SteeringInput:
 
 def tell(steering: Steering, **things: Any) -> SteeringOutput:
     output = steering.decide(turn(**things))
-    steering.sent(output)
+    steering.confirm(output)
     return output
 
 
@@ -82,7 +82,7 @@ def test_a_modifier_that_changes_on_a_quiet_turn_updates_the_instruction() -> No
 
 def test_what_the_setup_carried_counts_as_sent() -> None:
     steering = Steering(UPDATE)
-    steering.carried("Base.\n\nPhase.")
+    steering.confirm_setup("Base.\n\nPhase.")
     assert not steering.decide(turn(phase="Phase."))
     assert steering.instruction == "Base.\n\nPhase."
 
@@ -92,7 +92,7 @@ def test_what_failed_to_be_sent_is_decided_again() -> None:
     later = turn(phase="Phase.", modifiers=("One.",), tools=("a",), nudge="Ask.")
     first = steering.decide(later)
     assert steering.decide(later) == first
-    steering.sent(first)
+    steering.confirm(first)
     assert not steering.decide(later)
 
 
@@ -270,7 +270,7 @@ def test_a_model_that_hears_what_is_sent_always_knows_what_holds(
         output = steering.decide(now)
         if not delivered:
             continue
-        steering.sent(output)
+        steering.confirm(output)
         assert not steering.decide(now)
         instruction = instruction if output.instruction is None else output.instruction
         for line in output.context:

@@ -84,7 +84,7 @@ class GuardMonitor:
         if self._phase != machine.current:
             self._look_out()
         began = perf_counter()
-        ways, needs = [way.to_json() for way in machine.ways(state)], machine.needs(state)
+        ways, needs = [way.to_json() for way in machine.consider_transitions(state)], machine.needs(state)
         # What only the runtime decides takes no time to speak of, and must not depend on the machine.
         self._took = perf_counter() - began if self._any else 0.0
         if not same_value([machine.current, ways, needs], self._told):

@@ -11,7 +11,7 @@ from gemini_live_runtime.conversation.transitions import (
     ClearKeys,
     GatherContext,
     MakeCurrent,
-    NotePresented,
+    MarkPresented,
     PhaseTransition,
     ResolveInstruction,
     RunEnter,
@@ -148,7 +148,7 @@ class PhaseRunner:
                     with writing_as(entering):
                         for key in keys:
                             state.remove(key)
-                case NotePresented(keys):
+                case MarkPresented(keys):
                     with writing_as(entering):
                         for key in keys:
                             state.set(key, True)

@@ -85,20 +85,20 @@ class SteeringRunner:
 
     async def setup_instruction(self) -> str:
         """The instruction that a connection begins with."""
-        return self.steering.resolved(await self._input())
+        return self.steering.instruction_for(await self._input())
 
     def instruction_for_setup(self) -> str:
         """The same without asking callbacks again: what they said last stands. Called for each connection."""
         if self._writer.held is not None and self._unsaid:
             self._writer.send_context(self._unsaid, reason="phase entered")
             self._unsaid.clear()
-        return self.steering.resolved(self._as_it_stands())
+        return self.steering.instruction_for(self._as_it_stands())
 
     def connected(self, instruction: str, *, resumed: bool) -> None:
         """A connection carries `instruction`; the server knows what it was told before only when it resumed."""
         if not resumed:
             self.steering.forget()
-        self.steering.carried(instruction)
+        self.steering.confirm_setup(instruction)
 
     def entered(self, result: TransitionResult) -> None:
         """A phase was entered: what it says then is part of the next setup where it does not travel by itself."""
@@ -110,7 +110,7 @@ class SteeringRunner:
         now = await self._input(result, nudge)
         output = self.steering.decide(now)
         if not output and not self._unsaid and not self._prompt_owed:
-            self.steering.sent(output)
+            self.steering.confirm(output)
             return
         if not self._writer.live or (output.instruction is not None and not self._instruct(output, moment)):
             # Nothing is confirmed, so it is decided again next time; what a phase says on entering is said only once.
@@ -137,7 +137,7 @@ class SteeringRunner:
                 self._pending.extend(ContextNote(text, reason=reason) for text in context)
                 text = f"The model could not be given context: {error.message}"
                 self._emit(ev.Notice(level="warning", code="steering", text=text))
-        self.steering.sent(output)
+        self.steering.confirm(output)
         self._prompt_owed = False
         if prompt and moment != "tool":
             # While the model waits for a tool's answer, that answer makes it speak.

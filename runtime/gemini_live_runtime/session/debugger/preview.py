@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.conversation.phase_machine import PhaseMachine, explained
+from gemini_live_runtime.conversation.phase_machine import PhaseMachine, explain_guard
 from gemini_live_runtime.conversation.transitions import (
     ClearKeys,
-    Considered,
+    ConsideredTransition,
     GatherContext,
-    NotePresented,
+    MarkPresented,
     RunEnter,
     RunExit,
     TransitionEvaluation,
@@ -169,9 +169,9 @@ class PreviewScene:
         """What may become of the patterns as things stand."""
         return {item.name: item for item in self.patterns.forecast(self.state, self.agent_now)}
 
-    def ways(self) -> list[Considered]:
+    def ways(self) -> list[ConsideredTransition]:
         """How the ways out of the current phase stand."""
-        return [] if self.machine is None or not self.machine.entered else self.machine.ways(self.state)
+        return [] if self.machine is None or not self.machine.entered else self.machine.consider_transitions(self.state)
 
     def advance(self) -> str:
         """Take the transition that is due; the phase entered, "" for none."""
@@ -204,7 +204,7 @@ class PreviewScene:
                 if isinstance(step, ClearKeys):
                     for key in step.keys:
                         self.state.remove(key)
-                elif isinstance(step, NotePresented):
+                elif isinstance(step, MarkPresented):
                     for key in step.keys:
                         self.state.set(key, True)
         publish_phase(self.state, plan.to_phase)
@@ -277,7 +277,7 @@ def foresee_phase(scene: PreviewScene, name: str, command_id: str) -> ev.PhasePr
     plan = machine.transition_to(name, turn=scene.turn, by_operator=True)
     new = plan.to_phase
     missing = machine.missing(name, state)
-    guard = None if new.guard is None else explained(new.guard, state)
+    guard = None if new.guard is None else explain_guard(new.guard, state)
     ways = [way for way in scene.ways() if way.to == name]
     way = next((way for way in ways if way.outcome == "ready"), ways[0] if ways else None)
     clears = tuple(key for key in new.clear_on_enter if state.own(key) is not MISSING)

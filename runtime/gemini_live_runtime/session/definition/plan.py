@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from gemini_live_runtime.conversation.extraction import ExtractionSchedule, as_extractor
-from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_all
+from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_faults
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
@@ -149,7 +149,7 @@ def make_plan(definition: Definition) -> SessionPlan:
             # A rule or a callback that mentions a phase may enter it.
             reached_by_code=[phase.name for phase in definition.phases if phase.name in code],
         )
-    raise_all(list(dict.fromkeys(faults)))
+    raise_faults(list(dict.fromkeys(faults)))
     return SessionPlan(definition=original, declared=tools)
 
 

@@ -1,4 +1,4 @@
-"""The shape of what an extractor looks for: its JSON schema, and reading an answer field by field."""
+"""Check a text model's answers against a schema, field by field."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from pydantic import AliasChoices, AliasPath, BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from gemini_live_runtime.conversation.extraction import MAX_QUOTE, Extracted, Refusal
+from gemini_live_runtime.conversation.extraction import MAX_QUOTE, ExtractedFields, Refusal
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_schema import (
     ANNOTATIONS,
@@ -26,52 +26,56 @@ from gemini_live_runtime.json_schema import (
 from gemini_live_runtime.text import sanitise_line
 
 MAX_REFUSED = 32
-"""Refused fields that are told of one answer."""
+"""Refused fields that are reported of one answer."""
 
 
-class Shape(Protocol):
-    """What fields an answer has."""
+class AnswerSchema(Protocol):
+    """Fields of an answer."""
 
     @property
-    def schema(self) -> dict[str, Any]:
-        """Its JSON schema, without references."""
+    def json_schema(self) -> dict[str, Any]:
+        """JSON schema without references."""
         ...
 
-    def read(self, answer: dict[str, Any], /) -> Extracted:
-        """The fields that fit, as JSON values, and the others. A null that does not fit counts as left out."""
+    def read(self, answer: dict[str, Any], /) -> ExtractedFields:
+        """Return the fields that fit and the refused ones.
+
+        A null that does not fit counts as left out.
+        """
         ...
 
 
-def shape_of(schema: type[BaseModel] | Mapping[str, Any]) -> Shape:
-    """The shape that a pydantic model or a JSON schema describes; raises `AgentError` for one that cannot be used."""
+def answer_schema_of(schema: type[BaseModel] | Mapping[str, Any]) -> AnswerSchema:
+    """Return the schema of answers; raise `AgentError` for one that cannot be used."""
     if isinstance(schema, type) and issubclass(schema, BaseModel):
-        return ModelShape(schema)
+        return PydanticSchema(schema)
     if isinstance(schema, Mapping):
-        return SchemaShape(schema)
+        return JsonSchema(schema)
     raise AgentError(
         f"{schema!r:.80} is no schema", remedy="Give a pydantic model class or a JSON schema", field="schema"
     )
 
 
-class ModelShape:
-    """The fields of a pydantic model. Fields are named as in Python in what is read, by their alias in the schema.
+class PydanticSchema:
+    """Answers that fit a pydantic model.
 
-    Defaults are no findings: what the answer leaves out stays out. A validator of the whole object that refuses it,
-    or that cannot do without a field that was refused, refuses everything.
+    Results name fields as in Python, the JSON schema by their alias. Defaults are no findings: a field that the answer
+    leaves out stays out. A validator of the whole object that refuses it, or that needs a refused field, refuses
+    everything.
     """
 
-    __slots__ = ("_aliases", "_model", "_partial", "schema")
+    __slots__ = ("_aliases", "_model", "_partial", "json_schema")
 
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
         self._aliases = {alias: name for name, info in model.model_fields.items() for alias in _aliases(name, info)}
         try:
-            self.schema = _of_object(model.model_json_schema())
+            self.json_schema = _object_schema(model.model_json_schema())
             self._partial: type[BaseModel] = create_model(
                 model.__name__,
                 __base__=model,
                 __doc__=model.__doc__,
-                **{name: _left_out(info) for name, info in model.model_fields.items()},
+                **{name: _optional(info) for name, info in model.model_fields.items()},
             )
         except AgentError:
             raise
@@ -82,11 +86,11 @@ class ModelShape:
                 field="schema",
             ) from None
 
-    def read(self, answer: dict[str, Any], /) -> Extracted:
-        """The fields that fit the model."""
+    def read(self, answer: dict[str, Any], /) -> ExtractedFields:
+        """Return the fields that fit the model, and the refused ones."""
         allow_extra = self._model.model_config.get("extra") == "allow"
         refused = {
-            name: Refusal(quoted(name), "it is not in the schema")
+            name: Refusal(quote(name), "it is not in the schema")
             for name in answer
             if name not in self._aliases and not allow_extra
         }
@@ -100,8 +104,8 @@ class ModelShape:
                 name = str(fault["loc"][0])
                 if name in left and left.pop(name) is not None:
                     inner = ".".join(str(part) for part in fault["loc"][1:])
-                    reason = quoted(f"{inner}: {fault['msg']}" if inner else fault["msg"])
-                    refused[name] = Refusal(self._aliases.get(name, quoted(name)), reason)
+                    reason = quote(f"{inner}: {fault['msg']}" if inner else fault["msg"])
+                    refused[name] = Refusal(self._aliases.get(name, quote(name)), reason)
         except (Exception, SystemExit) as error:
             return _refused_whole(refused, f"{type(error).__name__}: {error}")
         try:
@@ -112,50 +116,53 @@ class ModelShape:
             return _refused_whole(refused, f"{type(error).__name__}: {error}")
 
 
-class SchemaShape:
-    """The properties of a JSON schema. Raises `AgentError` for keywords that are not checked here."""
+class JsonSchema:
+    """Answers that fit a JSON schema.
 
-    __slots__ = ("schema",)
+    Raises `AgentError` for keywords that are not checked here.
+    """
+
+    __slots__ = ("json_schema",)
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self.schema = _of_object(schema)
-        _check_keywords(self.schema)
+        self.json_schema = _object_schema(schema)
+        _check_keywords(self.json_schema)
 
-    def read(self, answer: dict[str, Any], /) -> Extracted:
-        """The fields that fit their property."""
-        properties = self.schema["properties"]
-        extra = self.schema.get("additionalProperties", False)
+    def read(self, answer: dict[str, Any], /) -> ExtractedFields:
+        """Return the fields that fit their property, and the refused ones."""
+        properties = self.json_schema["properties"]
+        extra = self.json_schema.get("additionalProperties", False)
         fields: dict[str, Any] = {}
         refused: dict[str, Refusal] = {}
         for name, value in answer.items():
             if name not in properties and extra is False:
-                refused[name] = Refusal(quoted(name), "it is not in the schema")
+                refused[name] = Refusal(quote(name), "it is not in the schema")
                 continue
             fault = next(faults(value, properties.get(name, extra)), None)
             if fault is None:
                 fields[name] = deepcopy(value)
             elif value is not None:
-                refused[name] = Refusal(quoted(name), quoted(_reason(fault)))
-        return Extracted(fields, _told(refused))
+                refused[name] = Refusal(quote(name), quote(_reason(fault)))
+        return ExtractedFields(fields, _bounded(refused))
 
 
-def quoted(text: str) -> str:
-    """`text` that may hold a model's words, sanitised and cut to `MAX_QUOTE` characters."""
+def quote(text: str) -> str:
+    """Return a model's text sanitised and cut to `MAX_QUOTE` characters."""
     return sanitise_line(text, MAX_QUOTE)
 
 
-def _of_object(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an inlined copy of an object's schema; raise `AgentError` for any other schema."""
+def _object_schema(described: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an inlined copy of an object's schema; raise `AgentError` otherwise."""
     try:
-        schema = inlined(given)
+        schema = inlined(described)
     except InliningError as error:
         if error.problem == "too-deep":
             raise AgentError("The schema is nested too deeply", remedy="Make it flatter", field="schema") from None
-        what, remedy = {
+        problem, remedy = {
             "recursive": ("refers to itself", "Use types that do not contain themselves"),
             "undefined": ("is not in $defs", "Add the definition to $defs"),
         }[error.problem]
-        raise AgentError(f"The schema's {error.reference!r:.60} {what}", remedy=remedy, field="schema") from None
+        raise AgentError(f"The schema's {error.reference!r:.60} {problem}", remedy=remedy, field="schema") from None
     if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
         raise AgentError(
             "The schema of an extractor does not describe an object with fields",
@@ -165,24 +172,24 @@ def _of_object(given: Mapping[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _extracted(model: type[BaseModel], values: dict[str, Any], refused: dict[str, Refusal]) -> Extracted:
+def _extracted(model: type[BaseModel], values: dict[str, Any], refused: dict[str, Refusal]) -> ExtractedFields:
     found = model.model_validate(values).model_dump(mode="json", exclude_unset=True, by_alias=False)
-    return Extracted(found, _told(refused))
+    return ExtractedFields(found, _bounded(refused))
 
 
-def _refused_whole(refused: dict[str, Refusal], reason: str) -> Extracted:
-    return Extracted({}, _told({"": Refusal("", quoted(reason)), **refused}))
+def _refused_whole(refused: dict[str, Refusal], reason: str) -> ExtractedFields:
+    return ExtractedFields({}, _bounded({"": Refusal("", quote(reason)), **refused}))
 
 
-def _told(refused: Mapping[str, Refusal]) -> tuple[Refusal, ...]:
-    told = tuple(refused.values())
-    if len(told) <= MAX_REFUSED:
-        return told
-    return (*told[: MAX_REFUSED - 1], Refusal("", f"{len(told) - MAX_REFUSED + 1} more fields were refused"))
+def _bounded(refused: Mapping[str, Refusal]) -> tuple[Refusal, ...]:
+    listed = tuple(refused.values())
+    if len(listed) <= MAX_REFUSED:
+        return listed
+    return (*listed[: MAX_REFUSED - 1], Refusal("", f"{len(listed) - MAX_REFUSED + 1} more fields were refused"))
 
 
-def _left_out(info: FieldInfo) -> Any:
-    """The same field, which may be absent."""
+def _optional(info: FieldInfo) -> Any:
+    """Return the same field, which may be absent."""
     copy = deepcopy(info)
     copy.default, copy.default_factory, copy.validate_default = None, None, False
     return (info.annotation, copy)
