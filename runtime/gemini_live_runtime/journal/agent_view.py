@@ -1,7 +1,7 @@
-"""What an agent's mind looks like in a view: state, phases, guards, watchers, tools, turns and the timeline.
+"""Plain data of an agent: state, phases, guards, watchers, tools, turns, timeline.
 
 Items are frozen and replaced, never changed, so that views can share them. Values, keys and explanation trees are kept
-as ASCII JSON text: everything is there, and nothing in it is obeyed by a terminal; the other texts are sanitised.
+as ASCII JSON text ("packed"): nothing is lost, and a terminal obeys nothing in it. The other texts are sanitised.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 from gemini_live_runtime.records import record
 
 MAX_KEYS = 5000
-"""State keys shown; further ones are counted in `keys_beyond`."""
+"""State keys in a view; further ones are counted in `keys_beyond`."""
 
 MAX_REMOVED = 1000
-"""Removed keys whose remover is remembered, those that were removed last."""
+"""Removed keys in a view, the last ones."""
 
 MAX_PATH = 500
 MAX_TOOLS = 500
@@ -27,18 +27,18 @@ MAX_SPANS = 4000
 MAX_TICKS = 4000
 MAX_MARKS = 1000
 MAX_NUMBERS = 32
-"""Numbers kept of a key's history, and of a watcher's distances."""
+"""Last numbers kept of a key's values, and of a watcher's shares."""
 
 MAX_JSON = 100_000
-"""Characters of one value or tree; a longer one is replaced by a note, the event has it whole."""
+"""Characters of one value or tree; a note replaces a longer one, the event has it whole."""
 
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 def pack(value: Any) -> str:
-    """`value` as ASCII JSON text, or a note in its place when it is too long."""
+    """Return `value` as ASCII JSON text, or a note when it is longer than `MAX_JSON`."""
     kind = type(value)
-    if kind is int:  # most values are: an encoder of their own would take ten times as long
+    if kind is int:  # the most frequent type, and the JSON encoder takes ten times as long
         text = int.__repr__(value)
     elif kind is bool:
         return "true" if value else "false"
@@ -48,26 +48,30 @@ def pack(value: Any) -> str:
 
 
 def unpack(text: str) -> Any:
-    """The value of a packed text; None for ""."""
+    """Return the value of a packed text; None for ""."""
     return json.loads(text) if text else None
 
 
 def plain_key(key: str) -> str:
-    """A key as the views' dictionaries spell it: what is not plain ASCII is escaped. `real_key` reverses it."""
+    """Escape a key for the views' dictionaries: other than plain ASCII as in JSON.
+
+    `real_key` reverses it.
+    """
     return key if key.isascii() and key.isprintable() and '"' not in key and "\\" not in key else _encode(key)[1:-1]
 
 
 def real_key(key: str) -> str:
-    """The key that `plain_key` spelled."""
+    """Return the key that `plain_key` escaped."""
     return str(json.loads(f'"{key}"')) if "\\" in key else key
 
 
 @record
 class KeyCell:
-    """One key of state. `value` and `was` are packed, `was` is "" where there was none; `text` is fit to show.
+    """Key of state with its value.
 
-    `kind` is `text`, `number`, `bool`, `null`, `list` or `object`. `seq` is the event that wrote it, `changes` counts
-    them, `numbers` are the last numeric values, oldest first.
+    `value` and `was` (the value before, "" for none) are packed; `text` is the value sanitised on one line. `kind` is
+    `text`, `number`, `bool`, `null`, `list` or `object`. `seq` is the event that wrote it, `changes` counts writes,
+    `numbers` are the last numeric values, oldest first.
     """
 
     value: str
@@ -86,7 +90,7 @@ class KeyCell:
 
 @record
 class Removal:
-    """Who removed a key, by event `seq`."""
+    """Removal of a key by event `seq`, with its writer."""
 
     origin: str
     by: str
@@ -98,7 +102,10 @@ class Removal:
 
 @record
 class PhaseVisit:
-    """A phase that was entered by event `seq`; `seconds` is how long it lasted, None while it does."""
+    """Stay in a phase, entered by event `seq`.
+
+    `seconds` is how long it lasted, None for the current phase.
+    """
 
     phase: str
     t: float
@@ -111,7 +118,7 @@ class PhaseVisit:
 
 @record
 class Need:
-    """Something that a phase is there to find out; `by` is who wrote it."""
+    """Key that a phase has to find out; `by` is its writer."""
 
     key: str
     label: str
@@ -121,7 +128,10 @@ class Need:
 
 @record
 class TransitionStatus:
-    """A way out of the current phase. `guard` and `target_guard` are packed explanations, "" for none."""
+    """Status of a transition from the current phase.
+
+    `guard` and `target_guard` are packed explanations, "" for none.
+    """
 
     to: str
     outcome: str
@@ -133,9 +143,10 @@ class TransitionStatus:
 
 @record
 class WatcherCard:
-    """A watcher. `last` is what it saw when it fired, `miss` why it did not the last time it was looked at.
+    """Watcher with its counts and its last result.
 
-    `share` says how near it came, 0 to 1, None where that is no question of numbers; `shares` are the last ones.
+    `last` is what it saw when it fired last, `miss` why it did not when it was evaluated last. `share` says how near it
+    came, 0 to 1, None without a numeric threshold; `shares` are the last ones.
     """
 
     name: str
@@ -155,10 +166,10 @@ class WatcherCard:
     share: float | None = None
     shares: tuple[float, ...] = ()
 
-    # `replace` takes many times as long, and a turn may have a hundred of these.
+    # Spelled out, since `dataclasses.replace` takes many times as long and a turn may have a hundred of these.
 
     def after_firing(self, saw: str, t: float, seq: int) -> WatcherCard:
-        """The card after event `seq`, at which it fired."""
+        """Return the card after event `seq`, at which the watcher fired."""
         return WatcherCard(
             self.name,
             self.when,
@@ -179,7 +190,7 @@ class WatcherCard:
         )
 
     def after_missing(self, why: str, t: float, seq: int, share: float | None) -> WatcherCard:
-        """The card after event `seq`, at which it did not fire."""
+        """Return the card after event `seq`, at which the watcher did not fire."""
         return WatcherCard(
             self.name,
             self.when,
@@ -202,7 +213,7 @@ class WatcherCard:
 
 @record
 class PatternCard:
-    """A temporal pattern and how far it has come."""
+    """Temporal pattern with its progress."""
 
     name: str
     when: str = ""
@@ -217,7 +228,10 @@ class PatternCard:
 
 @record
 class ToolRun:
-    """One call. `args` and `result` are packed; `end` is when it was answered, None while it runs."""
+    """Tool call.
+
+    `args` and `result` are packed; `end` is the session time of its answer, None while it runs.
+    """
 
     name: str
     args: str
@@ -235,7 +249,7 @@ class ToolRun:
 
 @record
 class TurnCard:
-    """One turn. `stage_names` and `stage_ms` belong together, in order; `end` is None while it goes on."""
+    """Turn with its latency and tokens; `end` is None while it goes on."""
 
     turn: int
     t: float
@@ -253,13 +267,16 @@ class TurnCard:
 
     @property
     def stages(self) -> dict[str, float | None]:
-        """Milliseconds of each stage, None where it was not measured."""
+        """Milliseconds by name of stage, None where not measured."""
         return dict(zip(self.stage_names, self.stage_ms, strict=False))
 
 
 @record
 class Span:
-    """Somebody's sound on the timeline: `user` or `model`. `end` is None while it goes on; `cut`: interrupted."""
+    """Voice on the timeline, on the lane `user` or `model`.
+
+    `end` is None while it goes on; `cut`: interrupted.
+    """
 
     lane: str
     t: float
@@ -270,7 +287,7 @@ class Span:
 
 @record
 class Tick:
-    """A moment on the timeline: `watch`, `typed`, `refused`, `fault` or `held`."""
+    """Moment on the lane `watch`, `typed`, `refused`, `fault` or `held`."""
 
     lane: str
     t: float
@@ -280,7 +297,7 @@ class Tick:
 
 @record
 class Mark:
-    """The operator's mark, set by event `seq` for the moment `t` after event `of`."""
+    """Mark of the operator, set by event `seq` for the moment `t` after event `of`."""
 
     t: float
     seq: int
@@ -290,7 +307,7 @@ class Mark:
 
 @record
 class Breakpoint:
-    """Where the agent is to be held."""
+    """Breakpoint with the number of its hits."""
 
     id: str
     kind: str
@@ -301,7 +318,11 @@ class Breakpoint:
 
 @record
 class Hold:
-    """The agent is held since `t`; `of` is the event that set it off, `explanation` packed, `next` what waits first."""
+    """Hold of the agent since `t`.
+
+    `of` is the event that caused it, `explanation` packed. `answers` of tools and `steps` of decision wait, `next`
+    first.
+    """
 
     by: str
     at: str
@@ -316,10 +337,11 @@ class Hold:
 
 @dataclass(slots=True)
 class AgentView:
-    """Everything a display knows about an agent's mind. `shape` is the packed `agent.described`, "" before it came.
+    """State of an agent at one event, as displays show it.
 
-    `keys` and `removed` are by `plain_key`, in the order in which they were first written, or removed last; a key is in
-    one of them only. `state_density` counts changes by second.
+    `shape` is the packed `agent.described`, "" before it came. `keys` and `removed` are by `plain_key`, in the order in
+    which they were first written, or removed last; a key is in one of them only. `state_density` counts changes by
+    second. `ways` are the transitions from the current phase.
     """
 
     shape: str = ""
@@ -333,10 +355,10 @@ class AgentView:
     needs: tuple[Need, ...] = ()
     ways: tuple[TransitionStatus, ...] = ()
     allowed: tuple[str, ...] | None = None
-    """Tools that the phase allows; None is all."""
+    """Names of the tools that the phase allows; None is all."""
     terminal: bool = False
     blocked: str = ""
-    """What the last refused transition waits for."""
+    """Requirement that the last blocked transition waits for."""
     watchers: dict[str, WatcherCard] = field(default_factory=dict)
     patterns: dict[str, PatternCard] = field(default_factory=dict)
     tools: dict[str, ToolRun] = field(default_factory=dict)
@@ -351,17 +373,20 @@ class AgentView:
     undo: int = 0
     redo: int = 0
     dropped: int = 0
-    """Events that slow readers lost."""
+    """Number of events that slow subscribers lost."""
 
     def copy(self) -> AgentView:
-        """An equal view that later events do not change: lists and dicts are copied, the frozen items shared."""
+        """Return an equal view that later events do not change.
+
+        Lists and dicts are copied, their frozen items shared.
+        """
         other = copy.copy(self)
         for name in _CONTAINERS:
             setattr(other, name, getattr(self, name).copy())
         return other
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object from which `from_json` restores an equal view."""
+        """Return a JSON object from which `from_json` restores an equal view."""
         value: dict[str, Any] = {}
         for name in _FIELDS:
             item = getattr(self, name)
@@ -376,17 +401,23 @@ class AgentView:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> AgentView:
-        """Restore a view; fields this version does not know are ignored, missing ones take their defaults."""
+        """Restore a view: unknown fields are ignored, missing ones get their defaults."""
         agent = cls()
         for name, item in value.items():
             if name not in _FIELDS:
                 continue
-            made = _ITEMS.get(name)
+            cls_of_item = _ITEMS.get(name)
             if name in _DICTS:
                 key_of = int if name in ("turns", "state_density") else str
-                item = {key_of(key): _made(made, entry) if made else entry for key, entry in item.items()}
-            elif made is not None and item is not None:
-                item = _made(made, item) if name == "held" else [_made(made, entry) for entry in item]
+                item = {
+                    key_of(key): _restored(cls_of_item, entry) if cls_of_item else entry for key, entry in item.items()
+                }
+            elif cls_of_item is not None and item is not None:
+                item = (
+                    _restored(cls_of_item, item)
+                    if name == "held"
+                    else [_restored(cls_of_item, entry) for entry in item]
+                )
             if name in _TUPLES and item is not None:
                 item = tuple(item)
             setattr(agent, name, item)
@@ -422,7 +453,7 @@ def _flat(item: Any) -> dict[str, Any]:
     return {name: getattr(item, name) for name in _ITEM_FIELDS[type(item)]}
 
 
-def _made(cls: type[Any], value: Mapping[str, Any]) -> Any:
+def _restored(cls: type[Any], value: Mapping[str, Any]) -> Any:
     known = {name: value[name] for name in _ITEM_FIELDS[cls] if name in value}
     for name, item in known.items():
         if isinstance(item, list):

@@ -1,8 +1,8 @@
-"""The recorded sessions as a list: what one wants to know of each, quickly, and what its last lines were.
+"""List the recorded sessions with a summary of each, and preview their last lines.
 
-Looking through a session's events takes time, so what was found is kept beside the sessions, in `.catalog.json`. It is
-used for a file only while its size, its times and its inode are those that were looked at; a file that changed a moment
-ago is looked at again. Every string here is sanitised and ready to show.
+Summarising a session reads its whole journal, so summaries are cached beside the sessions, in `.catalog.json`. A cached
+summary is valid while the journal's size, times and inode are unchanged; that of a file that changed within the last
+`_FRESH_S` is not cached. Every string here is sanitised and ready to show.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError, UsageError
-from gemini_live_runtime.journal.retention import is_running, regular_size, session_folders, track_files
-from gemini_live_runtime.journal.session_summary import EVENTS, SessionSummary, number, summarise
+from gemini_live_runtime.journal.lines import EVENTS_FILE
+from gemini_live_runtime.journal.retention import is_running, modified_at, regular_size, session_folders, track_files
+from gemini_live_runtime.journal.session_summary import SessionSummary, number, summarise
 from gemini_live_runtime.text import sanitise_line
 
 CACHE_FILE = ".catalog.json"
@@ -30,7 +31,10 @@ LONGEST_TITLE = 120
 
 _CACHE_VERSION = 1
 _FRESH_S = 2.0
-"""A file may change twice within one tick of the file system's clock: what is newer than this is not kept."""
+"""Age in seconds from which a journal's summary is cached.
+
+A file may change twice within one tick of the file system's clock, without a change of its times.
+"""
 
 _PREVIEW_BYTES = (256 * 1024, 8 * 1024 * 1024)
 _NOT_TALK = ("state: ", "log: ")
@@ -38,28 +42,31 @@ _NOT_TALK = ("state: ", "log: ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry(SessionSummary):
-    """One recorded session. Sizes are bytes; `ended` is also `running`, or `broken off` when the engine died."""
+    """Recorded session; sizes are bytes.
+
+    `ended` is also `running`, or `broken off` when the engine died.
+    """
 
     id: str
     title: str
     audio_bytes: int
     total_bytes: int
     deleted_at: float | None = None
-    """When it was put into the trash, in Unix seconds; None for one that was not."""
+    """Unix time at which it was moved to the trash; None for one that was not."""
 
     @property
     def name(self) -> str:
-        """What to call it: its title, else its agent."""
+        """Title of the session, else its agent."""
         return self.title or self.agent or "?"
 
     @property
     def running(self) -> bool:
-        """Whether an engine still writes it."""
+        """True when an engine still writes it."""
         return self.ended == "running"
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What stands out, in words."""
+        """Words for what is unusual about it, such as `errors`."""
         if self.problem:
             return ("unreadable",)
         words = []
@@ -77,9 +84,9 @@ class Entry(SessionSummary):
 
 
 def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[Entry]:
-    """Every session in a folder of sessions, newest first; what cannot be read is there with its `problem`.
+    """Return all sessions under `root`, newest first.
 
-    `wall` is the time by which files were written, in Unix seconds.
+    A session that cannot be read is listed with its `problem`. `wall` is the clock of file times, in Unix seconds.
     """
     cache = _read_cache(root)
     found: dict[str, tuple[tuple[int, ...], SessionSummary]] = {}
@@ -87,7 +94,7 @@ def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[E
     fresh = False
     for folder in session_folders(root):
         try:
-            info = (folder / EVENTS).lstat()
+            info = (folder / EVENTS_FILE).lstat()
         except OSError:
             continue
         stamp = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
@@ -106,12 +113,15 @@ def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[E
 
 
 def entry_of(folder: Path) -> Entry:
-    """One session's entry, read anew."""
-    return _entry(folder, summarise(folder), _modified(folder / EVENTS))
+    """Return one session's entry, without the cache."""
+    return _entry(folder, summarise(folder), modified_at(folder / EVENTS_FILE))
 
 
 def matches(entry: Entry, text: str) -> bool:
-    """Whether every word of `text` is found in what the list shows of a session; upper and lower case are one."""
+    """Return True when a session's shown fields contain every word of `text`.
+
+    Ignores case.
+    """
     hay = " ".join(
         (entry.id, entry.title, entry.agent, entry.model, entry.backend, entry.phase, entry.ended, *entry.flags)
     ).casefold()
@@ -122,7 +132,7 @@ def matches(entry: Entry, text: str) -> bool:
 
 
 def rename(folder: Path, title: str) -> str:
-    """Give a session a title, or take it away with ""; the title as it is kept. The journal is not touched.
+    """Set a session's title, or remove it with "", and return it sanitised.
 
     Raises `UsageError` for a title that is too long and `JournalError` when it cannot be written.
     """
@@ -145,13 +155,13 @@ def rename(folder: Path, title: str) -> str:
 
 
 def title_of(folder: Path) -> str:
-    """The title that a session was given; "" for none."""
+    """Return a session's title; "" for none."""
     value = small_object(folder / TITLE_FILE).get("title")
     return sanitise_line(value, LONGEST_TITLE) if isinstance(value, str) else ""
 
 
 def small_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a small file of ours; {} when there is none that can be read."""
+    """Return the JSON object in a file of at most 64 KiB; {} for anything else."""
     try:
         size = regular_size(path)
         if size is None or size > 64 * 1024:
@@ -185,14 +195,7 @@ def _entry(folder: Path, summary: SessionSummary, modified: float) -> Entry:
     )
 
 
-def _modified(path: Path) -> float:
-    try:
-        return path.lstat().st_mtime
-    except OSError:
-        return 0.0
-
-
-# -- what was found before -------------------------------------------------------------------------------------------
+# -- cache -----------------------------------------------------------------------------------------------------------
 
 _Known = dict[str, tuple[tuple[int, ...], SessionSummary]]
 
@@ -236,7 +239,7 @@ def _fits(values: Mapping[str, Any]) -> bool:
 
 def _write_cache(root: Path, found: _Known) -> None:
     sessions = {name: [list(stamp), asdict(summary)] for name, (stamp, summary) in found.items()}
-    # It only saves time: a disk that does not take it is no reason to fail.
+    # The cache only saves time: a disk that refuses it is no reason to fail.
     with contextlib.suppress(OSError, ValueError):
         if sessions or (root / CACHE_FILE).exists():
             paths.write_private(root / CACHE_FILE, {"version": _CACHE_VERSION, "sessions": sessions})
@@ -246,12 +249,12 @@ def _write_cache(root: Path, found: _Known) -> None:
 
 
 def preview(folder: Path, count: int = 20) -> list[str]:
-    """The last `count` lines of a session's conversation, as plain lines; [] when nothing can be read.
+    """Return the last `count` lines of a session's conversation; [] when unreadable.
 
-    Only the end of a long file is read, and what the connection did meanwhile is left out.
+    Reads only the end of a long file, and leaves out the connection's states and log lines.
     """
     for limit in _PREVIEW_BYTES:
-        lines, whole = _last_lines(folder / EVENTS, limit)
+        lines, whole = _last_lines(folder / EVENTS_FILE, limit)
         if whole or len(lines) >= count:
             break
     return lines[-count:]

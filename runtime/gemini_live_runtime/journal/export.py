@@ -1,8 +1,7 @@
-"""Exporting a recorded session, finished or still being written: which part of it, with what taken out, to which files.
+"""Export a recorded session, finished or still being written, to files.
 
-Without being told otherwise an export is redacted, see `redaction`. Voices cannot be, so sound is exported only where
-redaction was turned off. Files are readable by their owner alone, appear whole or not at all, and take the place of
-another one only where that is asked for.
+By default an export is redacted, see `redaction`. Voices cannot be, so sound is exported only with redaction off. Files
+are readable by their owner alone, appear whole or not at all, and replace an existing one only with `force`.
 """
 
 from __future__ import annotations
@@ -23,9 +22,10 @@ NO_SOUND_REDACTED = "Voices cannot be redacted, so sound is not exported"
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What was written. `redacted` counts the places that were blanked, None without redaction.
+    """Result of an export.
 
-    `problems` counts lines of the journal that could not be read and are missing.
+    `redacted` counts the replaced places, None without redaction; `problems` counts lines of the journal that could
+    not be read and are missing.
     """
 
     files: tuple[Path, ...]
@@ -42,13 +42,13 @@ def export(
     redact: bool = True,
     force: bool = False,
 ) -> ExportResult:
-    """Export the session at `path` (its folder or events file) into `folder`, a file for each of `formats`.
+    """Export the session at `path` into `folder`, one file for each of `formats`.
 
-    Raises `UsageError` with a sentence for a range that is not there, sound under redaction, or a file that exists;
-    `JournalError` for a session that cannot be read, sound that was not recorded, or a disk that does not take it.
+    `path` is the session's folder or its journal. Raises `UsageError` for an empty range, sound under redaction, or a
+    file that exists; `JournalError` for a session that cannot be read, sound that was not recorded, or a failing disk.
     """
     if not formats:
-        raise UsageError("There is nothing to export", remedy=f"Choose among {', '.join(FORMATS)}", field="format")
+        raise UsageError("No format to export to", remedy=f"Choose among {', '.join(FORMATS)}", field="format")
     check_formats(formats, redact=redact)
     material = ExportSource(path, redact=redact, wanted=wanted or Range())
     targets = [(fmt, folder / target_name(material, fmt)) for fmt in dict.fromkeys(formats)]
@@ -58,7 +58,7 @@ def export(
                 f"{target} exists", remedy="Choose another folder, or replace it with --force", field="to"
             )
     contents = [pieces(material, fmt) for fmt, _ in targets]
-    # Whether there is sound shows with its first piece: before anything is written.
+    # Sound that was not recorded shows with the first piece: fail before any file is written.
     begun = [next(content) if fmt in SOUND else b"" for (fmt, _), content in zip(targets, contents, strict=True)]
     try:
         if not folder.is_dir():
@@ -81,12 +81,12 @@ def export(
 
 
 def folder_of(text: str) -> Path:
-    """The folder that somebody wrote, with `~` for a home; raises `UsageError` for one that cannot be."""
+    """Return the path of a folder as typed, with `~` expanded; raises `UsageError`."""
     try:
         return Path(text.replace("\x00", "")).expanduser()
     except RuntimeError:
         raise UsageError(
-            f"{text[:60]!r} is nobody's home folder", remedy="Write the folder in full", field="to"
+            f"{text[:60]!r} is no user's home folder", remedy="Write the folder in full", field="to"
         ) from None
 
 
@@ -100,12 +100,15 @@ def check_formats(formats: Sequence[Format], *, redact: bool) -> None:
 
 
 def target_name(material: ExportSource, fmt: Format) -> str:
-    """The name of the file of a format."""
+    """Return the name of the file for a format."""
     return f"{material.name}{material.window.suffix}{ENDINGS[fmt]}"
 
 
 def pieces(material: ExportSource, fmt: Format) -> Iterator[bytes]:
-    """The file's content, piece by piece; raises `JournalError` for sound that is not there."""
+    """Return the file's content, piece by piece.
+
+    Iterating raises `JournalError` for sound that was not recorded.
+    """
     if fmt == "markdown":
         from gemini_live_runtime.journal.formats.markdown import markdown
 
@@ -128,7 +131,10 @@ def pieces(material: ExportSource, fmt: Format) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def _new_file(target: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """A file that takes its name when it is complete; raises `FileExistsError` when the name is taken meanwhile."""
+    """Open a file that gets its name when it is complete.
+
+    Raises `FileExistsError` when another file has taken the name meanwhile.
+    """
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     with contextlib.suppress(FileNotFoundError):
         part.unlink()
@@ -153,7 +159,7 @@ def _publish(part: Path, target: Path) -> None:
     except FileExistsError:
         raise
     except OSError:
-        # A file system without links: between looking and renaming somebody could still come first.
+        # The file system has no hard links: between this check and the rename another process could still come first.
         if os.path.lexists(target):
             raise FileExistsError(17, "File exists", str(target)) from None
         part.replace(target)

@@ -1,4 +1,4 @@
-"""The sound of a recorded session, for playing it back from any moment on at any speed."""
+"""Read the sound of a recorded session, from any moment and at any speed."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from gemini_live_runtime.journal.sound_map import Lane, SoundMap, lane_samples
 from gemini_live_runtime.journal.tracks import FILES, RATES, read_track
 
 RATE = RATES["model"]
-"""Samples a second of everything that is made here."""
+"""Sample rate of all returned sound in Hz."""
 
 LATE_S = 2.0
-"""Longest time after a sound at which its event comes."""
+"""Longest time in seconds between a sound and its event."""
 
 FAR_BACK = 20_000
-"""Events that are looked at, at most, for where a generation began to arrive."""
+"""Events searched at most for the arrival of a generation's first samples."""
 
 PORTION_S = 2.0
-"""Seconds of a session that are made at a time for playing back."""
+"""Seconds of a session in one portion."""
 
 MARGIN_S = 0.02
-"""Seconds around a cut that a conversion of rates looks at."""
+"""Seconds around a cut that the resampler's filter needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """What was heard from `begin` to `end` (s of session time): shape (samples, 2) at `RATE`, user left, model right.
+    """Sound from `begin` to `end` (s of session time).
 
-    `missing` are the tracks that are not there or cannot be read: their side is silent.
+    `samples` has shape (samples, 2) at `RATE`, user left, model right. `missing` are the tracks that do not exist or
+    cannot be read: their side is silent.
     """
 
     begin: float
@@ -47,7 +48,7 @@ class Sound:
     missing: tuple[ev.Side, ...]
 
     def mono(self) -> Int16:
-        """Both sides in one."""
+        """Return both sides mixed, clipped to 16 bits."""
         wide = self.samples.astype(np.int32).sum(axis=1)
         mixed: Int16 = np.clip(wide, -32768, 32767).astype(np.int16)
         return mixed
@@ -55,7 +56,7 @@ class Sound:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Mono s16le at `RATE` that plays the session from `begin` to `end` (s) at the speed that was asked for."""
+    """Mono s16le at `RATE` of the session from `begin` to `end` (s), at some speed."""
 
     begin: float
     end: float
@@ -64,7 +65,10 @@ class Portion:
 
 
 def sound_between(history: History, folder: Path, begin: float, end: float) -> Sound:
-    """What was heard from `begin` to `end`; `folder` holds the tracks. Raises `JournalError` as `history` does."""
+    """Return the sound from `begin` to `end`; `folder` holds the tracks.
+
+    Raises `JournalError` as `history` does.
+    """
     begin = max(0.0, begin)
     end = max(begin, end)
     first = round(begin * RATE)
@@ -84,17 +88,16 @@ def sound_between(history: History, folder: Path, begin: float, end: float) -> S
 
 
 def sound(history: History, folder: Path, first: int, last: int) -> Sound:
-    """What was heard from event `first` to event `last`."""
+    """Return the sound from event `first` to event `last`."""
     return sound_between(history, folder, history.view_at(first).t, history.view_at(last).t)
 
 
 def playback(
     history: History, folder: Path, begin: float, end: float | None = None, *, speed: float = 1.0
 ) -> Iterator[Portion]:
-    """The sound from `begin` on for playing back, a portion at a time, up to `end` or the end of the history.
+    """Yield the sound from `begin` to `end` or the end of the history, in portions.
 
-    `speed` goes from 0.25 to 8; voices keep their pitch. After n samples have been played the session stands at
-    `begin` + n / `RATE` * `speed`.
+    `speed` is 0.25 to 8; voices keep their pitch. After n samples the session time is `begin` + n / `RATE` * `speed`.
     """
     stretcher = Stretcher(RATE, speed)
     at = begin
@@ -110,7 +113,7 @@ def playback(
 
 
 def sound_map(history: History, begin: float, end: float) -> SoundMap:
-    """Where the sound from `begin` to `end` lies; of other times some is there too."""
+    """Return the lanes with the sound from `begin` to `end`, and some of around it."""
     first = history.seq_at_time(max(0.0, begin - LATE_S)) + 1
     events = list(history.events(first, history.seq_at_time(end + LATE_S)))
     heard = [event.payload.of for event in events if isinstance(event.payload, ev.PlaybackHeard)]
@@ -124,7 +127,10 @@ def sound_map(history: History, begin: float, end: float) -> SoundMap:
 
 
 def _received_before(history: History, seq: int, oldest: int) -> Iterator[ev.Event]:
-    """Before event `seq`, newest first: what was received of generation `oldest` and of those after it."""
+    """Yield received messages before event `seq`, newest first.
+
+    Ends with the first one of a generation before `oldest`.
+    """
     for event in islice(history.events_back(seq - 1), FAR_BACK):
         if isinstance(event.payload, ev.WireAudio | ev.WireMessage) and event.payload.direction == "received":
             if event.gen < oldest:
@@ -145,7 +151,7 @@ def _is_track(path: Path) -> bool:
 
 
 def _converted(path: Path, lane: Lane, first: int, count: int) -> Int16:
-    """`count` samples from `first` on, both at `RATE`, of a lane of another rate."""
+    """Read `count` samples from `first`, both at `RATE`, of a lane of another rate."""
     margin = round(MARGIN_S * lane.rate)
     start = first * lane.rate // RATE - margin
     end = (first + count) * lane.rate // RATE + margin

@@ -1,4 +1,10 @@
-"""Reading a recorded session back, whatever state its writer left it in."""
+"""Read a recorded session back, also after its writer was killed.
+
+A journal may be torn at its end (the engine was killed, or is writing right now), hold damaged lines, or repeat and
+lack event numbers. Reading never fails for that: a line counts when it ends with a newline, parses as an event and has
+a number above the last. All others are skipped and reported with their line number. Only a header that is no session's,
+or of a newer version, is refused.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +18,26 @@ from typing import BinaryIO
 from gemini_live_runtime import vocabulary
 from gemini_live_runtime.errors import JournalError, ProtocolError
 from gemini_live_runtime.events import Event
+from gemini_live_runtime.journal.lines import EVENTS_FILE, read_line
 from gemini_live_runtime.journal.retention import is_running
-from gemini_live_runtime.journal.writer import EVENTS_FILE
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
-"""Longest line read; a longer one is reported and skipped."""
+"""Longest line read, in bytes; a longer one is reported and skipped."""
 
 MAX_PROBLEMS = 100
-"""Problems kept as text; `Journal.problem_count` goes on counting."""
+"""Problems kept as text; `Journal.problem_count` counts all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong at `line` (from 1) of a journal, in a sentence."""
+    """Problem of line `line` (from 1) of a journal; `text` is a sentence."""
 
     line: int
     text: str
 
 
 class Journal:
-    """A recorded session. Iterating reads its events in order, each time from the beginning.
+    """Recorded session; iterating reads its events in order, from the beginning.
 
     Malformed lines are skipped and reported in `problems`, which is complete once an iteration has ended. `torn` is
     True when the last line is incomplete: the writer was killed, or is writing right now.
@@ -47,12 +53,12 @@ class Journal:
 
     @property
     def folder(self) -> Path:
-        """Where the tracks of this session are, if it has any."""
+        """Folder of the session, with its audio tracks if it has any."""
         return self.path.parent
 
     @property
     def running(self) -> bool:
-        """Whether an engine is still writing it."""
+        """True when an engine is still writing it."""
         return is_running(self.folder)
 
     def __iter__(self) -> Iterator[Event]:
@@ -65,17 +71,18 @@ class Journal:
             self.torn = entries.torn
 
     def report(self, line: int, text: str) -> None:
-        """Note that `line` `text`."""
+        """Add the problem "Line `line` `text`."."""
         self.problem_count += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(line, f"Line {line} {text.rstrip('.')}."))
 
 
 class EventLines:
-    """The lines of an open file from its beginning: (event, offset, end in bytes); None in place of what is no event.
+    """Lines of an open journal, as (event, offset, end).
 
-    Iterating again goes on after the last whole line, so that a file that is being written can be followed. Problems
-    are told to `journal`. `offset` is the end of what was read, `torn` says that an incomplete line follows.
+    The event is None for a skipped line; offsets are bytes. Iterating again continues after the last whole line, so
+    that a file that is being written can be followed. Problems go to `journal.report`. `offset` is the end of what was
+    read; `torn`: an incomplete line follows.
     """
 
     def __init__(self, file: BinaryIO, journal: Journal) -> None:
@@ -118,7 +125,10 @@ class EventLines:
 
 
 def events_between(file: BinaryIO, offset: int, end: int, after: int) -> list[Event]:
-    """The events with numbers above `after` in [`offset`, `end`) of `file`; everything else is passed over."""
+    """Return the events with numbers above `after` in [`offset`, `end`) of `file`.
+
+    Skips all other lines without a report: the first pass has reported them.
+    """
     found: list[Event] = []
     file.seek(offset)
     for line, size, whole in _lines(file):
@@ -137,14 +147,14 @@ def events_between(file: BinaryIO, offset: int, end: int, after: int) -> list[Ev
 
 
 def read_journal(path: Path) -> Journal:
-    """Open a session folder or its `events.jsonl`.
+    """Open a session's folder or its `events.jsonl`.
 
-    Raises `JournalError` with a sentence for anything that is not a session, `NewerFormatError` for a newer format.
+    Raises `JournalError` for a file that is no session, `NewerFormatError` for a newer format.
     """
     if path.is_dir():
         path = path / EVENTS_FILE
     with open_regular(path) as file:
-        line, _, whole = _read_line(file)
+        line, _, whole = read_line(file, MAX_LINE_BYTES)
     if not line:
         raise JournalError(f"{path} is empty: the session ended before anything was recorded", field="path")
     try:
@@ -159,7 +169,7 @@ def read_journal(path: Path) -> Journal:
 def open_regular(path: Path) -> BinaryIO:
     """Open a regular file for reading; raises `JournalError`."""
     try:
-        # Not blocking: a named pipe would otherwise wait for a writer before it can be refused.
+        # O_NONBLOCK: opening a named pipe would otherwise wait for a writer before it can be refused.
         fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -177,19 +187,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 def _lines(file: BinaryIO) -> Iterator[tuple[bytes, int, bool]]:
     while True:
-        line, size, whole = _read_line(file)
+        line, size, whole = read_line(file, MAX_LINE_BYTES)
         if not line:
             return
         yield line, size, whole
-
-
-def _read_line(file: BinaryIO) -> tuple[bytes, int, bool]:
-    """The next line, its size in bytes and whether it is whole; the rest of one that is too long is passed over."""
-    line = file.readline(MAX_LINE_BYTES)
-    if line.endswith(b"\n") or len(line) < MAX_LINE_BYTES:
-        return line, len(line), line.endswith(b"\n")
-    size, rest = len(line), line
-    while rest and not rest.endswith(b"\n"):
-        rest = file.readline(1 << 20)
-        size += len(rest)
-    return line, size, False

@@ -1,13 +1,14 @@
-"""Taking personal data out of a session that is to be given away.
+"""Redact personal data in a session before it is exported.
 
-Redaction is done to events, so that everything made of them is free of the same things. It goes over a session twice.
-The first time it learns what is private: values of the scope `user:`, and values under names such as `phone`, `card` or
-`address` in state, in arguments and in results of tools. The second time it blanks them there, and wherever the same
-words turn up in a text: transcripts, notices, logs, instructions. E-mail addresses, telephone numbers, account numbers,
-long numbers and numbers spoken digit by digit are blanked in every text, known or not. What travelled on the wire is
-left out whole, since a word may be spread over several messages there.
+Events are redacted, so that every format made of them lacks the same values. It takes two passes over a session. The
+first learns what is private: values of the scope `user:`, and values under names such as `phone`, `card` or `address`
+in state, in arguments and in results of tools. The second replaces them there, and wherever the same words occur in a
+text: transcripts, notices, logs, instructions. E-mail addresses, telephone numbers, account numbers, long numbers and
+numbers spoken digit by digit are replaced in every text, known or not. Wire messages are left out whole, since a word
+may be spread over several of them. A transcript comes in deltas: they are joined before the search and the spans cut
+apart again, so that a value may span deltas.
 
-It errs on the side of taking too much, and it is no proof: a name that nobody stored stays in what was said.
+It errs on the side of replacing too much, and it is no proof: a name that was never stored stays in the transcript.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from gemini_live_runtime.text import REDACTED, redactor, sanitise
 PRIVATE_SCOPE = "user:"
 
 NAME_WORDS = frozenset(("name", "firstname", "lastname", "fullname", "surname", "nickname"))
-"""Names of values that are people's names: each word of such a value counts, too."""
+"""Names of values that are people's names: each word of such a value is private, too."""
 
 PRIVATE_WORDS = NAME_WORDS | frozenset(
     (
@@ -39,16 +40,16 @@ PRIVATE_WORDS = NAME_WORDS | frozenset(
         *("token", "key", "apikey", "secret", "password", "passphrase", "pin", "otp", "credential", "auth", "cookie"),
     )
 )
-"""A value is private when a word of its name is one of these, in the singular or the plural."""
+"""Words of a value's name, singular or plural, that make the value private."""
 
 _PEOPLE = frozenset(("caller", "customer", "client", "guest", "patient", "person", "user"))
-"""Values called just so are somebody's name."""
+"""Names of values that are a person's name when they are the whole name."""
 
 _ENDINGS = ("name", "phone", "email", "mail", "address", "birth", "password", "token", "card", "account", "number")
 _NOT_PRIVATE = frozenset(("filename", "hostname", "toolname", "typename", "classname", "keyname", "phasename"))
 
 _MEASURES = frozenset(("count", "ms", "s", "seconds", "size", "length", "limit", "index", "total", "version"))
-"""What is counted or measured is not private: a value whose name ends so is only looked through."""
+"""Last words of the names of figures: these are not private as such, only searched."""
 
 _COMMON = frozenset(
     (
@@ -56,13 +57,13 @@ _COMMON = frozenset(
         *("with", "you", "are", "was", "have", "will", "can"),
     )
 )
-"""Single words that are values of many things: they are blanked where they stand, not in every text."""
+"""Words that are values of many things: replaced as a value, not in every text."""
 
 _SHORTEST = 3
-"""Letters and digits that a value must have to be looked for in texts."""
+"""Letters and digits that a value needs to be searched for in texts."""
 
 _CHUNK = 8
-"""Words of a value that are looked for together."""
+"""Words of a value that are searched for together."""
 
 _DIGITS_AT_LEAST = 7
 _DIGIT_RUN = 6
@@ -72,7 +73,7 @@ _WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 _STATE_KEY = re.compile(r"(?:app|user|session|turn|bg|temp|derived):")
 _SPOKEN = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple|[0-9])"
-# Every repetition has a bound: a text of one endless word must not take for ever.
+# Every repetition has a bound: a text that is one long word must not take quadratic time.
 _SHAPES = re.compile(
     # addresses, written and spoken
     r"[\w.!#$%&'*+/=?^`{|}~-]{1,100}@[\w.-]{1,200}"
@@ -85,28 +86,31 @@ _SHAPES = re.compile(
 )
 _NUMBER = re.compile(r"\+?\(?\d(?:[\s\-–—()/.·]{0,3}\d)+")
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff]")
-"""Scripts without spaces between words: values in them are looked for letter by letter."""
+"""Scripts without spaces between words: values in them are searched as substrings."""
 
 Spans = list[tuple[int, int]]
 
 _WHOLE = (ev.WireAudio, ev.Meters, ev.TurnMeasured, ev.UsageReported, ev.TelemetryReported, ev.AgentDescribed)
-"""Figures, and what the agent's author wrote: nothing personal is in them."""
+"""Payloads of figures and of the author's texts: left as they are."""
 
-_KEPT = frozenset(
+_NOT_SEARCHED = frozenset(
     ("session_id", "call_id", "command_id", "saved_at", "prices_as_of", "mime_type", "defined_at", "program")
 )
-"""Fields that name things; a number in them is nobody's."""
+"""Fields that identify things: left as they are, numbers included."""
 
 _DATA = frozenset(("args", "result", "old", "new", "value", "data", "refused"))
 """Fields that hold an agent's or a tool's own data, whose names may be those of private values."""
 
 
 class Redaction:
-    """What is private in one session. Give every event to `learn`, in order, and then each again to `event`."""
+    """Redactor of one session.
+
+    Pass every event to `learn`, in order, and then each again to `event`.
+    """
 
     def __init__(self) -> None:
         self.count = 0
-        """Places blanked so far."""
+        """Places replaced so far."""
         self._learning = True
         self._phrases: dict[str, set[tuple[str, ...]]] = {}
         self._unspaced: set[str] = set()
@@ -114,16 +118,18 @@ class Redaction:
         self._number_text = ""
         self._speech: dict[tuple[int, str, str], list[tuple[int, str]]] = {}
         self._cuts: list[tuple[int, int, str, str]] = []
-        self._said: dict[int, str] = {}
+        self._deltas: dict[int, str] = {}
+        """Redacted text of each transcript delta, by event."""
         self._heard: dict[int, tuple[str, str]] = {}
+        """Redacted heard and unheard text of each interruption, by event."""
 
-    # -- the first time ----------------------------------------------------------------------------------------------
+    # -- first pass --------------------------------------------------------------------------------------------------
 
     def learn(self, event: ev.Event) -> None:
-        """Take note of what is private in `event`."""
+        """Remember the private values of `event`."""
         payload = event.payload
         if isinstance(payload, ev.TranscriptDelta):
-            # Of the model's answers each is a text of its own, the user's words are one text a turn.
+            # Each answer of the model (a generation) is one text; the user's words of a turn are one text.
             part = (event.turn if payload.side == "user" else event.gen, payload.side, payload.channel)
             self._speech.setdefault(part, []).append((event.seq, sanitise(payload.text)))
         elif isinstance(payload, ev.TurnInterrupted):
@@ -132,8 +138,8 @@ class Redaction:
         else:
             self._payload(payload)
 
-    def _learned(self) -> None:
-        """Everything was seen: find out what becomes of words that came in pieces."""
+    def _finish_learning(self) -> None:
+        """Redact the texts that came in several events, once all values are known."""
         self._learning = False
         self._number_text = " ".join(sorted(self._numbers))
         answers: dict[int, tuple[str, Spans]] = {}
@@ -144,7 +150,7 @@ class Redaction:
                 answers[number] = (whole, spans)
             at = 0
             for seq, text in deltas:
-                self._said[seq] = _part(text, at, spans)
+                self._deltas[seq] = _part(text, at, spans)
                 at += len(text)
         for seq, gen, heard, unheard in self._cuts:
             whole, spans = answers.get(gen, ("", []))
@@ -156,18 +162,21 @@ class Redaction:
         self._cuts.clear()
 
     def _cut(self, whole: str, spans: Spans, heard: int, unheard: int) -> tuple[str, str]:
-        """Both sides of a cut, as long as the same words are in the redacted answer."""
+        """Redact both sides of a cut like the whole answer.
+
+        They must have as many characters as the words have in the redacted transcript.
+        """
         return _part(whole[:heard], 0, spans), _part(whole[heard : heard + unheard], heard, spans)
 
-    # -- the second time ---------------------------------------------------------------------------------------------
+    # -- second pass -------------------------------------------------------------------------------------------------
 
     def event(self, event: ev.Event) -> ev.Event:
-        """`event` without what is private."""
+        """Return `event` redacted."""
         if self._learning:
-            self._learned()
+            self._finish_learning()
         payload = event.payload
         if isinstance(payload, ev.TranscriptDelta):
-            text = self._said.get(event.seq)
+            text = self._deltas.get(event.seq)
             text = self.text(payload.text) if text is None else text
             self.count += text.count(REDACTED)
             return replace(event, payload=replace(payload, text=text))
@@ -178,13 +187,13 @@ class Redaction:
         return event if changed is payload else replace(event, payload=changed)
 
     def line(self, text: str) -> str:
-        """A text that is no event's, once all events were learned."""
+        """Redact a text that is not part of an event, once all events were learned."""
         if self._learning:
-            self._learned()
+            self._finish_learning()
         return self.text(text)
 
     def text(self, text: str) -> str:
-        """`text`, sanitised, without what is private."""
+        """Return `text` sanitised and redacted; unchanged while learning."""
         if self._learning:
             return text
         clean = redactor.text(sanitise(text))
@@ -211,7 +220,7 @@ class Redaction:
         return replace(payload, **changes) if changes and not self._learning else payload  # type: ignore[type-var]
 
     def _record(self, value: Any) -> Any:
-        """Something in the vocabulary's own words: names in it are kept, values of private keys are not."""
+        """Redact data of the vocabulary: its names stay, values of private keys do not."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
@@ -220,7 +229,7 @@ class Redaction:
                 name: self._value(item, private)
                 if name in ("old", "new", "value")
                 else item
-                if name in _KEPT
+                if name in _NOT_SEARCHED
                 else self._record(item)
                 for name, item in value.items()
             }
@@ -236,7 +245,7 @@ class Redaction:
         return self._data(value)
 
     def _data(self, value: Any) -> Any:
-        """Somebody's data: names in it may say that a value is private."""
+        """Redact data of an agent or a tool, whose names may make values private."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
@@ -256,7 +265,7 @@ class Redaction:
         return value
 
     def _blank(self, value: Any, *, name: bool = False) -> Any:
-        """What stands in the place of a private value; names and nesting of its parts stay."""
+        """Replace a private value, or each part of one: names and nesting stay."""
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, Mapping):
@@ -287,7 +296,7 @@ class Redaction:
         if size < (_PART_OF_NUMBER if number else _SHORTEST) or (len(words) == 1 and words[0] in _COMMON):
             return
         for at in range(0, len(words), _CHUNK):
-            # A long value is looked for in pieces, the last of them as long as the others.
+            # Search for a long value in pieces of equal length: the last one overlaps the one before.
             at = max(0, min(at, len(words) - _CHUNK))
             self._phrases.setdefault(words[at], set()).add(words[at : at + _CHUNK])
         if name and len(words) > 1:
@@ -296,7 +305,7 @@ class Redaction:
                     self._phrases.setdefault(word, set()).add((word,))
 
     def _spans(self, text: str) -> Spans:
-        """What is private in `text`: [first, beyond) of each piece, in order, apart from each other."""
+        """Return the private spans of `text` as [first, beyond), sorted and disjoint."""
         found = [match.span() for match in _SHAPES.finditer(text)]
         found += [match.span() for match in _NUMBER.finditer(text) if self._is_private_number(match[0])]
         if self._phrases:
@@ -324,7 +333,7 @@ class Redaction:
 
 
 def _folded(word: str) -> str:
-    """A word without accents, upper and lower case as one: who hears a name may write it either way."""
+    """Return a word without accents and case, as transcriptions differ in both."""
     if not word.isascii():
         word = "".join(sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))
     return word.casefold()
@@ -335,7 +344,10 @@ def _replaced(text: str, spans: Spans) -> str:
 
 
 def _part(text: str, at: int, spans: Spans) -> str:
-    """The piece `text` of a longer one, in which it begins at `at`. A span is blanked in the piece where it begins."""
+    """Redact the part `text` of a longer one, in which it begins at `at`.
+
+    A span over several parts is replaced in the part where it begins, and removed from the others.
+    """
     end = at + len(text)
     pieces, here = [], at
     for number in range(max(0, bisect_right(spans, (at, at)) - 1), len(spans)):
@@ -351,7 +363,7 @@ def _part(text: str, at: int, spans: Spans) -> str:
 
 
 def _apart(spans: Spans) -> Spans:
-    """The same places, those that touch or overlap as one."""
+    """Merge spans that touch or overlap."""
     merged: Spans = []
     for first, beyond in sorted(spans):
         if merged and first <= merged[-1][1]:
@@ -366,7 +378,7 @@ def _spelled(value: Any) -> str:
 
 
 def _is_private_record(record: Mapping[str, Any]) -> str:
-    """Whether the key or field that a record is about is private, as `_private_name` says it."""
+    """Return `_private_name` of the key or field that a record is about."""
     for which in ("key", "field"):
         name = record.get(which)
         if isinstance(name, str) and (private := _private_name(name)):
@@ -375,7 +387,7 @@ def _is_private_record(record: Mapping[str, Any]) -> str:
 
 
 def _reads_private(record: Mapping[str, Any]) -> str:
-    """The same for an explanation, by what it read."""
+    """Return `_private_name` of the first private key that an explanation has read."""
     reads = record.get("reads")
     if isinstance(reads, Sequence) and not isinstance(reads, str):
         for read in reads:
@@ -386,9 +398,9 @@ def _reads_private(record: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def _private_name(name: str) -> str:
-    """Whether values of this name are private: "name" for people's names, "yes" for others.
+    """Classify values by their name: "name", "yes", "measure" or "".
 
-    "measure" is for figures, which are kept; "" for what may be anything.
+    "name": private, a person's name; "yes": private; "measure": a figure, which stays; "": unknown, to be searched.
     """
     rest = name.split(":", 1)[-1] if _STATE_KEY.match(name) else name
     parts = [part.lower() for part in _NAME_PART.findall(rest)]
@@ -407,14 +419,14 @@ def _private_name(name: str) -> str:
 
 
 def _fields(cls: type[ev.Payload]) -> tuple[str, ...]:
-    """The fields of a payload that may hold something private: not its numbers, choices and names of things."""
+    """Return the fields of a payload to redact: not its numbers, choices and ids."""
     known = _known_fields.get(cls)
     if known is None:
         hints = typing.get_type_hints(cls)
         known = _known_fields[cls] = tuple(
             field.name
             for field in fields(cls)  # type: ignore[arg-type]
-            if field.name not in _KEPT
+            if field.name not in _NOT_SEARCHED
             and hints[field.name] not in (int, float, bool)
             and typing.get_origin(hints[field.name]) is not Literal
         )

@@ -1,7 +1,7 @@
-"""Which sessions are on disk, and which of them may stay: the cap on recorded sound, purging.
+"""Find recorded sessions, keep their sound under a cap, and delete sessions.
 
-Everything here trusts names on disk as little as the network: only folders with safe names directly under the sessions
-folder count, only the files that a session has are touched, and symbolic links are never followed.
+Names on disk are trusted as little as the network: only folders with safe names directly under the sessions folder
+count, only the files of a session are touched, and symbolic links are never followed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from pathlib import Path
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.disk import Disk, is_locked
-from gemini_live_runtime.journal.session_summary import EVENTS, started_at
+from gemini_live_runtime.journal.lines import EVENTS_FILE
+from gemini_live_runtime.journal.session_summary import started_at
 from gemini_live_runtime.journal.tracks import FILES
 
 
 @dataclass(frozen=True, slots=True)
 class TrimResult:
-    """What `trim_audio` deleted, and how many bytes of sound remain."""
+    """Result of `trim_audio`; `bytes_left` is the size of all remaining sound."""
 
     session_ids: tuple[str, ...]
     bytes_freed: int
@@ -29,8 +30,8 @@ class TrimResult:
 
 
 @dataclass(frozen=True, slots=True)
-class PurgeResult:
-    """What `purge` deleted; `kept` are (id, why) of those that were asked for but stay."""
+class DeletionResult:
+    """Result of a deletion; `kept` are (id, reason) of sessions that were not deleted."""
 
     session_ids: tuple[str, ...]
     bytes_freed: int
@@ -38,7 +39,7 @@ class PurgeResult:
 
 
 def session_folders(root: Path) -> list[Path]:
-    """Folders of sessions under `root`, oldest first by name; anything else there is ignored."""
+    """Return the folders of sessions under `root`, sorted by name: oldest first."""
     try:
         with os.scandir(root) as entries:
             names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -50,20 +51,21 @@ def session_folders(root: Path) -> list[Path]:
             folder = root / paths.safe_name(name)
         except UsageError:
             continue
-        if regular_size(folder / EVENTS) is not None:
+        if regular_size(folder / EVENTS_FILE) is not None:
             found.append(folder)
     return found
 
 
 def is_running(folder: Path) -> bool:
-    """Whether a living engine writes the session in `folder`."""
-    return is_locked(folder / EVENTS)
+    """Return True when a living engine writes the session in `folder`."""
+    return is_locked(folder / EVENTS_FILE)
 
 
 def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: Disk | None = None) -> TrimResult:
-    """Delete the sound of the oldest sessions until all sound under `root` fits `cap_bytes`; events stay.
+    """Delete the sound of the oldest sessions until the rest fits `cap_bytes`.
 
-    Running sessions and those in `keep` are left alone. Raises `OSError` when a file cannot be deleted.
+    Journals stay, and so does the sound of running sessions and of those in `keep`. Raises `OSError` when a file cannot
+    be deleted.
     """
     disk = disk or Disk()
     held: list[tuple[float, Path, list[tuple[Path, int]]]] = []
@@ -72,7 +74,7 @@ def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: 
         tracks = list(track_files(folder))
         if tracks:
             total += sum(size for _, size in tracks)
-            held.append((min(_modified(path) for path, _ in tracks), folder, tracks))
+            held.append((min(modified_at(path) for path, _ in tracks), folder, tracks))
     freed, ids = 0, []
     for _, folder, tracks in sorted(held, key=lambda item: (item[0], item[1].name)):
         if total - freed <= cap_bytes:
@@ -93,10 +95,10 @@ def purge(
     before: float | None = None,
     everything: bool = False,
     disk: Disk | None = None,
-) -> PurgeResult:
-    """Delete whole sessions: those in `ids`, those that started before `before` (Unix seconds), or all.
+) -> DeletionResult:
+    """Delete the sessions in `ids`, those from before `before` (Unix seconds), or all.
 
-    Running sessions stay. An id that is no safe name raises `UsageError`; one that does not exist is in `kept`.
+    Running sessions and unknown ids are returned in `kept`. Raises `UsageError` for an id that is no safe name.
     """
     disk = disk or Disk()
     folders = {folder.name: folder for folder in session_folders(root)}
@@ -117,15 +119,18 @@ def purge(
             kept.append((name, f"it cannot be deleted: {error.strerror or error}"))
         else:
             done.append(name)
-    return PurgeResult(tuple(done), freed, tuple(kept))
+    return DeletionResult(tuple(done), freed, tuple(kept))
 
 
 def delete_folder(folder: Path, disk: Disk) -> int:
-    """Delete a session's folder for good; the bytes freed. Raises `OSError` when something in it is no file."""
-    # The events go last: as long as they are there the session is listed and can be purged again.
+    """Delete a session's folder for good and return the bytes freed.
+
+    Raises `OSError` when a file cannot be deleted, or the folder holds another folder.
+    """
+    # The journal goes last: as long as it is there the session is listed and can be purged again.
     freed = 0
     with os.scandir(folder) as entries:
-        names = sorted((entry.name for entry in entries), key=lambda name: (name == EVENTS, name))
+        names = sorted((entry.name for entry in entries), key=lambda name: (name == EVENTS_FILE, name))
     for name in names:
         path = folder / name
         freed += regular_size(path) or 0
@@ -135,7 +140,7 @@ def delete_folder(folder: Path, disk: Disk) -> int:
 
 
 def track_files(folder: Path) -> Iterator[tuple[Path, int]]:
-    """The recorded tracks in a session's folder, with their sizes in bytes."""
+    """Yield the recorded tracks in a session's folder with their sizes in bytes."""
     for name in FILES.values():
         size = regular_size(folder / name)
         if size is not None:
@@ -143,7 +148,7 @@ def track_files(folder: Path) -> Iterator[tuple[Path, int]]:
 
 
 def regular_size(path: Path) -> int | None:
-    """The size of a file in bytes; None when it is no regular file, a link included."""
+    """Return the size of a regular file in bytes, None for a link or anything else."""
     try:
         info = path.lstat()
     except OSError:
@@ -151,7 +156,8 @@ def regular_size(path: Path) -> int | None:
     return info.st_size if stat.S_ISREG(info.st_mode) else None
 
 
-def _modified(path: Path) -> float:
+def modified_at(path: Path) -> float:
+    """Return the Unix time of a file's last change; 0 when unknown."""
     try:
         return path.lstat().st_mtime
     except OSError:
@@ -159,4 +165,4 @@ def _modified(path: Path) -> float:
 
 
 def _started(folder: Path) -> float:
-    return started_at(folder) or _modified(folder / EVENTS)
+    return started_at(folder) or modified_at(folder / EVENTS_FILE)

@@ -1,6 +1,6 @@
-"""What the events of a recorded session say about it, found in one quick pass over its file.
+"""Summarise a recorded session in one quick pass over its journal.
 
-Only lines that matter are read as JSON; the others are known by how they begin. Every string is sanitised.
+Only lines that matter are parsed as JSON; of the others a pattern reads the stamp. Every string is sanitised.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any, BinaryIO
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.events import FORMAT, VERSION
+from gemini_live_runtime.journal.lines import EVENTS_FILE, read_line
 from gemini_live_runtime.text import sanitise_line
 
-EVENTS = "events.jsonl"
 MAX_SCAN = 256 * 1024 * 1024
-"""Bytes of one session looked through; of a longer one this beginning and its last `_TAIL_BYTES`."""
+"""Bytes read of one session; of a longer one also its last `_TAIL_BYTES`."""
 
 _TAIL_BYTES = 256 * 1024
 _LINE_BYTES = 4 * 1024 * 1024
 _HEAD_LINES = 40
 _LARGEST = 1e15
-"""No number that means something is as large."""
+"""Bound above which a number in a file is taken for nonsense."""
 
 _STAMP = re.compile(
     rb'\s*\{\s*"seq"\s*:\s*\d+\s*,\s*"t"\s*:\s*([0-9.eE+-]+)\s*,\s*"turn"\s*:\s*(\d{1,9})\s*,\s*"gen"\s*:\s*\d+\s*,'
@@ -35,7 +35,7 @@ _STAMP = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSummary:
-    """What the events of a session say. `when` is Unix seconds (0: unknown), `duration_s` seconds."""
+    """Summary of a session's events; `when` is Unix seconds, 0 for unknown."""
 
     when: float = 0.0
     agent: str = ""
@@ -44,24 +44,24 @@ class SessionSummary:
     duration_s: float = 0.0
     turns: int = 0
     phase: str = ""
-    """The last phase that was reached; "" for an agent without phases."""
+    """Last phase; "" for an agent without phases."""
     cost_usd: float | None = None
-    """The estimate as it stood last; None when the model's price is unknown."""
+    """Last cost estimate; None when the model's price is unknown."""
     errors: int = 0
-    """Errors told, failed tools, failures of the agent's code, connections that broke."""
+    """Number of error notices, failed tools, faults of the agent's code and broken connections."""
     interruptions: int = 0
     ended: str = ""
-    """The reason of an orderly end; "" without one."""
+    """Reason of an orderly end; "" without one."""
     exit_code: int | None = None
     problem: str = ""
-    """Why this cannot be read as a session, in a sentence; "" when it can."""
+    """Sentence that says why this is no readable session; "" when it is one."""
 
 
 def summarise(folder: Path) -> SessionSummary:
-    """Look through a session's events. Never raises for what is in them."""
+    """Summarise a session's events; a damaged file gives a `problem`."""
     try:
-        with os.fdopen(paths.open_private(folder / EVENTS, os.O_RDONLY), "rb") as file:
-            header, _ = _line(file)
+        with os.fdopen(paths.open_private(folder / EVENTS_FILE, os.O_RDONLY), "rb") as file:
+            header, _, _ = read_line(file, _LINE_BYTES)
             problem = _fault(header)
             if problem:
                 return SessionSummary(problem=problem)
@@ -71,7 +71,7 @@ def summarise(folder: Path) -> SessionSummary:
 
 
 def _fault(header: bytes) -> str:
-    """What is wrong with the first line, in a sentence; "" for a session that this program reads."""
+    """Return a sentence that says what is wrong with the first line, or ""."""
     if not header:
         return "It is empty: the session ended before anything was recorded."
     value = _object(header)
@@ -86,7 +86,7 @@ def _fault(header: bytes) -> str:
 
 
 class _Scan:
-    """One pass over the events after the header."""
+    """Pass over the events after the header."""
 
     def __init__(self) -> None:
         self.t = 0.0
@@ -95,22 +95,22 @@ class _Scan:
         self.errors = 0
         self.interruptions = 0
         self.last: dict[str, bytes] = {}
-        """The last line of each kind that is read at the end."""
+        """Last line of each type that `_summary` parses; of `session.started` the first."""
 
     def run(self, file: BinaryIO) -> SessionSummary:
         size = os.fstat(file.fileno()).st_size
         jumped = False
         while True:
-            line, whole = _line(file)
+            line, _, whole = read_line(file, _LINE_BYTES)
             if not line:
                 break
             if whole:
                 self._take(line)
             if not jumped and file.tell() > MAX_SCAN:
                 file.seek(max(file.tell(), size - _TAIL_BYTES))
-                _line(file)  # the rest of a line in whose middle this is
+                read_line(file, _LINE_BYTES)  # skip to the end of the line that the seek landed in
                 jumped = True
-        return self._facts()
+        return self._summary()
 
     def _take(self, line: bytes) -> None:
         t, turn, kind = _stamp(line)
@@ -127,7 +127,7 @@ class _Scan:
         elif kind in ("code.failed", "extraction.failed") or (kind in _PERHAPS and _PERHAPS[kind](_data(line))):
             self.errors += 1
 
-    def _facts(self) -> SessionSummary:
+    def _summary(self) -> SessionSummary:
         if not self.events:
             return SessionSummary(
                 problem="It holds no event: the session ended before anything happened, or the file is damaged."
@@ -156,15 +156,15 @@ _PERHAPS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "tool.finished": lambda data: data.get("status") in ("error", "timeout"),
     "connection.closed": lambda data: data.get("requested") is False,
 }
-"""Events that may be errors, and when they are."""
+"""Events that are errors when their data fulfils the condition."""
 
 
 def started_at(folder: Path) -> float:
-    """When a session started, in Unix seconds; 0 when it does not say."""
+    """Return the Unix time at which a session started; 0 when unknown."""
     try:
-        with os.fdopen(paths.open_private(folder / EVENTS, os.O_RDONLY), "rb") as file:
+        with os.fdopen(paths.open_private(folder / EVENTS_FILE, os.O_RDONLY), "rb") as file:
             for _ in range(_HEAD_LINES):
-                line, _ = _line(file)
+                line, _, _ = read_line(file, _LINE_BYTES)
                 if _stamp(line)[2] == "session.started":
                     return number(_data(line).get("wall"))
     except OSError:
@@ -173,24 +173,13 @@ def started_at(folder: Path) -> float:
 
 
 def _stamp(line: bytes) -> tuple[float, int, str]:
-    """Time, turn and type of an event; the type is "" when the line is none."""
+    """Return time, turn and type of an event; type "" for another line."""
     stamp = _STAMP.match(line)
     if stamp is not None:
         return _float(stamp[1]), int(stamp[2]), stamp[3].decode("ascii", "replace")
     value = _object(line)
     kind = value.get("type")
     return number(value.get("t")), int(number(value.get("turn"))), kind if isinstance(kind, str) else ""
-
-
-def _line(file: BinaryIO) -> tuple[bytes, bool]:
-    """The next line and whether it is whole and of a length that is read; the rest of a longer one is passed over."""
-    line = file.readline(_LINE_BYTES)
-    if line.endswith(b"\n") or len(line) < _LINE_BYTES:
-        return line, line.endswith(b"\n")
-    rest = line
-    while rest and not rest.endswith(b"\n"):
-        rest = file.readline(1 << 20)
-    return line, False
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -211,7 +200,7 @@ def _short(value: object) -> str:
 
 
 def number(value: object) -> float:
-    """A finite number of a sensible size, 0 in the place of anything else."""
+    """Return a finite number of a sensible size, 0 for anything else."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < _LARGEST:
         return 0.0
     return float(value)

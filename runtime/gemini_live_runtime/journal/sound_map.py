@@ -1,9 +1,9 @@
-"""Where recorded sound lies on a session's own clock: what the microphone sent, and what of the model was heard.
+"""Place recorded sound on a session's clock: the user's sent, the model's heard.
 
-Tracks hold everything that was sent and received, one sample after the other; events say when. A `wire.audio` span had
-been sent when its event came; `playback.heard` says which samples of a generation had been played by then. What was cut
-off by an interruption, or played while the speaker was muted, lies nowhere. A span that was sent with a pause in it is
-heard as one, up to its end.
+Tracks hold all samples that were sent and received, without gaps; events say when. The samples of a `wire.audio` span
+had been sent when its event came; `playback.heard` says which samples of a generation had been played by then. Sound
+that an interruption cut off, or that was played while the speaker was muted, has no place. A span that was sent with a
+pause in it is placed as one piece, up to its end.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     Samples = NDArray[np.int16]
 
 _JITTER_S = 0.1
-"""Sound that follows a piece within this time follows it at once: the clock of its event is only about right."""
+"""Seconds of a gap that is closed: the time of an event is only about right."""
 
 _DEEPEST = 20
+"""Nesting of a message's frame that is searched for audio."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Samples [`first`, `first` + `count`) of a track, to be heard from sample `at` of the session on."""
+    """Samples [`first`, `first` + `count`) of a track, at sample `at` of the session."""
 
     at: int
     first: int
@@ -40,7 +41,7 @@ class Piece:
 
 
 class Lane:
-    """Where a track's samples lie on the session's clock: pieces in order, none over another."""
+    """Pieces of a track on the session's clock, in order and without overlap."""
 
     def __init__(self, rate: int) -> None:
         self.rate = rate
@@ -50,7 +51,10 @@ class Lane:
         self._run = -1
 
     def add(self, ended: float, first: int, count: int, run: int = 0) -> None:
-        """Samples that had been sent or heard at `ended` (s); those of one `run` belong together."""
+        """Add samples that had been sent or heard at `ended` (s).
+
+        A piece of another `run` (generation) than the last never closes a gap.
+        """
         if count <= 0 or first < 0:
             return
         at = round(ended * self.rate) - count
@@ -62,7 +66,7 @@ class Lane:
         self.end += count
 
     def between(self, start: int, end: int) -> Iterator[Piece]:
-        """The pieces that have something in [`start`, `end`)."""
+        """Yield the pieces that overlap [`start`, `end`)."""
         for index in range(max(0, bisect_right(self.starts, start) - 1), len(self.pieces)):
             piece = self.pieces[index]
             if piece.at >= end:
@@ -72,7 +76,7 @@ class Lane:
 
 
 class SoundMap:
-    """Both sides' lanes, from the events of a session in order."""
+    """Lanes of both sides, built from the events of a session in order."""
 
     def __init__(self) -> None:
         self.user = Lane(RATES["user"])
@@ -80,7 +84,7 @@ class SoundMap:
         self._received: dict[int, list[tuple[int, int]]] = {}
 
     def add(self, event: ev.Event) -> None:
-        """Take in the next event."""
+        """Add the sound of the next event."""
         payload = event.payload
         if isinstance(payload, ev.PlaybackHeard):
             if not payload.muted:
@@ -93,7 +97,10 @@ class SoundMap:
                 self._received.setdefault(event.gen, []).append((first, count))
 
     def add_received(self, event: ev.Event) -> None:
-        """Take in an event from before those that `add` is given, for what was received with it alone."""
+        """Add the received samples of an event from before those for `add`.
+
+        Its own sound is not placed: only its generation's samples are known then.
+        """
         for track, first, count in carried(event.payload):
             if track == "model":
                 self._received.setdefault(event.gen, []).append((first, count))
@@ -107,7 +114,7 @@ class SoundMap:
 
 
 def carried(payload: ev.Payload) -> Iterator[tuple[ev.Side, int, int]]:
-    """(track, first sample, samples) of the sound that travelled with an event."""
+    """Yield (track, first sample, count) of the sound that an event carried."""
     if isinstance(payload, ev.WireAudio):
         if payload.count > 0 <= payload.first:
             yield payload.track, payload.first, payload.count
@@ -116,7 +123,10 @@ def carried(payload: ev.Payload) -> Iterator[tuple[ev.Side, int, int]]:
 
 
 def lane_samples(path: Path, lane: Lane, start: int, end: int) -> Samples:
-    """Samples [`start`, `end`) of a lane, whose track is at `path`; where nothing lies, or can be read, is silence."""
+    """Read samples [`start`, `end`) of a lane from its track at `path`.
+
+    Gaps are silence, and so are samples that cannot be read.
+    """
     import numpy as np
 
     samples = np.zeros(max(0, end - start), np.int16)
@@ -133,7 +143,11 @@ def lane_samples(path: Path, lane: Lane, start: int, end: int) -> Samples:
 
 
 def _of_generation(spans: list[tuple[int, int]], first: int, count: int) -> Iterator[tuple[int, int]]:
-    """Where samples [`first`, `first` + `count`) of a generation are in the track, which has it in `spans`."""
+    """Yield the spans of a track that hold samples of a generation.
+
+    `spans` are all of the generation, (first sample of the track, count) in order; `first` and `count` say which of its
+    samples are wanted.
+    """
     at = 0
     for start, size in spans:
         low, high = max(first, at), min(first + count, at + size)
@@ -143,7 +157,7 @@ def _of_generation(spans: list[tuple[int, int]], first: int, count: int) -> Iter
 
 
 def _references(frame: Any, depth: int = 0) -> Iterator[tuple[ev.Side, int, int]]:
-    """What a message's frame says about audio that is kept in a track."""
+    """Yield the references to track samples in a message's frame."""
     if depth > _DEEPEST:
         return
     if isinstance(frame, Mapping):

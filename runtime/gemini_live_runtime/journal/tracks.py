@@ -1,7 +1,7 @@
-"""Audio tracks: 16-bit mono WAV files that can be read at any moment, also after their writer was killed.
+"""Write and read audio tracks: 16-bit mono WAV files that survive their writer.
 
-The header is brought up to date about once a second and on closing. A reader therefore trusts the file's size, not the
-header's: whatever follows the 44-byte header is sound.
+`checkpoint`, called about once a second, writes the present length into the header. After a crash the file has more
+sound than its header says, so a reader trusts the file's size: all bytes after the 44-byte header are samples.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from gemini_live_runtime.journal.disk import Disk, write_all
 HEADER_BYTES = 44
 SAMPLE_BYTES = 2
 RATES: dict[Side, int] = {"user": 16_000, "model": 24_000}
-"""Sample rate (Hz) of each track: what is sent up, and what comes down."""
+"""Sample rate of each track in Hz, as on the wire."""
 
 FILES: dict[Side, str] = {"user": "user.wav", "model": "model.wav"}
 _RIFF_LIMIT = 0xFFFFFFFF - HEADER_BYTES
 
 
 def wav_header(rate: int, data_bytes: int, channels: int = 1) -> bytes:
-    """The canonical 44-byte header of 16-bit PCM (RIFF WAVE, format tag 1)."""
+    """Return the canonical 44-byte header of 16-bit PCM (RIFF WAVE, format tag 1)."""
     size = min(data_bytes, _RIFF_LIMIT)
     return struct.pack(
         "<4sI4s4sIHHIIHH4sI",
@@ -48,7 +48,7 @@ def wav_header(rate: int, data_bytes: int, channels: int = 1) -> bytes:
 
 
 class TrackFile:
-    """One growing WAV file; every method but the properties may raise `OSError`."""
+    """Growing WAV file; every method but the properties may raise `OSError`."""
 
     __slots__ = ("_disk", "_fd", "_rate", "_stated", "data_bytes", "path")
 
@@ -62,20 +62,20 @@ class TrackFile:
         try:
             write_all(disk, self._fd, wav_header(rate, 0))
         except OSError:
-            # Without a header there is nothing to read: an empty file would only puzzle.
+            # A file without a header cannot be read: remove it.
             with contextlib.suppress(OSError):
-                self._let_go()
+                self._close_fd()
             with contextlib.suppress(OSError):
                 disk.unlink(path)
             raise
 
     @property
     def dirty(self) -> bool:
-        """Whether samples were added since the last checkpoint."""
+        """True when samples were added since the last checkpoint."""
         return self._stated != self.data_bytes
 
     def append(self, pcm: bytes) -> None:
-        """Add samples (s16le). After an error the file still holds everything added before."""
+        """Add samples (s16le); after an error the file holds all that were added before."""
         view = memoryview(pcm)
         while view:
             taken = self._disk.write(self._fd, view)
@@ -83,17 +83,17 @@ class TrackFile:
             view = view[taken:]
 
     def checkpoint(self) -> None:
-        """State the present length in the header and bring the file to the device."""
+        """Write the present length into the header and flush the file to the device."""
         if self.dirty:
             self._state_length()
             self._disk.sync(self._fd)
 
     def close(self) -> None:
-        """State the length and close; the descriptor is released even when that fails."""
+        """Write the length and close; the descriptor is closed even when that fails."""
         try:
             self._state_length()
         finally:
-            self._let_go()
+            self._close_fd()
 
     def _state_length(self) -> None:
         whole = self.data_bytes - self.data_bytes % SAMPLE_BYTES
@@ -104,7 +104,7 @@ class TrackFile:
         finally:
             self._disk.seek(self._fd, HEADER_BYTES + self.data_bytes)
 
-    def _let_go(self) -> None:
+    def _close_fd(self) -> None:
         fd, self._fd = self._fd, -1
         if fd >= 0:
             self._disk.close(fd)
@@ -112,21 +112,21 @@ class TrackFile:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A recorded track: `pcm` is s16le mono at `rate` Hz."""
+    """Recorded sound: `pcm` is s16le mono at `rate` Hz."""
 
     rate: int
     pcm: bytes
 
     @property
     def samples(self) -> int:
-        """How many samples there are."""
+        """Number of samples."""
         return len(self.pcm) // SAMPLE_BYTES
 
 
 def read_track(path: Path, *, first: int = 0, count: int | None = None) -> Track:
-    """Samples [`first`, `first` + `count`) of a track (None: to its end); raises `AudioFileError`.
+    """Read samples [`first`, `first` + `count`) of a track (None: to its end).
 
-    Reads what `TrackFile` writes, finished or not.
+    Reads a file of `TrackFile`, closed or not. Raises `AudioFileError` for any other.
     """
     try:
         with path.open("rb") as file:

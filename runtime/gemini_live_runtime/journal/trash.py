@@ -1,8 +1,8 @@
-"""Deleting a recorded session so that it can be taken back.
+"""Delete a recorded session so that it can be restored.
 
 A deleted session is moved, whole, into the folder `trash` beside the folder of sessions. It stays there for
-`TRASH_DAYS` days, and of all that is there at most `TRASH_BYTES` bytes: beyond, what was deleted first goes first, but
-never what was deleted last.
+`TRASH_DAYS` days. When the trash holds more than `TRASH_BYTES`, the sessions deleted first are removed for good; the
+one deleted last always stays.
 """
 
 from __future__ import annotations
@@ -10,38 +10,29 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.catalog import DELETED_FILE, Entry, list_entries, small_object
 from gemini_live_runtime.journal.disk import Disk
-from gemini_live_runtime.journal.retention import delete_folder, is_running, session_folders
+from gemini_live_runtime.journal.retention import DeletionResult, delete_folder, is_running, session_folders
 
 TRASH_DAYS = 30
 TRASH_BYTES = 1_000_000_000
 _MOST_ALIKE = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Emptied:
-    """What went for good; `kept` are (id, why) of what should have gone but could not."""
-
-    session_ids: tuple[str, ...]
-    bytes_freed: int
-    kept: tuple[tuple[str, str], ...]
-
-
 def trash_dir(root: Path) -> Path:
-    """The trash of a folder of sessions; not created."""
+    """Return the path of the trash of a folder of sessions, without creating it."""
     return root.with_name("trash")
 
 
 def delete(root: Path, name: str, *, wall: Callable[[], float] = time.time) -> str:
-    """Move the session `name` to the trash; its name there, which `restore` takes. `wall` tells Unix seconds.
+    """Move the session `name` to the trash and return its name there.
 
-    Raises `JournalError` with a sentence when it is running, is not there or cannot be moved.
+    `restore` takes that name; `wall` returns Unix seconds. Raises `JournalError` when the session is running, missing
+    or cannot be moved.
     """
     folder = _existing(root, name)
     if is_running(folder):
@@ -63,7 +54,10 @@ def delete(root: Path, name: str, *, wall: Callable[[], float] = time.time) -> s
 
 
 def restore(root: Path, name: str) -> str:
-    """Take `name` back from the trash; the session's name. Raises `JournalError` with a sentence."""
+    """Move `name` back from the trash and return the session's own name.
+
+    Raises `JournalError` when it is missing, cannot be moved, or another session has that name.
+    """
     folder = _existing(trash_dir(root), name, "in the trash")
     original = small_object(folder / DELETED_FILE).get("id")
     ident = paths.safe_name(original if isinstance(original, str) else name, field="session")
@@ -82,15 +76,15 @@ def restore(root: Path, name: str) -> str:
 
 
 def list_trash(root: Path) -> list[Entry]:
-    """What is in the trash, what was deleted last first."""
+    """Return the sessions in the trash, those deleted last first."""
     return [entry for _, entry in _by_deletion(trash_dir(root))]
 
 
-def expire(root: Path, now: float, *, disk: Disk | None = None) -> Emptied:
-    """Delete for good what has been in the trash too long, or is too much; `now` is Unix seconds."""
+def expire(root: Path, now: float, *, disk: Disk | None = None) -> DeletionResult:
+    """Delete for good what exceeds the trash's days or bytes; `now` is Unix seconds."""
     trash = trash_dir(root)
     if not session_folders(trash):
-        return Emptied((), 0, ())
+        return DeletionResult((), 0, ())
     gone, held = [], 0
     for number, (deleted, entry) in enumerate(_by_deletion(trash)):
         held += entry.total_bytes
@@ -99,13 +93,13 @@ def expire(root: Path, now: float, *, disk: Disk | None = None) -> Emptied:
     return _remove(trash, gone, disk)
 
 
-def empty(root: Path, *, disk: Disk | None = None) -> Emptied:
-    """Delete for good all that is in the trash."""
+def empty(root: Path, *, disk: Disk | None = None) -> DeletionResult:
+    """Delete for good all sessions in the trash."""
     trash = trash_dir(root)
     return _remove(trash, [folder.name for folder in session_folders(trash)], disk)
 
 
-def _remove(trash: Path, names: list[str], disk: Disk | None) -> Emptied:
+def _remove(trash: Path, names: list[str], disk: Disk | None) -> DeletionResult:
     done, kept, freed = [], [], 0
     for name in names:
         try:
@@ -114,11 +108,14 @@ def _remove(trash: Path, names: list[str], disk: Disk | None) -> Emptied:
             kept.append((name, f"it cannot be deleted: {error.strerror or error}"))
         else:
             done.append(name)
-    return Emptied(tuple(done), freed, tuple(kept))
+    return DeletionResult(tuple(done), freed, tuple(kept))
 
 
 def _by_deletion(trash: Path) -> list[tuple[float, Entry]]:
-    """When each was deleted (Unix seconds), the last first. A folder that does not say changed then."""
+    """Return each session with its time of deletion (Unix seconds), the last first.
+
+    Of a folder that does not tell, the time of its last change counts.
+    """
     found = []
     for entry in list_entries(trash):
         deleted = entry.deleted_at
@@ -141,7 +138,7 @@ def _existing(root: Path, name: str, where: str = "") -> Path:
 
 
 def _free(trash: Path, name: str) -> Path:
-    """A name in the trash that nothing has yet."""
+    """Return a free path in the trash."""
     for number in range(1, _MOST_ALIKE):
         target = trash / (name if number == 1 else f"{name[:74]}.{number}")
         if not target.exists() and not target.is_symlink():

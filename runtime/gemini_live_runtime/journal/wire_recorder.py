@@ -1,7 +1,11 @@
-"""Everything that travels, as events: messages verbatim but for audio bytes and secrets, runs of audio as spans.
+"""Record the wire's traffic as events and track samples.
 
-Audio goes to the tracks; a span says which samples of a track a frame, or a run of frames, carried. So the traffic of
-a session can be put together again, while fifty microphone frames a second make one event a second.
+Messages are recorded verbatim but for audio bytes and secrets, runs of audio as spans. Audio goes to the tracks; a span
+says which samples of a track a frame, or a run of frames, carried. So the traffic of a session can be reconstructed,
+while fifty microphone frames a second make one event a second.
+
+Order: a pending span is always emitted before the next message in either direction, so that events keep the order of
+the wire to within one span.
 """
 
 from __future__ import annotations
@@ -11,20 +15,20 @@ from typing import Any, Protocol
 
 from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.events import Payload, Side, Wire, WireAudio, WireMessage
+from gemini_live_runtime.journal.tracks import RATES
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.wire import b64
 from gemini_live_runtime.wire.codec import audio_message, pcm_rate, to_json
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerMessage
 
 SPAN_MS = 1000
-"""Longest stretch of audio that waits for its event, in ms of that audio."""
+"""Longest span of audio, in ms of that audio."""
 
-RATES: Mapping[Side, int] = {"user": 16_000, "model": 24_000}
 SENT_MIME = "audio/pcm;rate=16000"
 
 
 class Tracks(Protocol):
-    """Where samples are kept."""
+    """Sink for samples."""
 
     def audio(self, track: Side, pcm: bytes) -> None:
         """Append samples (s16le) to `track`."""
@@ -32,7 +36,7 @@ class Tracks(Protocol):
 
 
 class _Span:
-    """A run of frames of one track that has no event yet."""
+    """Run of frames of one track that has no event yet."""
 
     __slots__ = ("count", "direction", "first", "frames", "mime_type", "track")
 
@@ -67,7 +71,7 @@ class _Span:
 
 
 class WireRecorder:
-    """Turns one session's traffic into events and track samples, in order: a `wire.connection.WireObserver`."""
+    """Recorder of one session's traffic, as a `wire.connection.WireObserver`."""
 
     def __init__(self, emit: Callable[[Payload], object], tracks: Tracks) -> None:
         self._emit = emit
@@ -75,32 +79,35 @@ class WireRecorder:
         self._spans: dict[Wire, _Span] = {"sent": _Span("sent", "user"), "received": _Span("received", "model")}
 
     def sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
-        """A message went out."""
+        """Record a sent message."""
         resumption = message.setup.session_resumption if message.setup is not None else None
         if resumption is not None and resumption.handle:
             redactor.add_temporary(resumption.handle)
         self._message("sent", raw, size)
 
     def sent_audio(self, pcm: bytes, size: int) -> None:
-        """A microphone chunk went out."""
+        """Record a sent chunk of microphone audio."""
         self._audio("sent", pcm, SENT_MIME)
 
     def received(self, message: ServerMessage, size: int) -> None:
-        """A message came in."""
+        """Record a received message."""
         update = message.session_resumption_update
         if update is not None and update.new_handle:
             redactor.add_temporary(update.new_handle)
         self._message("received", message.raw, size, message.problems)
 
     def received_audio(self, frame: AudioFrame, size: int) -> None:
-        """A piece of model speech came in; at a rate that the track does not have it is kept as it travelled."""
+        """Record a received chunk of the model's audio.
+
+        At another rate than the track's it is recorded as a message, with its bytes.
+        """
         if frame.rate == RATES["model"]:
             self._audio("received", frame.data, frame.mime_type)
         else:
             self._message("received", to_json(audio_message(frame.data, frame.mime_type)), size)
 
     def unreadable(self, error: ProtocolError, size: int) -> None:
-        """A frame came in that could not be read."""
+        """Record a received frame that could not be decoded."""
         self._message("received", {}, size, (error.message,))
 
     def _audio(self, direction: Wire, pcm: bytes, mime_type: str) -> None:
@@ -115,12 +122,12 @@ class WireRecorder:
 
     def _message(self, direction: Wire, frame: Mapping[str, Any], size: int, problems: tuple[str, ...] = ()) -> None:
         self.flush()
-        kept = redactor.value(self._without_audio(frame, direction))
+        safe_frame = redactor.value(self._without_audio(frame, direction))
         safe = tuple(redactor.text(problem) for problem in problems)
-        self._emit(WireMessage(direction=direction, kinds=tuple(frame), frame=kept, size=size, problems=safe))
+        self._emit(WireMessage(direction=direction, kinds=tuple(frame), frame=safe_frame, size=size, problems=safe))
 
     def flush(self) -> None:
-        """Make events of what is pending."""
+        """Emit the pending spans."""
         for span in self._spans.values():
             if span.count:
                 self._emit(span.take())
@@ -131,13 +138,13 @@ class WireRecorder:
             data = value.get("data")
             rate = RATES[self._spans[direction].track]
             if isinstance(mime_type, str) and isinstance(data, str) and pcm_rate(mime_type) == rate:
-                return {**value, "data": self._keep(data, direction)}
+                return {**value, "data": self._record_audio(data, direction)}
             return {key: self._without_audio(item, direction) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self._without_audio(item, direction) for item in value]
         return value
 
-    def _keep(self, data: str, direction: Wire) -> Any:
+    def _record_audio(self, data: str, direction: Wire) -> Any:
         span = self._spans[direction]
         try:
             pcm = b64.decode(data)

@@ -1,9 +1,12 @@
-"""Writing a session to disk without ever making the session wait.
+"""Write a session's journal and sound without ever blocking the session.
 
-One thread owns the files of a session. Lines and samples handed to `JournalWriter` reach the kernel within about
-`GATHER_S`, from where they survive the death of the process; about once a second they are brought to the device.
-When the disk fails the conversation goes on: lines are kept in memory (up to `MAX_UNWRITTEN`) and tried again, sound is
-no longer recorded, and each such change is reported once.
+One thread owns the files of a session. The session only appends to queues under a lock; the thread takes all that is
+queued, releases the lock and writes. Lines reach the kernel within about `GATHER_S`, from where they survive the death
+of the process; about once a second they are flushed to the device, which a power cut needs.
+
+The order of the queue is the order of the file. When the disk fails the conversation goes on: lines wait in memory (up
+to `MAX_UNWRITTEN`) and are tried again at every sync, sound is no longer recorded, and each such change is reported
+once. A queue that grows faster than the disk takes it has a bound, too: then the journal ends, or sound does.
 """
 
 from __future__ import annotations
@@ -20,13 +23,13 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.disk import Disk, lock
+from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.retention import trim_audio
 from gemini_live_runtime.journal.tracks import FILES, RATES, TrackFile
 from gemini_live_runtime.threads import start_daemon_thread
 
-EVENTS_FILE = "events.jsonl"
 GATHER_S = 0.02
-"""Seconds that lines may wait for company before they are written together."""
+"""Seconds that a line may wait for others, to be written together."""
 
 SYNC_S = 1.0
 """Seconds between two syncs while something is written, and between two attempts after a failure."""
@@ -38,13 +41,18 @@ MAX_QUEUED_AUDIO = 16 * 1024 * 1024
 """Bytes of samples that may wait for a slow disk (about three minutes of both tracks)."""
 
 CHECK_BYTES = 8 * 1024 * 1024
-"""Bytes of sound recorded between two looks at the cap."""
+"""Bytes of sound recorded between two checks of the cap."""
 
 Report = Callable[[ev.Payload], None]
 
 
 class EventsFile:
-    """`events.jsonl`: the header, then one event a line. What the disk refuses waits in `unwritten`."""
+    """Journal file: the header, then one event a line.
+
+    `unwritten` are bytes that the disk has not taken, `written` counts those that it has. After a failed write part of
+    the data may be in the file: the next attempt seeks back to `written` and overwrites it, so that a reader sees a
+    torn last line at worst, never a damaged one in the middle.
+    """
 
     __slots__ = ("_disk", "_fd", "_torn", "dirty", "path", "unwritten", "written")
 
@@ -60,12 +68,12 @@ class EventsFile:
         lock(self._fd)
 
     def append(self, lines: bytes) -> None:
-        """Add whole lines, after whatever still waits; raises `OSError`, then they wait too."""
+        """Write whole lines after the unwritten ones; they join them on `OSError`."""
         self.unwritten += lines
         self.retry()
 
     def retry(self) -> None:
-        """Write what waits; raises `OSError`."""
+        """Write the unwritten bytes; raises `OSError`."""
         if self.unwritten and self._torn:
             self._disk.seek(self._fd, self.written)
             self._torn = False
@@ -80,23 +88,24 @@ class EventsFile:
             del self.unwritten[:taken]
 
     def sync(self) -> None:
-        """Bring what is written to the device; raises `OSError`."""
+        """Flush the written bytes to the device; raises `OSError`."""
         if self.dirty:
             self.dirty = False
             self._disk.sync(self._fd)
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file, which unlocks it."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             self._disk.close(fd)
 
 
 class JournalWriter:
-    """The journal of one session: `sessions_root`/`session_id`/ with `events.jsonl` and, if `audio`, two tracks.
+    """Writer thread of one session's folder: `events.jsonl` and, if `audio`, tracks.
 
-    `report` receives `Notice` and `RecordingTrimmed` payloads from the writer's thread and must be thread-safe. Raises
-    `JournalError` when the folder cannot be made or already holds a session.
+    The folder is `sessions_root`/`session_id`. `report` receives `Notice` and `RecordingTrimmed` payloads in the
+    writer's thread and must be thread-safe. `cap_bytes` bounds the sound of all sessions. Raises `JournalError` when
+    the folder cannot be made or already holds a session.
     """
 
     def __init__(
@@ -120,7 +129,7 @@ class JournalWriter:
         self._unchecked = 0
         self._failing = False
         self._stopped = False
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
         try:
             self._disk.folder(self.folder)
             self._events = EventsFile(self.folder, session_id, self._disk)
@@ -139,7 +148,7 @@ class JournalWriter:
         self._queued_lines = 0
         self._queued_audio = 0
         self._busy = False
-        self._resting = False
+        self._idle = False
         self._closing = False
         self._urgent = False
         self._thread = start_daemon_thread(self._run, "journal")
@@ -147,7 +156,7 @@ class JournalWriter:
     # -- the session's side -----------------------------------------------------------------------------------------
 
     def append(self, line: str) -> None:
-        """Add the line of one event (no newline). Never blocks on the disk."""
+        """Queue the line of one event (no newline). Never blocks on the disk."""
         with self._wake:
             if self._stopped or self._closing:
                 self.lost_events += 1
@@ -159,7 +168,7 @@ class JournalWriter:
             self._call_thread()
 
     def audio(self, track: ev.Side, pcm: bytes) -> None:
-        """Add samples (s16le at the track's rate) to a track; does nothing when sound is not recorded."""
+        """Queue samples (s16le at the track's rate) of a track; a no-op without sound."""
         with self._wake:
             if not self._audio or self._closing:
                 self.lost_audio_bytes += len(pcm) if self._wanted_audio else 0
@@ -172,12 +181,12 @@ class JournalWriter:
             self._call_thread()
 
     def _call_thread(self) -> None:
-        # A thread that gathers has been called already: each wake-up would take the interpreter from the session.
-        if self._resting:
+        # While the thread gathers lines it needs no wake-up, and each would take the interpreter from the session.
+        if self._idle:
             self._wake.notify()
 
     def flush(self) -> None:
-        """Block until everything handed over so far was written or refused; for tests and exports."""
+        """Block until all that was queued is written or refused, for tests and exports."""
         with self._wake:
             self._urgent = True
             self._wake.notify()
@@ -185,7 +194,10 @@ class JournalWriter:
                 self._wake.wait(0.5)
 
     def close(self) -> None:
-        """Write what waits, bring it to the device, close. Blocks: call it from a worker thread. Idempotent."""
+        """Write all that is queued, flush to the device and close. Idempotent.
+
+        Blocks: call it from a worker thread.
+        """
         with self._wake:
             self._closing = True
             self._wake.notify()
@@ -204,13 +216,15 @@ class JournalWriter:
                     left = None if idle else next_sync - time.monotonic()
                     if left is not None and left <= 0:
                         break
-                    self._resting = True
+                    self._idle = True
                     self._wake.wait(left)
-                    self._resting = False
+                    self._idle = False
                 if (self._lines or self._pcm) and not self._closing:
+                    # Gather: the session appends without a wake-up for this long, and one write takes all of it.
                     self._wake.wait_for(lambda: self._closing or self._urgent, GATHER_S)
                 lines, pcm = self._take()
                 closing = self._closing
+            # The lock is released here: a slow disk must not block `append`. Only this thread touches the files.
             self._write_lines(lines)
             for track, samples in pcm:
                 self._write_audio(track, samples)
@@ -220,6 +234,7 @@ class JournalWriter:
             with self._wake:
                 self._busy = False
                 self._wake.notify_all()
+                # Appended while the last batch was written: one more round, then nothing is queued any more.
                 if closing and not self._lines and not self._pcm:
                     break
         self._close_files()
@@ -242,7 +257,7 @@ class JournalWriter:
             return
         data = "".join(f"{line}\n" for line in lines).encode("ascii", "backslashreplace")
         if self._failing:
-            # The next attempt comes with the next sync: a full disk is not asked fifty times a second.
+            # Wait for the next sync to try again: a batch comes up to fifty times a second.
             self._events.unwritten += data
         elif data or self._events.unwritten:
             self._attempt(lambda: self._events.append(data))
@@ -254,20 +269,20 @@ class JournalWriter:
             write()
         except OSError as error:
             self._failing = True
-            self._say(
+            self._notice(
                 "error",
                 "journal-failed",
                 f"The session file cannot be written: {error.strerror or error}. The conversation goes on",
-                f"Free some space on the disk of {self.folder}; events are kept in memory and tried again",
+                f"Free some space on the disk of {self.folder}; events are kept in memory and written again later",
             )
         else:
             if self._failing:
                 self._failing = False
-                self._say("info", "journal-recovered", "The session file is written again, no event was lost")
+                self._notice("info", "journal-recovered", "The session file is written again, no event was lost")
 
     def _give_up(self) -> None:
         self._stopped = True
-        self._say("error", "journal-stopped", "The session file could not be written for too long: it ends here")
+        self._notice("error", "journal-stopped", "The session file could not be written for too long: it ends here")
 
     def _sync(self) -> None:
         if not self._stopped:
@@ -276,7 +291,7 @@ class JournalWriter:
             try:
                 self._events.sync()
             except OSError as error:
-                self._say(
+                self._notice(
                     "warning",
                     "journal-sync-failed",
                     f"The disk does not confirm the session file: {error.strerror or error}",
@@ -319,7 +334,7 @@ class JournalWriter:
         try:
             trimmed = trim_audio(self._root, self._cap, keep={self._id}, disk=self._disk)
         except OSError as error:
-            self._say("warning", "retention-failed", f"Old recordings cannot be looked at: {error.strerror or error}")
+            self._notice("warning", "retention-failed", f"Old recordings cannot be read: {error.strerror or error}")
             return
         if trimmed.session_ids:
             sessions = "session" if len(trimmed.session_ids) == 1 else f"{len(trimmed.session_ids)} sessions"
@@ -351,7 +366,7 @@ class JournalWriter:
     def _stop_audio(self, text: str) -> None:
         self._audio = False
         if text:
-            self._say("error", "audio-recording-stopped", f"{text}. What was recorded is kept")
+            self._notice("error", "audio-recording-stopped", f"{text}. The sound recorded so far is kept")
 
     def _close_files(self) -> None:
         for track in self._tracks.values():
@@ -364,9 +379,10 @@ class JournalWriter:
         with contextlib.suppress(OSError):
             self._events.close()
 
-    def _say(self, level: str, code: str, text: str, remedy: str = "") -> None:
-        if code not in self._said:
-            self._said.add(code)
+    def _notice(self, level: str, code: str, text: str, remedy: str = "") -> None:
+        """Report a notice, each `code` once."""
+        if code not in self._reported:
+            self._reported.add(code)
             self._report(ev.Notice(level=level, code=code, text=f"{text}.", remedy=remedy))  # type: ignore[arg-type]
 
 

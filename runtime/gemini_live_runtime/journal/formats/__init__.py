@@ -1,1 +1,1 @@
-"""What a session can be exported to, one module a format: each turns an `export.Material` into the bytes of a file."""
+"""Formats of an export, one module each: from an `ExportSource` to a file's bytes."""

@@ -1,4 +1,4 @@
-"""The exportable session: which formats there are, which part is wanted, and its events with personal data replaced."""
+"""Define formats and ranges, and read a session's events for an export."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ ENDINGS: dict[Format, str] = {
     "model": "-model.wav",
     "stereo": "-stereo.wav",
 }
-"""How the file of each format ends."""
+"""End of the file name of each format."""
 
 MARKS_S = 10.0
-"""Seconds before and after a mark that belong to it, unless told otherwise."""
+"""Seconds exported before and after a mark by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """The part of a session to export: all of it, or one of these.
+    """Wanted part of a session: all of it, or one of a time range, a turn, and marks.
 
-    `start` and `end` are seconds of session time, either may be missing; `turn` is a turn's number; `around_marks` is
-    how many seconds before and after each mark.
+    `start` and `end` are seconds of session time, either may be None; `turn` is a turn's number; `around_marks` is
+    seconds before and after each mark.
     """
 
     start: float | None = None
@@ -49,7 +49,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A range as it lies in a session: stretches of session time in seconds, and for a turn its number."""
+    """Part of a session: stretches of session time in seconds, or a turn's number."""
 
     stretches: tuple[tuple[float, float], ...]
     turn: int | None = None
@@ -58,7 +58,7 @@ class Window:
     whole: bool = True
 
     def covers(self, t: float, turn: int) -> bool:
-        """Whether something at `t` in `turn` belongs to it."""
+        """Return True when an event at `t` in `turn` is in it."""
         if self.turn is not None:
             return turn == self.turn
         return any(start <= t <= end for start, end in self.stretches)
@@ -66,20 +66,20 @@ class Window:
 
 @dataclass(slots=True)
 class SessionExtent:
-    """What a first look through a session found. Times are session time in seconds."""
+    """Result of a first pass over a session; times are session time in seconds."""
 
     last: int = 0
     end: float = 0.0
     turns: dict[int, float] = field(default_factory=dict)
-    """When each turn began."""
+    """Start of each turn."""
     marks: list[float] = field(default_factory=list)
-    """The moments that were marked."""
+    """Marked moments, sorted."""
 
 
 class ExportSource:
-    """A session as its exporters see it: the same events however often they are read, redacted if so wished.
+    """Session as the formats read it: redacted if wanted, the same events each time.
 
-    `path` is a session's folder or events file. Raises as `export` does.
+    `path` is a session's folder or journal. Raises as `export` does.
     """
 
     def __init__(self, path: Path, *, redact: bool, wanted: Range) -> None:
@@ -92,10 +92,10 @@ class ExportSource:
         title = title_of(journal.folder)
         self.title = title if self.redaction is None else self.redaction.line(title)
         self.places = 0
-        """Places of the range that were blanked, the last time that the events were read."""
+        """Places of the range that were redacted, by the last pass over the events."""
 
     def events(self) -> Iterator[ev.Event]:
-        """All events, from the beginning; those written after the first look are left out."""
+        """Yield all events from the beginning, without those written after the first pass."""
         redaction, self.places = self.redaction, 0
         for event in self.journal:
             if event.seq > self.extent.last:
@@ -110,7 +110,7 @@ class ExportSource:
             yield event
 
 
-# -- the first look --------------------------------------------------------------------------------------------------
+# -- first pass ------------------------------------------------------------------------------------------------------
 
 
 def _extent_of(journal: Journal, redaction: Redaction | None) -> SessionExtent:
@@ -128,7 +128,7 @@ def _extent_of(journal: Journal, redaction: Redaction | None) -> SessionExtent:
             redaction.learn(event)
     if not found.last:
         raise JournalError(f"{journal.path} holds no event that can be read", field="session")
-    # A mark that does not tell its time is one of a program that did not write it: then that of its event counts.
+    # A mark of an older version has no time: that of its event counts.
     found.marks = sorted(
         times.get(mark.of, event.t) if mark.t is None else marked_at(event, mark) for event, mark in marked
     )
@@ -187,7 +187,7 @@ def _around(seconds: float, extent: SessionExtent) -> Window:
 
 
 def _name(journal: Journal) -> str:
-    """A name for the files: the session's, unless that is no harmless one."""
+    """Return a safe name for the files: the folder's, else the session's id."""
     for name in (journal.folder.resolve().name if journal.path.name == "events.jsonl" else "", journal.session_id):
         with contextlib.suppress(UsageError):
             return paths.safe_name(name)

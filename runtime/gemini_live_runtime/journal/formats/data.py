@@ -1,4 +1,4 @@
-"""A session as one JSON object: what happened, event by event, and what a display knew at the end of it.
+"""Format a session as one JSON object: its events, and the view after the last.
 
     {"format": "gemini-live-tui/export", "version": 1,
      "session": {"id", "title", "seconds", "turns"},
@@ -23,7 +23,7 @@ VERSION = 1
 
 
 def data(material: ExportSource) -> Iterator[bytes]:
-    """The object, its events one on a line."""
+    """Yield the object, one event a line."""
     window, extent = material.window, material.extent
     head = {
         "format": FORMAT,
@@ -33,7 +33,8 @@ def data(material: ExportSource) -> Iterator[bytes]:
         "redacted": material.redaction is not None,
     }
     yield json.dumps(head)[:-1].encode() + b',\n"events": ['
-    # The view is that of the last event in the range: how it stood there, not how the session went on.
+    # The view must be that of the last event in the range, which is only known when no later one comes: events after
+    # it wait in `behind`.
     view, behind = SessionView(), []
     between = b"\n"
     for event in material.events():

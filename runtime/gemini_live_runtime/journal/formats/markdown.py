@@ -1,6 +1,6 @@
-"""A session as a Markdown document: what it was in a table, then its turns, with everything that happened inline.
+"""Format a session as Markdown: a table of figures, then its turns with notices.
 
-Text of the session never becomes markup: what Markdown or HTML would take for its own is escaped.
+Text of the session never becomes markup: characters with a meaning in Markdown or HTML are escaped.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _LABELS = {"phase": "Phase", "watch": "Watcher", "mark": "Mark", "edit": "Edit", "held": "Held", "refused": "Refused"}
 
 
-class _Facts:
-    """What is counted for the table on top."""
+class _Figures:
+    """Counts for the table at the top."""
 
     def __init__(self) -> None:
         self.phases: list[str] = []
@@ -34,7 +34,7 @@ class _Facts:
         self.watchers = 0
         self.marks = 0
 
-    def take(self, event: ev.Event) -> None:
+    def add(self, event: ev.Event) -> None:
         match event.payload:
             case ev.PhaseEntered(phase=phase):
                 self.phases.append(sanitise_line(phase, 80))
@@ -50,15 +50,15 @@ class _Facts:
 
 
 def markdown(material: ExportSource) -> Iterator[bytes]:
-    """UTF-8."""
-    view, summary = SessionView(), _Facts()
+    """Yield the document as UTF-8."""
+    view, figures = SessionView(), _Figures()
     covers = material.window.covers
     waiting: dict[int, Block] = {}
     seen, turn, patience = 0, -1, 64
     body: list[str] = []
 
     def settle(until: float) -> None:
-        # An interrupted answer still grows when it is done: a turn is written once the one after it is over.
+        # Text still arrives for an interrupted answer that is done: write a turn once the one after it is over.
         nonlocal turn
         for ident in sorted(waiting):
             index = ident - 1 - view.blocks_forgotten
@@ -77,7 +77,7 @@ def markdown(material: ExportSource) -> Iterator[bytes]:
         apply(view, event)
         t = marked_at(event, event.payload) if isinstance(event.payload, ev.MarkSet) else event.t
         if covers(t, event.turn):
-            summary.take(event)
+            figures.add(event)
         if view.next_block - 1 > seen:
             for block in reversed(view.blocks):
                 if block.id <= seen:
@@ -88,7 +88,7 @@ def markdown(material: ExportSource) -> Iterator[bytes]:
                 settle(view.turn - 1)
                 patience = 2 * len(waiting) + 64
     settle(float("inf"))
-    yield _head(material, view, summary).encode("utf-8", "replace")
+    yield _head(material, view, figures).encode("utf-8", "replace")
     yield b"## Transcript\n\n"
     for text in body:
         yield f"{text}\n".encode("utf-8", "replace")
@@ -96,7 +96,7 @@ def markdown(material: ExportSource) -> Iterator[bytes]:
         yield b"Nothing was said.\n"
 
 
-def _head(material: ExportSource, view: SessionView, summary: _Facts) -> str:
+def _head(material: ExportSource, view: SessionView, figures: _Figures) -> str:
     rows = [
         ("Session", material.name),
         ("Started", _when(view.wall)),
@@ -104,12 +104,12 @@ def _head(material: ExportSource, view: SessionView, summary: _Facts) -> str:
         ("Model", f"{view.model or '?'} ({view.backend})"),
         ("Length", f"{_clock(material.extent.end)}, {_count(len(material.extent.turns), 'turn')}"),
         ("Ended", view.ended or ("still running" if material.journal.running else "broken off")),
-        ("Phases", " → ".join(summary.phases)),
-        ("Tools", _count(summary.calls, "call") + (f", {summary.failed} not ok" if summary.failed else "")),
-        ("Watchers", f"fired {_count(summary.watchers, 'time')}" if summary.watchers else ""),
-        ("Marks", str(summary.marks) if summary.marks else ""),
+        ("Phases", " → ".join(figures.phases)),
+        ("Tools", _count(figures.calls, "call") + (f", {figures.failed} not ok" if figures.failed else "")),
+        ("Watchers", f"fired {_count(figures.watchers, 'time')}" if figures.watchers else ""),
+        ("Marks", str(figures.marks) if figures.marks else ""),
         ("Interruptions", str(view.interruptions) if view.interruptions else ""),
-        ("Latency", _latency(summary.latencies)),
+        ("Latency", _latency(figures.latencies)),
         ("Tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out" if view.prompt_tokens else ""),
         ("Cost", "" if view.cost_usd is None else f"about ${view.cost_usd:.4f}"),
         ("Part", "" if material.window.whole else material.window.words),
@@ -154,13 +154,13 @@ def _block(block: Block) -> str:
 
 
 def quoted(text: str) -> str:
-    """A paragraph of the session as a block quote, its lines kept."""
+    """Return a paragraph as a block quote with the same lines."""
     lines = [escaped(line.strip()) for line in sanitise(text).split("\n")]
     return "  \n".join(f"> {line}" if line else ">" for line in lines)
 
 
 def escaped(text: str) -> str:
-    """`text` on one line, as Markdown that shows exactly it."""
+    """Return Markdown on one line that shows exactly `text`."""
     line = sanitise_line(text)
     line = _MARKUP.sub(lambda match: _ENTITIES.get(match[0], f"\\{match[0]}"), line)
     return _LINE_START.sub(lambda match: f"\\{match[1]}" if match[1] in "+-=" else f"{match[1]}\\", line)

@@ -1,8 +1,9 @@
-"""The sound of a session as WAV files on the session's own clock, so that all of them fit each other and the events.
+"""Format the sound of a session as WAV files on the session's clock.
 
-`microphone` is what was sent, at 16 kHz. `model` is what was heard of the model, at 24 kHz: what was cut off by an
-interruption, or played while the speaker was muted, is silence. `stereo` is both at 24 kHz, the user on the left, the
-model on the right. Where a range has several stretches they follow each other.
+All files of a session fit each other and the events. `microphone` is the sent audio, at 16 kHz. `model` is the model's
+audio as heard, at 24 kHz: samples that an interruption cut off, or that were played while the speaker was muted, are
+silence. `stereo` is both at 24 kHz, the user on the left, the model on the right. Several stretches of a range follow
+each other.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ if TYPE_CHECKING:
     Samples = NDArray[np.int16]
 
 LONGEST_S = 12 * 3600.0
-"""Seconds of one export: a WAV file of two channels holds little more."""
+"""Longest export in seconds: the size fields of a stereo WAV file allow little more."""
 
 _LEAD_S = 1.0
-"""A turn is told of when the user's voice was heard for a moment: its sound begins this much earlier."""
+"""Seconds of sound before a turn: its event comes once the user's voice has been heard for a moment."""
 
 _CHUNK_S = 1
+"""Seconds read at a time."""
 
 
 def sound(material: ExportSource, fmt: Format) -> Iterator[bytes]:
-    """A WAV file: its header, then its samples. Raises `JournalError` when that sound was not recorded."""
+    """Yield a WAV file; raises `JournalError` when that sound was not recorded."""
     where = SoundMap()
     for event in material.events():
         where.add(event)
@@ -55,7 +57,7 @@ def sound(material: ExportSource, fmt: Format) -> Iterator[bytes]:
     stretches = _stretches(material)
     rate = RATES["user"] if fmt == "microphone" else RATES["model"]
     channels = 2 if fmt == "stereo" else 1
-    # Whole seconds of the clock in samples of either rate, so that both channels are of one length.
+    # Hundredths of a second are whole samples at both rates, so that both channels have one length.
     spans = [(int(start * 100), int(end * 100) + 1) for start, end in stretches]
     frames = sum(end - start for start, end in spans) * rate // 100
     yield wav_header(rate, frames * 2 * channels, channels)
@@ -87,14 +89,14 @@ def _stretches(material: ExportSource) -> list[tuple[float, float]]:
 
 
 def _mono(path: Path, lane: Lane, start: int, end: int) -> Iterator[Samples]:
-    """A lane from `start` to `end` (hundredths of a second), a second at a time."""
+    """Yield a lane from `start` to `end` (hundredths of a second) in chunks."""
     for low in range(start, end, 100 * _CHUNK_S):
         first, beyond = low * lane.rate // 100, min(end, low + 100 * _CHUNK_S) * lane.rate // 100
         yield lane_samples(path, lane, first, beyond)
 
 
 def _both(folder: Path, user: Lane, model: Lane, start: int, end: int) -> Iterator[bytes]:
-    """Left and right, one sample after the other, at the model's rate."""
+    """Yield both lanes as interleaved samples at the model's rate."""
     import numpy as np
     import soxr
 
@@ -113,7 +115,7 @@ def _both(folder: Path, user: Lane, model: Lane, start: int, end: int) -> Iterat
         right = np.concatenate((right, its))
         ready = min(len(left), len(right))
         if done >= frames:
-            # The resampler may end a sample early.
+            # The resampler may return a sample less than expected.
             left = np.pad(left, (0, max(0, len(right) - len(left))))
             ready = len(right)
         yield np.stack((left[:ready], right[:ready]), axis=1).tobytes()

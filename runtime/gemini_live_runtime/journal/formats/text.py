@@ -1,4 +1,4 @@
-"""A session as lines of text, as `replay --plain --times` prints it."""
+"""Format a session as lines of text, like `replay --plain --times`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gemini_live_runtime.journal.plain import PlainWriter
 
 
 def text(material: ExportSource) -> Iterator[bytes]:
-    """UTF-8, a paragraph a line, further lines of it indented."""
+    """Yield UTF-8 lines, further lines of a paragraph indented."""
     window = material.window
     writer = PlainWriter(times=True, within=None if window.whole else window.covers, agent=agent_lines("mind"))
     for event in material.events():
