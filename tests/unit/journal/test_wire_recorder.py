@@ -14,7 +14,7 @@ from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.codec import client_to_json, decode_server_message
 from gemini_live_runtime.wire.json_frame import dump_object
-from gemini_live_runtime.wire.messages import AudioFrame
+from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage
 
 SPEECH = "audio/pcm;rate=24000"
 
@@ -86,7 +86,7 @@ def test_speech_at_another_rate_is_kept_as_it_travelled() -> None:
 def test_handles_and_keys_are_not_kept() -> None:
     kept = Kept()
     kept.receives(sessionResumptionUpdate={"newHandle": "h-secret", "resumable": True})
-    setup = compose.setup_message(compose.build_setup("models/m", instruction="key AIzaSyA1234567890abcdefghijk"))
+    setup = ClientMessage(setup=compose.build_setup("models/m", instruction="key AIzaSyA1234567890abcdefghijk"))
     kept.recorder.sent(setup, client_to_json(setup), 10)
     assert "h-secret" not in repr(kept.events)
     assert "AIzaSyA1234567890" not in repr(kept.events)
