@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,12 @@ def lines_with(pattern: re.Pattern[bytes]) -> list[str]:
 @pytest.mark.parametrize("pattern", [MACHINE_PATH, TEMPORARY_PATH, INDEX], ids=["home", "temporary", "index"])
 def test_no_path_of_a_machine_and_no_package_index_is_committed(pattern: re.Pattern[bytes]) -> None:
     assert lines_with(pattern) == []
+
+
+def test_no_two_test_files_have_the_same_name() -> None:
+    # Test folders are no packages: pytest imports a file by its name alone and refuses the second.
+    names = Counter(file.name for file in committed_files() if file.parts[0] == "tests" and file.match("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_the_folder_of_this_very_checkout_is_not_committed() -> None:
