@@ -1,4 +1,4 @@
-"""What the core decides and the runner performs."""
+"""Effects that the core returns and the live session performs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ InterruptedBy = Literal["server", "operator", "typed"]
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """Make `payload` an event of this turn and generation."""
+    """Emit `payload` as an event of this turn and generation."""
 
     payload: Payload
     turn: int
@@ -22,7 +22,10 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send a message to the model; `command_id` and `text` are those of typed text, reported when it cannot go out."""
+    """Send a message to the model.
+
+    `command_id` and `text` belong to typed text, which is reported when it cannot be sent.
+    """
 
     message: ClientMessage
     command_id: str = ""
@@ -40,39 +43,42 @@ class Play:
 
 @dataclass(frozen=True, slots=True)
 class EndOfAudio:
-    """No more audio of this generation will come."""
+    """End a generation's audio: no more of it will follow."""
 
     gen: int
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Drop all audio of generations below `cut_below`; then report back with `SessionCore.cut_performed`."""
+    """Drop all audio of generations below `cut_below`.
+
+    The performer then calls `SessionCore.cut_performed`.
+    """
 
     cut_below: int
     by: InterruptedBy
     turn: int
     victim: int
-    """The generation that was being spoken; 0 when none was."""
+    """Number of the generation that was playing; 0 when none was."""
 
 
 @dataclass(frozen=True, slots=True)
 class Microphone:
-    """Take microphone audio or not."""
+    """Switch the microphone's audio on or off."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Let the model be heard or not."""
+    """Switch the model's playback on or off."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class RunTool:
-    """Run a call."""
+    """Run a tool call."""
 
     call_id: str
     name: str
@@ -81,7 +87,7 @@ class RunTool:
 
 @dataclass(frozen=True, slots=True)
 class CancelTool:
-    """Cancel a call; its outcome still arrives."""
+    """Cancel a tool call; its outcome still arrives."""
 
     call_id: str
 

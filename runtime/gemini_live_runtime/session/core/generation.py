@@ -1,8 +1,11 @@
-"""Generations: the server's messages carry no number, so they are given one here.
+"""Number the model's answers, to tell an interrupted one from the next.
 
-A model frame belongs to the current generation, which advances only at `turnComplete` or `interrupted`. Interrupting
-stores a bound, `cut_below`; whatever belongs to a generation below it is dropped wherever it is found, including what
-still arrives of the old answer. There is no flag that could be cleared too early.
+The server's messages carry no number, so the ledger assigns one. A model frame belongs to the current generation, which
+advances only at `turnComplete` or `interrupted`. Interrupting stores a bound, `cut_below`; all audio and text of a
+generation below it is dropped wherever it is found: in the playback queue, and when frames of the old answer still
+arrive because the server has not yet seen the interruption. A flag "interrupted" would not do: it has to be cleared
+when the next answer begins, and a late frame of the old one would then pass as part of the new one. The bound only
+rises, so there is nothing to clear too early.
 """
 
 from __future__ import annotations
@@ -10,12 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 KEPT = 8
-"""Generations remembered: only the last ones can still be playing."""
+"""Number of generations to remember: only the latest can still be playing."""
 
 
 @dataclass(slots=True)
 class Generation:
-    """What is known of one answer. Samples are at 24 kHz."""
+    """Audio and transcript of an answer of the model. Samples are at 24 kHz."""
 
     number: int
     turn: int
@@ -25,22 +28,23 @@ class Generation:
     opened: bool = False
     complete: bool = False
     drained: bool = False
-    """Nothing of it will be played any more, heard or not."""
+    """True when no more of it will be played, even if part is unheard."""
 
     @property
     def sounds(self) -> bool:
-        """Whether more of it may be heard."""
+        """True when more of it may be heard."""
         return not self.complete or (self.unheard > 0 and not self.drained)
 
     @property
     def unheard(self) -> int:
-        """Samples received and not consumed by the device."""
+        """Number of samples received and not yet consumed by the device."""
         return max(0, self.received - self.heard)
 
     def split_text(self) -> tuple[str, str]:
-        """The transcript as heard and as unheard, cut at a word, in proportion to the audio consumed.
+        """Split the transcript into its heard and its unheard part.
 
-        Transcript and audio travel in step but unaligned, so proportion is the best that holds for every server.
+        The cut is at a word, in proportion to the audio consumed. Transcript and audio arrive in step but unaligned, so
+        the proportion is the best estimate that works with every server.
         """
         text = "".join(self.text)
         if self.received == 0 or self.heard >= self.received:
@@ -52,7 +56,7 @@ class Generation:
 
 
 class GenerationLedger:
-    """Numbers generations and knows which are cut."""
+    """Ledger of the latest generations and the bound below which they are cut."""
 
     def __init__(self) -> None:
         self.number = 1
@@ -60,26 +64,26 @@ class GenerationLedger:
         self._known: dict[int, Generation] = {}
 
     def current(self, turn: int) -> Generation:
-        """The generation that a frame arriving now belongs to."""
+        """Return the generation of frames that arrive now, created in `turn` if new."""
         return self._get(self.number, turn)
 
     def get(self, number: int) -> Generation | None:
-        """A remembered generation."""
+        """Return a generation, or None when it is unknown or forgotten."""
         return self._known.get(number)
 
     @property
     def current_opened(self) -> bool:
-        """Whether anything of the current generation has arrived."""
+        """True when a frame of the current generation has arrived."""
         known = self._known.get(self.number)
         return known is not None and known.opened
 
     @property
     def current_is_cut(self) -> bool:
-        """Whether what arrives now is to be dropped."""
+        """True when frames that arrive now have to be dropped."""
         return self.number < self.cut_below
 
     def advance(self) -> None:
-        """The current generation is over."""
+        """Complete the current generation and begin the next."""
         known = self._known.get(self.number)
         if known is not None:
             known.complete = True
@@ -88,18 +92,21 @@ class GenerationLedger:
             del self._known[number]
 
     def cut(self) -> int:
-        """Cut the current generation if it has begun, else all before it; the new bound. The bound never falls."""
+        """Cut the current generation if it has begun, else those before it.
+
+        Returns the new bound, which never falls.
+        """
         bound = self.number + 1 if self.current_opened else self.number
         self.cut_below = max(self.cut_below, bound)
         return self.cut_below
 
     def drain(self) -> None:
-        """Nothing that is known will be played any more: the output is gone."""
+        """Mark all complete generations as drained: the output device was lost."""
         for generation in self._known.values():
             generation.drained = generation.complete
 
     def audible(self) -> Generation | None:
-        """The newest generation that is not cut and has begun or still has unheard audio."""
+        """Return the newest generation that is neither cut nor fully played, or None."""
         for number in sorted(self._known, reverse=True):
             generation = self._known[number]
             if number >= self.cut_below and generation.opened and generation.sounds:

@@ -1,4 +1,4 @@
-"""Limits that an operator sets on a session: money and minutes. They warn at 80 %, then hang up."""
+"""Enforce the operator's limits of cost and minutes: warn at 80 %, then hang up."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.events import LimitReached
 
 WARN_AT = 0.8
+"""Fraction of a limit at which the warning is due."""
 
 Kind = Literal["cost", "minutes"]
 
 
 @dataclass(slots=True)
 class Limits:
-    """`max_cost` in US dollars, `max_minutes` in minutes; None is no limit."""
+    """Limits of a session: `max_cost` in US dollars, `max_minutes`; None is no limit."""
 
     max_cost: float | None = None
     max_minutes: float | None = None
     _said: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Refuse limits that are not above zero with `UsageError`."""
+        """Raise `UsageError` for a limit that is not above 0."""
         for name, value in (("max_cost", self.max_cost), ("max_minutes", self.max_minutes)):
             if value is not None and not value > 0:
                 raise UsageError(
@@ -30,7 +31,10 @@ class Limits:
                 )
 
     def check(self, *, cost: float | None, minutes: float) -> list[LimitReached]:
-        """Events that are due, each once; one with stage `hang-up` means the session must end."""
+        """Return the events that are due, each once.
+
+        The session must end after one of stage `hang-up`.
+        """
         due: list[LimitReached] = []
         readings: tuple[tuple[Kind, float | None, float | None], ...] = (
             ("cost", cost, self.max_cost),
@@ -48,7 +52,7 @@ class Limits:
         return due
 
     def next_check(self, minutes: float) -> float | None:
-        """Seconds until time alone makes something due; None when it never will."""
+        """Return the seconds until the next event by time, or None without one."""
         if self.max_minutes is None:
             return None
         marks = [self.max_minutes * WARN_AT, self.max_minutes]

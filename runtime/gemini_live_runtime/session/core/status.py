@@ -1,4 +1,4 @@
-"""The one word that says what a session is doing, from plain facts."""
+"""Derive the session's status word, such as "listening" or "thinking", from facts."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Literal
 from gemini_live_runtime.events import StateWord
 
 INTERRUPTED_SHOWN_S = 1.5
-"""How long `interrupted` stays when nothing else happens."""
+"""Seconds that the word stays "interrupted" without further events."""
 
 WAIT_AFTER_VOICE_S = 3.0
-"""How long after the user's voice the model is taken to be thinking; then it was not speech for the server."""
+"""Seconds after the user's voice for which the word is "thinking"; then it was not speech for the server."""
 
 ANSWER_PATIENCE_S = 8.0
-"""How long after the user's voice an answer may still come: until then a session is not quiet."""
+"""Seconds after the user's voice in which an answer may still begin; until then a session is not idle."""
 
 OWED_PATIENCE_S = 20.0
-"""How long an answer that is owed is waited for before the silence is said, or taken as the answer."""
+"""Seconds to wait for an answer that is owed, before the silence is reported or counts as the answer."""
 
 
 @dataclass(slots=True)
 class Facts:
-    """What the word depends on. Times are clock seconds; None is "not so"."""
+    """Facts that the word depends on. Times are clock seconds; None when not the case."""
 
     status: Literal["offline", "connecting", "ready", "error"] = "offline"
     why: str = ""
     speaking: bool = False
     interrupted_at: float | None = None
     owed: bool = False
-    """The model owes an answer to something it has certainly received."""
+    """True when the model owes an answer to input that it has certainly received."""
     owed_at: float = 0.0
     calls_open: int = 0
     voice: bool = False
     voice_ended_at: float | None = None
-    """When the user's voice ended, until the server reacts to it or `ANSWER_PATIENCE_S` is over."""
+    """End of the user's voice, until the server reacts to it or `ANSWER_PATIENCE_S` is over."""
     microphone: bool = False
-    """Audio is being taken: voice mode, not muted, a device open."""
+    """True when audio is being recorded: voice mode, not muted, a device open."""
 
     def word(self, now: float) -> tuple[StateWord, str]:
-        """The word at `now`, with a reason where it helps."""
+        """Return the word at `now` and a reason, which may be ""."""
         if self.status != "ready":
             return self.status, self.why
         if self.speaking:
@@ -55,11 +55,11 @@ class Facts:
         return ("listening", "") if self.microphone else ("text", self.why)
 
     def waiting(self, now: float) -> bool:
-        """Whether the user's voice ended so recently that an answer may be on its way."""
+        """Return True when the user's voice ended so recently that an answer may follow."""
         return self.voice_ended_at is not None and now - self.voice_ended_at < WAIT_AFTER_VOICE_S
 
     def next_change(self, now: float) -> float | None:
-        """Seconds until time alone changes the word; None when it will not."""
+        """Return the seconds until time alone changes the word, or None if it does not."""
         if self.interrupted_at is None and self.voice_ended_at is None and not self.owed:
             return None
         ends = []

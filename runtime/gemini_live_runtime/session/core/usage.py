@@ -1,4 +1,7 @@
-"""Adding up token counts. Every turn bills the whole context again, so the messages' counts are summed."""
+"""Add up token counts and costs.
+
+Every turn bills the whole context again, so the counts of all messages are summed.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,16 @@ from gemini_live_runtime.wire.messages import ModalityTokenCount, UsageMetadata
 
 @dataclass(slots=True)
 class UsageTotals:
-    """Totals of a session. `cost_usd` is None until something was counted at a known price."""
+    """Totals of a session; `cost_usd` is None until a message has a known price."""
 
     prompt_tokens: int = 0
     response_tokens: int = 0
     cost_usd: float | None = None
     prices_as_of: str = ""
-    """The month of the prices, `YYYY-MM`; "" when nobody says."""
+    """Month of the prices, `YYYY-MM`; "" when unknown."""
 
     def add(self, usage: UsageMetadata, price: Price | None) -> UsageReported:
-        """Count one usage message; the event that reports it."""
+        """Count one usage message and return the event that reports it."""
         prompt = _by_modality(usage.prompt_tokens_details, usage.prompt_token_count or 0)
         response = _by_modality(usage.response_tokens_details, usage.response_token_count or 0)
         thoughts = usage.thoughts_token_count or 0
@@ -44,7 +47,10 @@ class UsageTotals:
 
 
 def _by_modality(details: Iterable[ModalityTokenCount], count: int) -> dict[str, int]:
-    """Counts by modality; tokens that the details leave out are TEXT. Details above the count stand."""
+    """Return the counts by modality; tokens without details count as TEXT.
+
+    Details that exceed the total count are used as they are.
+    """
     table: dict[str, int] = {}
     for detail in details:
         name = str(detail.modality or "TEXT")

@@ -139,7 +139,7 @@ class SessionTelemetry:
             pending.local_at = at
 
     def committed(self, now: float) -> None:
-        """Note that an `activityEnd` was sent: the client decided that the user's turn is over."""
+        """Note that an `activityEnd` was sent: the client ended the user's turn."""
         if self._input is None or not self._input.is_same_end(now):
             self._input = Input()
         self._input.committed_at = now
