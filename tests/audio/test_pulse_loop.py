@@ -232,7 +232,9 @@ async def test_a_cut_silences_the_loop_within_two_hundred_milliseconds_of_sample
 
 
 @pytest.mark.parametrize(
-    ("blow", "words"), [(signal.SIGKILL, "went away"), (signal.SIGSTOP, "stopped responding")], ids=["killed", "frozen"]
+    ("blow", "words"),
+    [(signal.SIGKILL, "was disconnected"), (signal.SIGSTOP, "stopped responding")],
+    ids=["killed", "frozen"],
 )
 def test_a_sound_server_that_dies_or_freezes_is_noticed_and_closing_does_not_hang(
     own_loop: dict[str, str], blow: signal.Signals, words: str

@@ -1,1 +1,1 @@
-"""Sound: devices, rings, worker, echo cancelling, voice activity, resampling, playback clock, WAV devices, meters."""
+"""Sound: devices, echo cancelling, playback, voice detection, meters, WAV files."""

@@ -1,4 +1,6 @@
-"""The microphone's side of the pipeline: echo, levels, voice mark, 20 ms chunks."""
+"""Process the microphone: cancel echo, meter, detect voice, cut 20 ms chunks.
+
+Everything here runs on the audio worker's thread, except that device callbacks write the two rings it reads."""
 
 from __future__ import annotations
 
@@ -14,12 +16,14 @@ from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
 from gemini_live_runtime.audio.voice_detector import VoiceDetector
 
 WAIT_FRAMES = 4
-"""How far the microphone may run ahead of what is played before silence is taken for it (40 ms)."""
+"""Frames (40 ms) the microphone may run ahead of playback before silence is rendered instead."""
 FAR_SLACK_FRAMES = 1
-"""Played frames that may stay waiting. More of them for half a second mean that microphone samples were lost: soon the
-echo would be captured before its sound is rendered, so the oldest are dropped and counted."""
+"""Played frames that may wait for the microphone.
+
+More of them for half a second mean that microphone samples were lost. The echo would soon be captured before its sound
+is rendered, so the oldest frames are dropped and counted."""
 FAR_LIMIT_FRAMES = 20
-"""Played frames kept at any moment for a microphone that lags behind (200 ms)."""
+"""Most played frames (200 ms) kept for a microphone that lags behind."""
 _SLACK_WINDOW_FRAMES = 50
 _QUIET_FRAMES = 100
 
@@ -27,7 +31,7 @@ _SILENCE: Int16 = np.zeros(FRAME, np.int16)
 
 
 class _Frames:
-    """Samples at a device's rate in, frames of 10 ms at 16 kHz out."""
+    """Queue that reads samples at a device's rate and returns 10 ms frames at 16 kHz."""
 
     def __init__(self, ring: SampleRing, rate: int) -> None:
         self.ring = ring
@@ -36,33 +40,36 @@ class _Frames:
         self._samples: Float32 = np.zeros(0, np.float32)
 
     def collect(self) -> None:
-        """Take what the ring holds."""
+        """Read and resample everything in the ring."""
         if self.ring.available:
             fresh = self._resampler.process(self.ring.read())
             self._samples = np.concatenate((self._samples, fresh)) if len(self._samples) else fresh
 
     @property
     def ready(self) -> int:
-        """Whole frames."""
+        """Number of whole frames."""
         return len(self._samples) // FRAME
 
     @property
     def pending(self) -> int:
-        """Samples at 16 kHz that are collected and not taken."""
+        """Number of samples at 16 kHz collected and not taken."""
         return len(self._samples)
 
     def take(self) -> Int16:
-        """The oldest frame."""
+        """Remove and return the oldest frame."""
         frame, self._samples = self._samples[:FRAME], self._samples[FRAME:]
         return to_int16(frame)
 
     def skip(self, frames: int) -> None:
-        """Drop the oldest frames."""
+        """Drop the oldest `frames` frames."""
         self._samples = self._samples[frames * FRAME :]
 
 
 class Capture:
-    """Cleans the microphone frame by frame. What was played is rendered before the microphone is captured."""
+    """Cleans the microphone frame by frame and delivers chunks to the listener.
+
+    For each microphone frame the canceller first gets the played frame of the same moment.
+    """
 
     def __init__(
         self,
@@ -90,43 +97,43 @@ class Capture:
         self.out_level = LevelMeter()
         self.microphone_on = True
         self.far_missing = 0
-        """Frames for which silence had to be taken because the playing device was late."""
+        """Frames rendered as silence because the loudspeaker's callback was late."""
         self.far_dropped = 0
-        """Played frames dropped because the microphone did not keep up."""
+        """Played frames dropped because the microphone lagged behind."""
 
     @property
     def speaking(self) -> bool:
-        """The local voice mark."""
+        """True while the voice detector hears speech."""
         return self._voice.speaking
 
     @property
     def has_microphone(self) -> bool:
-        """True while there is a microphone to read."""
+        """True while a microphone is open."""
         return self._mic is not None
 
     @property
     def has_output(self) -> bool:
-        """True while something is played through a device."""
+        """True while a loudspeaker is open."""
         return self._far is not None
 
     def lose_input(self) -> None:
-        """The microphone is gone."""
+        """Stop reading the microphone."""
         self._mic = None
         self._forget_microphone()
 
     def lose_output(self) -> None:
-        """Nothing will be played any more."""
+        """Stop reading the loudspeaker's reference."""
         self._far = None
         self.out_level.reset()
 
     def set_microphone(self, on: bool) -> None:
-        """Deliver or not; called on the worker."""
+        """Deliver chunks or not. Called on the worker's thread."""
         if self.microphone_on and not on:
             self._forget_microphone()
         self.microphone_on = on
 
     def step(self, now: float) -> None:
-        """Process every whole frame that both sides have. `now` in seconds of the driver's clock."""
+        """Process every frame for which both sides have samples; `now` in seconds."""
         if self._far is not None:
             self._far.collect()
         if self._mic is None:
@@ -158,7 +165,7 @@ class Capture:
             self._canceller.on_frames_lost()
 
     def _moment(self, now: float) -> float:
-        """When the device handed over the last sample of the frame just taken."""
+        """Return the clock time (s) of the last sample of the frame just taken."""
         assert self._mic is not None
         return min(now, self._mic.ring.last_write) - self._mic.pending / MIC_RATE
 

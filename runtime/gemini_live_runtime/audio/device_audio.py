@@ -1,4 +1,7 @@
-"""Real sound devices through PortAudio: an `AudioIO` that opens what it can and says what it could not."""
+"""Play and record through PortAudio devices.
+
+Threads: the methods run on the event loop; device callbacks and the audio worker have threads of their own. Calls into
+a sound system may block for ever, so each runs in a daemon thread with a time limit and is abandoned after it."""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ from gemini_live_runtime.threads import call_in_thread
 OPEN_TIMEOUT_S = 5.0
 CLOSE_TIMEOUT_S = 2.0
 
-_NO_ANSWER = DeviceList((), "The sound system does not answer.")
+_NO_ANSWER = DeviceList((), "The sound system does not respond.")
 
 T = TypeVar("T")
 
@@ -56,7 +59,7 @@ def import_portaudio() -> Any:
 
 @functools.cache
 def _end_without_hanging(portaudio: Any) -> None:
-    """Replace the exit handler of `sounddevice`, which waits for ever on a frozen sound server.
+    """Replace sounddevice's exit handler, which hangs on a frozen sound server.
 
     Raises DeviceError for a version that names its handler otherwise: with it the program could hang at its end.
     """
@@ -79,7 +82,7 @@ def _end_without_hanging(portaudio: Any) -> None:
 
 
 class DeviceAudio:
-    """Microphone and loudspeaker of this machine, with the echo of one removed from the other.
+    """Microphone and loudspeaker of this machine, with echo cancelling between them.
 
     `input` and `output` choose a device by number, name or part of a name; None is the default. With `echo` False the
     microphone is taken as it is; `only` one direction leaves the other alone.
@@ -104,15 +107,18 @@ class DeviceAudio:
         self._worker: AudioWorker | None = None
         self._relay: LoopListener | None = None
         self._pipeline: AudioPipeline | None = None
-        self._hushed = False
+        self._stderr_silenced = False
         self._microphone_on = True
         self._speaker_on = True
 
     async def open(self, listener: AudioListener) -> AudioOpened:
-        """Probe in a child, then open here. Every part that could not be opened is a sentence in `problems`."""
+        """Open the devices; report each one that fails in `problems`.
+
+        A child process lists the devices first, because a broken sound system may abort the process that asks.
+        """
         relay = self._relay = LoopListener(asyncio.get_running_loop(), listener)
         self._closed = False
-        found = await _outside(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
+        found = await _within(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
         if found.problem:
             return await self._open_streams(relay, None, {}, [found.problem])
         problems: list[str] = []
@@ -129,29 +135,29 @@ class DeviceAudio:
         return await self._open_streams(relay, portaudio, chosen, problems)
 
     async def change(self, input: str | None, output: str | None) -> AudioOpened:
-        """Go on with other devices (None: the system's choice): speech that waits is kept, the echo is learned anew.
+        """Switch to other devices (None: the system's choice) and keep queued speech.
 
         Raises `DeviceError` when one of them cannot be used; then the old ones go on, as far as they still can.
         """
         relay, worker, pipeline = self._relay, self._worker, self._pipeline
         if relay is None or worker is None or pipeline is None:
             raise DeviceError("The sound devices are not open yet", remedy="Wait a moment", field="devices")
-        found = await _outside(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
+        found = await _within(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
         if found.problem:
             raise DeviceError(found.problem, field="devices")
         wanted: dict[Direction, str | None] = {"input": input, "output": output}
         before: dict[Direction, DeviceStream | None] = {"input": worker.microphone, "output": worker.loudspeaker}
-        # Whatever can be known to be wrong is said while the old devices still sound.
+        # Refuse unknown names before the old devices are closed.
         _selected(found.devices, wanted, before)
         await self._stop(worker)
         if worker.running:
-            raise DeviceError("The sound system does not let go of its devices", field="devices")
+            raise DeviceError("The sound system does not release its devices", field="devices")
         old = {direction: stream for direction, stream in before.items() if stream is not None}
         try:
             portaudio, found_here = await self._load_portaudio(found)
         except DeviceError as error:
             await self._open_streams(relay, None, {}, [], playout=pipeline.playout)
-            self._tell_lost(relay, old, str(error))
+            self._report_lost(relay, old, str(error))
             raise
         chosen = _selected(found_here, wanted, before)
         opened = await self._open_streams(relay, portaudio, chosen, [], playout=pipeline.playout, whole=True)
@@ -159,31 +165,31 @@ class DeviceAudio:
             again = _selected(found_here, {side: stream.device.name for side, stream in old.items()}, {}, strict=False)
             reopened = await self._open_streams(relay, portaudio, again, [], playout=pipeline.playout)
             lost = {side: stream for side, stream in old.items() if getattr(reopened, side) is None}
-            self._tell_lost(relay, lost, " ".join(reopened.problems))
-            await self._unless_hung_up()
+            self._report_lost(relay, lost, " ".join(reopened.problems))
+            await self._close_if_ended()
             raise DeviceError(" ".join(opened.problems), remedy="The devices stay as they were", field="devices")
-        await self._unless_hung_up()
+        await self._close_if_ended()
         self._wanted = wanted
         return opened
 
-    async def _unless_hung_up(self) -> None:
-        """Close what was opened when the session ended meanwhile: no microphone is left behind."""
+    async def _close_if_ended(self) -> None:
+        """Close the new streams if the session ended while they were opening."""
         if self._closed:
             await self.close()
 
-    def _tell_lost(self, relay: LoopListener, lost: Mapping[Direction, DeviceStream], reason: str) -> None:
+    def _report_lost(self, relay: LoopListener, lost: Mapping[Direction, DeviceStream], reason: str) -> None:
         for direction in lost:
             relay.device_lost(direction, reason)
 
     async def _load_portaudio(self, found: DeviceList) -> tuple[Any, tuple[SoundDevice, ...]]:
-        """PortAudio, and the devices of `found` as this process numbers them; raises DeviceError."""
-        if not self._hushed:
+        """Return PortAudio and the devices as numbered here; raise DeviceError."""
+        if not self._stderr_silenced:
             native_stderr.silence()
-            self._hushed = True
-        portaudio = await _outside(self._load, OPEN_TIMEOUT_S, None)
+            self._stderr_silenced = True
+        portaudio = await _within(self._load, OPEN_TIMEOUT_S, None)
         if portaudio is None:
             raise DeviceError(f"PortAudio did not start within {OPEN_TIMEOUT_S:g} s", field="sound")
-        return portaudio, await _outside(lambda: _same_devices(portaudio, found), OPEN_TIMEOUT_S, found.devices)
+        return portaudio, await _within(lambda: _same_devices(portaudio, found), OPEN_TIMEOUT_S, found.devices)
 
     async def _open_streams(
         self,
@@ -195,7 +201,10 @@ class DeviceAudio:
         playout: Playout | None = None,
         whole: bool = False,
     ) -> AudioOpened:
-        """Open `chosen`, playing on from `playout`; `whole`: all of it, or nothing at all is open afterwards."""
+        """Open the `chosen` devices and start the worker.
+
+        `playout` continues another pipeline's playback. With `whole` a failure closes everything again.
+        """
         mic_device, out_device = chosen.get("input"), chosen.get("output")
         canceller: EchoCanceller = make_canceller() if self._echo and mic_device and out_device else NoCanceller()
         pipeline = AudioPipeline(
@@ -230,7 +239,7 @@ class DeviceAudio:
                 microphone = None
                 pipeline.lose_input()
         if whole and problems:
-            await _outside(lambda: _close(microphone, loudspeaker), CLOSE_TIMEOUT_S, None)
+            await _within(lambda: _close(microphone, loudspeaker), CLOSE_TIMEOUT_S, None)
             return AudioOpened(None, None, tuple(problems), "")
         pipeline.set_microphone(self._microphone_on)
         pipeline.set_speaker(self._speaker_on)
@@ -239,7 +248,7 @@ class DeviceAudio:
         if microphone is not None or loudspeaker is not None:
             self._worker.start()
         else:
-            self._unhush()
+            self._restore_stderr()
         cancels = self._echo and microphone is not None and loudspeaker is not None
         return AudioOpened(
             _opened(microphone),
@@ -249,7 +258,10 @@ class DeviceAudio:
         )
 
     async def close(self) -> None:
-        """Stop worker and streams, report what was heard. Idempotent; a sound system that hangs is left behind."""
+        """Stop the worker and close the streams, after a last playback report.
+
+        Idempotent. A sound system that hangs is abandoned after `CLOSE_TIMEOUT_S`.
+        """
         self._closed = True
         worker, self._worker = self._worker, None
         relay, self._relay = self._relay, None
@@ -257,55 +269,55 @@ class DeviceAudio:
             await self._stop(worker)
         if relay is not None:
             relay.close()
-        self._unhush()
+        self._restore_stderr()
 
     async def _stop(self, worker: AudioWorker) -> None:
-        """End the worker and close its streams."""
+        """Stop the worker and close its streams, within `CLOSE_TIMEOUT_S`."""
 
         def stop() -> None:
             if worker.running:
                 worker.stop()
             _close(worker.loudspeaker, worker.microphone)
 
-        await _outside(stop, CLOSE_TIMEOUT_S, None)
+        await _within(stop, CLOSE_TIMEOUT_S, None)
 
     def play(self, gen: int, pcm: bytes) -> None:
-        """Queue 24 kHz s16le of `gen`; dropped where no loudspeaker is open."""
+        """Queue 24 kHz s16le of `gen`; dropped without an open loudspeaker."""
         if self._pipeline is not None:
             self._pipeline.playout.play(gen, pcm)
-            self._nudge()
+            self._wake_worker()
 
     def end_of_turn(self, gen: int) -> None:
-        """No more audio of `gen` will come."""
+        """Mark the audio of `gen` as complete."""
         if self._pipeline is not None:
             self._pipeline.playout.end_of_turn(gen)
-            self._nudge()
+            self._wake_worker()
 
     def cut(self, cut_below: int) -> None:
-        """Silence everything below `cut_below` in the next callback; what was heard is reported within a block."""
+        """Stop all generations below `cut_below` from the next callback on."""
         if self._pipeline is not None:
             self._pipeline.playout.cut(cut_below)
-            self._nudge()
+            self._wake_worker()
 
     def played_samples(self, gen: int) -> int:
-        """Samples of `gen` consumed by now."""
+        """Return the samples of `gen` that the device has consumed."""
         return self._pipeline.playout.played_samples(gen) if self._pipeline is not None else 0
 
     def set_microphone(self, on: bool) -> None:
-        """Deliver microphone chunks or not."""
+        """Start or stop delivering microphone chunks."""
         self._microphone_on = on
         if self._pipeline is not None:
             self._pipeline.set_microphone(on)
-            self._nudge()
+            self._wake_worker()
 
     def set_speaker(self, on: bool) -> None:
-        """Play, or play silence while time passes."""
+        """Play, or play silence while playback goes on."""
         self._speaker_on = on
         if self._pipeline is not None:
             self._pipeline.set_speaker(on)
 
     def levels(self) -> MeterSample:
-        """The current meter values."""
+        """Return the current meter values."""
         if self._pipeline is None or self._relay is None:
             return MeterSample()
         dropped = self._relay.dropped_chunks + self._pipeline.overflowed_chunks
@@ -321,25 +333,25 @@ class DeviceAudio:
         """True while samples are queued that the device has not consumed."""
         return self._pipeline is not None and self._pipeline.playout.playing
 
-    def _nudge(self) -> None:
+    def _wake_worker(self) -> None:
         worker = self._worker
         if worker is None or self._pipeline is None:
             return
         if worker.running:
             worker.wake()
         else:
-            # No stream was opened or all were lost: turns still end, on the loop's next turn.
+            # No worker runs without a stream, but turns must still end: step on the loop instead.
             loop = asyncio.get_running_loop()
             loop.call_soon(self._pipeline.playout.step, loop.time())
 
-    def _unhush(self) -> None:
-        if self._hushed:
-            self._hushed = False
+    def _restore_stderr(self) -> None:
+        if self._stderr_silenced:
+            self._stderr_silenced = False
             native_stderr.restore()
 
 
-async def _outside(work: Callable[[], T], timeout: float, otherwise: T) -> T:
-    """The result of `work` from a daemon thread, or `otherwise` when it takes longer than `timeout` seconds."""
+async def _within(work: Callable[[], T], timeout: float, otherwise: T) -> T:
+    """Run `work` in a daemon thread; return `otherwise` after `timeout` seconds."""
     try:
         return await asyncio.wait_for(call_in_thread(work, "audio-open"), timeout)
     except TimeoutError:
@@ -347,7 +359,10 @@ async def _outside(work: Callable[[], T], timeout: float, otherwise: T) -> T:
 
 
 def _same_devices(portaudio: Any, found: DeviceList) -> tuple[SoundDevice, ...]:
-    """The devices as this process numbers them. PortAudio keeps the list of its start, so it may have to start anew."""
+    """Return the devices as this process numbers them.
+
+    PortAudio lists devices only when it starts, so it is restarted when its list differs from the child's.
+    """
     from gemini_live_runtime.audio.probe import describe
 
     try:
@@ -376,7 +391,10 @@ def _selected(
     *,
     strict: bool = True,
 ) -> dict[Direction, SoundDevice]:
-    """The devices meant. One that is asked for, or was open, must be there (`strict`); raises DeviceError."""
+    """Return the device for each direction.
+
+    With `strict`, raise DeviceError if one that is named or was open is missing.
+    """
     chosen: dict[Direction, SoundDevice] = {}
     for direction, name in wanted.items():
         try:
@@ -388,7 +406,7 @@ def _selected(
 
 
 async def _open_stream(stream: DeviceStream, portaudio: Any) -> str:
-    """Open `stream`; "" or the sentence that says why not."""
+    """Open `stream`; return "" or the reason why it could not be opened."""
     given_up = threading.Event()
 
     def work() -> str:
@@ -403,9 +421,9 @@ async def _open_stream(stream: DeviceStream, portaudio: Any) -> str:
     noun = "microphone" if stream.direction == "input" else "loudspeaker"
     hung = f"The {noun} {sanitise_line(stream.device.name, 60)!r} did not open within {OPEN_TIMEOUT_S:g} s."
     try:
-        problem = await _outside(work, OPEN_TIMEOUT_S, hung)
+        problem = await _within(work, OPEN_TIMEOUT_S, hung)
     except BaseException:
-        # Hung up while it opens: the thread goes on, and must not leave a microphone open.
+        # The session ended while the device opens. The thread goes on and must close what it opens.
         given_up.set()
         raise
     if problem is hung:

@@ -1,11 +1,12 @@
-"""Levels and sound tests for a console, in a process of its own: `python -m gemini_live_runtime.audio.device_helper`.
+"""Report levels and run sound checks in a child process of the console.
 
-A console opens no device itself, and some sound systems abort the process that asks them. One JSON object a line.
-Orders on standard input: `{"order": "levels", "input": DEVICE}`, `{"order": "microphone", "input": DEVICE}`,
+Started as `python -m gemini_live_runtime.audio.device_helper`. The console opens no device itself, since some sound
+systems abort the process that uses them. Both directions carry one JSON object a line. Orders on standard input:
+`{"order": "levels", "input": DEVICE}`, `{"order": "microphone", "input": DEVICE}`,
 `{"order": "echo", "input": DEVICE, "output": DEVICE}` and `{"order": "stop"}`; a device is a number, a part of a name,
 or "" for the default, and each order ends the one before. Reports on standard output carry the `serial` of their order
-and are `opened`, `level`, `result` or `problem`. The end of standard input ends the process: nobody leaves a microphone
-open.
+and are `opened`, `level`, `result` or `problem`. The end of standard input ends the process, so that no microphone
+stays open.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ LEVEL_EVERY_S = 0.05
 
 Report = Callable[[dict[str, Any]], None]
 MakeAudio = Callable[[str | None, str | None, Direction | None, bool], AudioIO]
-"""Input, output, the only direction to open (None: both), and whether to cancel echo."""
+"""Factory for (input, output, only direction or None for both, cancel echo)."""
 
 
 class _Listener:
-    """Keeps what a test needs of what an `AudioIO` says."""
+    """`AudioListener` that keeps the state the checks read."""
 
     def __init__(self) -> None:
         self.speaking = False
@@ -57,7 +58,7 @@ class _Listener:
 
 
 class DeviceHelper:
-    """Carries out one order at a time and reports."""
+    """Runs one order at a time and reports its results."""
 
     def __init__(self, report: Report, make: MakeAudio) -> None:
         self._report = report
@@ -65,7 +66,7 @@ class DeviceHelper:
         self._task: asyncio.Task[None] | None = None
 
     async def order(self, order: dict[str, Any]) -> None:
-        """End what is going on and begin `order`."""
+        """Cancel the current order and start `order`."""
         await self.stop()
         name, serial = str(order.get("order", "")), order.get("serial", 0)
 
@@ -84,7 +85,7 @@ class DeviceHelper:
             report(report="problem", text=f"There is no order {name[:40]!r}.")
 
     async def stop(self) -> None:
-        """End what is going on; its devices are closed when this returns."""
+        """Cancel the current order and wait until its devices are closed."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -100,10 +101,10 @@ class DeviceHelper:
         listener = _Listener()
         audio = self._make(device, None, "input", False)
         try:
-            if not _told(report, await audio.open(listener), ("input",)):
+            if not _report_opened(report, await audio.open(listener), ("input",)):
                 return
             while not listener.lost:
-                _level(report, audio)
+                _report_level(report, audio)
                 await asyncio.sleep(LEVEL_EVERY_S)
             report(report="problem", text=listener.lost)
         finally:
@@ -115,7 +116,7 @@ class DeviceHelper:
         listener, trial = _Listener(), MicrophoneCheck()
         audio = self._make(device, None, "input", False)
         try:
-            if not _told(report, await audio.open(listener), ("input",)):
+            if not _report_opened(report, await audio.open(listener), ("input",)):
                 return
             listener.on_chunk = lambda chunk: trial.add(chunk.pcm, speaking=listener.speaking)
             await self._meter(report, audio, listener, MICROPHONE_S)
@@ -139,7 +140,7 @@ class DeviceHelper:
         listener, trial = _Listener(), EchoCheck()
         audio = self._make(device, output, None, True)
         try:
-            if not _told(report, await audio.open(listener), ("input", "output")):
+            if not _report_opened(report, await audio.open(listener), ("input", "output")):
                 return
             left = ROOM_S + SOUND_S + TAIL_S
             await self._meter(
@@ -178,18 +179,18 @@ class DeviceHelper:
         then: float = 0.0,
         seen: Callable[[], None] | None = None,
     ) -> None:
-        """Report levels for `seconds`, of which and `then` more are left; `seen` looks at the meters as well."""
+        """Report levels for `seconds`, with `then` more to come; call `seen` each time."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while not listener.lost and (left := end - loop.time()) > 0:
             if seen is not None:
                 seen()
-            _level(report, audio, left_s=left + then)
+            _report_level(report, audio, left_s=left + then)
             await asyncio.sleep(min(LEVEL_EVERY_S, left))
 
 
-def _told(report: Callable[..., None], opened: AudioOpened, needed: tuple[Direction, ...]) -> bool:
-    """Report what was opened; whether everything `needed` is."""
+def _report_opened(report: Callable[..., None], opened: AudioOpened, needed: tuple[Direction, ...]) -> bool:
+    """Report the open devices, or a problem; return True when all `needed` are open."""
     missing = [name for name in needed if getattr(opened, name) is None]
     if missing:
         nouns = {"input": "microphone", "output": "speaker"}
@@ -205,10 +206,10 @@ def _told(report: Callable[..., None], opened: AudioOpened, needed: tuple[Direct
     return True
 
 
-def _level(report: Callable[..., None], audio: AudioIO, *, left_s: float | None = None) -> None:
+def _report_level(report: Callable[..., None], audio: AudioIO, *, left_s: float | None = None) -> None:
     levels = audio.levels()
     if levels.mic_db is None:
-        # Open, and nothing has arrived yet.
+        # The device is open, but has not delivered yet.
         return
     report(
         report="level",
@@ -223,14 +224,14 @@ def _level(report: Callable[..., None], audio: AudioIO, *, left_s: float | None 
 
 
 def open_devices(input: str | None, output: str | None, only: Direction | None, echo: bool) -> AudioIO:
-    """The devices of this machine, asked for in this very process: it is a child already. A `MakeAudio`."""
+    """Return this machine's devices, listed in this process: it is a child already."""
     from gemini_live_runtime.audio.device_audio import DeviceAudio
 
     return DeviceAudio(input, output, echo=echo, only=only, probe=_probe_here)
 
 
 def _probe_here() -> DeviceList:
-    """The devices as this process sees them: it is the child in which a sound system may abort."""
+    """List the devices in this process, which a broken sound system may abort."""
     from gemini_live_runtime.audio.probe import NO_DEVICE, NO_PORTAUDIO, describe
 
     try:
@@ -242,7 +243,7 @@ def _probe_here() -> DeviceList:
 
 
 async def serve(out: TextIO, make: MakeAudio = open_devices) -> None:
-    """Carry out the orders of standard input until its end."""
+    """Run the orders from standard input until its end."""
     loop = asyncio.get_running_loop()
     orders: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
 
@@ -270,7 +271,7 @@ async def serve(out: TextIO, make: MakeAudio = open_devices) -> None:
 
 
 def main() -> None:
-    """Serve, with both standard descriptors closed to C libraries."""
+    """Serve on standard input and output, with C libraries silenced."""
     out = os.dup(1)
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
@@ -279,7 +280,7 @@ def main() -> None:
         with os.fdopen(out, "w", encoding="utf-8") as stream:
             asyncio.run(serve(stream))
     except BrokenPipeError:
-        # The console has gone.
+        # The console has ended.
         os._exit(0)
 
 

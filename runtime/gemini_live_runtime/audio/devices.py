@@ -1,4 +1,4 @@
-"""Which sound devices there are and which one is meant."""
+"""Describe sound devices and select one by number or name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LISTED = 8
 
 @dataclass(frozen=True, slots=True)
 class SoundDevice:
-    """One device as the sound system lists it. `rate` is its default, in Hz."""
+    """Sound device as the sound system lists it; `rate` is its default in Hz."""
 
     index: int
     name: str
@@ -26,27 +26,29 @@ class SoundDevice:
     is_default_output: bool = False
 
     def channels(self, direction: Direction) -> int:
-        """Channels it has in this direction."""
+        """Return the number of channels in `direction`."""
         return self.input_channels if direction == "input" else self.output_channels
 
     def is_default(self, direction: Direction) -> bool:
-        """Whether the sound system would choose it."""
+        """Return True when it is the sound system's default for `direction`."""
         return self.is_default_input if direction == "input" else self.is_default_output
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceList:
-    """What a probe found; `problem` is a sentence when sound cannot be used at all, "" otherwise."""
+    """Devices found by a probe; `problem` is a sentence if sound is unusable, else ""."""
 
     devices: tuple[SoundDevice, ...]
     problem: str = ""
 
 
 def select_device(devices: Sequence[SoundDevice], wanted: str | None, direction: Direction) -> SoundDevice:
-    """The device meant by `wanted`: an index, a name, a part of one name in any case; None is the default.
+    """Return the device that `wanted` names: an index, a name or a part of one.
+
+    Case does not matter; None is the default device.
 
     An exact name wins over parts of names, the default device over others of the same name. Raises DeviceError, listing
-    what there is, when nothing or more than one fits.
+    the devices, when none or more than one matches.
     """
     usable = [device for device in devices if device.channels(direction) > 0]
     noun = "microphone" if direction == "input" else "loudspeaker"

@@ -1,9 +1,9 @@
-"""Echo cancelling behind two methods: `render` what is played, then `capture` what the microphone heard.
+"""Cancel echo: `render` each played frame, then `capture` the microphone's.
 
-WebRTC's AEC3 alone is close to half-duplex: where person and loudspeaker are equally loud it cuts almost half of the
-person's words. A linear filter in front of it removes most of the echo without touching the person, so AEC3 has little
-left to suppress, and where a person speaks over the rest, AEC3's word is not taken. `tests/bench/bench_audio.py`
-prints what each stage does.
+WebRTC's AEC3 alone is close to half-duplex: in double talk at equal levels it cuts almost half of the near-end words. A
+linear filter in front of it removes most of the echo without touching near-end speech, so AEC3 has little left to
+suppress. Where near-end speech is clearly present, the filter's output is used instead of AEC3's.
+`tests/bench/bench_audio.py` measures each stage.
 """
 
 from __future__ import annotations
@@ -19,43 +19,46 @@ from gemini_live_runtime.audio.samples import FRAME, Float32, Int16
 
 _SILENCE: Int16 = np.zeros(FRAME, np.int16)
 _FAR_BACKLOG = 8
-"""Frames rendered ahead of capture that are kept; older ones belong to a moment that was never captured."""
+"""Rendered frames kept for later captures; older ones belong to lost microphone samples."""
 
 
 class EchoCanceller(Protocol):
-    """Frames are int16[160] at 16 kHz. `render(n)` comes before `capture(n)`; one thread drives an instance."""
+    """Echo canceller for int16[160] frames at 16 kHz, driven by one thread.
+
+    `render(n)` comes before `capture(n)`.
+    """
 
     def render(self, frame: Int16) -> None:
-        """What the loudspeaker plays now, silence included."""
+        """Take the frame that the loudspeaker plays, silence included."""
         ...
 
     def capture(self, frame: Int16) -> Int16:
-        """The microphone's frame without the echo of what was rendered."""
+        """Return the microphone's frame without the echo of the rendered frames."""
         ...
 
     def on_frames_lost(self) -> None:
-        """Frames of one side were lost: what was learned of the echo's delay holds no more."""
+        """Note that frames of one side were lost, so the echo's delay has changed."""
         ...
 
 
 class NoCanceller:
-    """Where nothing can leak (files): the microphone as it is."""
+    """Canceller that passes the microphone through, for files and `echo=False`."""
 
     name = ""
 
     def render(self, frame: Int16) -> None:
-        """Nothing to remember."""
+        """Do nothing."""
 
     def capture(self, frame: Int16) -> Int16:
-        """The same frame."""
+        """Return `frame`."""
         return frame
 
     def on_frames_lost(self) -> None:
-        """Nothing was learned."""
+        """Do nothing."""
 
 
 class _FarQueue:
-    """Pairs render with capture: silence where nothing was rendered, the oldest dropped beyond the backlog."""
+    """Rendered frames waiting for their captures; silence when empty, bounded."""
 
     __slots__ = ("_frames",)
 
@@ -70,7 +73,7 @@ class _FarQueue:
 
 
 class Aec3:
-    """WebRTC AEC3 alone. It estimates the delay itself; noise suppression and gain control stay off."""
+    """WebRTC AEC3 without noise suppression and gain control."""
 
     name = "WebRTC AEC3"
     __slots__ = ("_far", "_processor")
@@ -86,34 +89,36 @@ class Aec3:
         self._far.put(frame)
 
     def capture(self, frame: Int16) -> Int16:
-        """Cancel and suppress."""
+        """Cancel the echo and suppress the rest."""
         return self.process(frame, self._far.take())
 
     def on_frames_lost(self) -> None:
-        """It notices by itself."""
+        """Do nothing: AEC3 re-estimates its delay."""
 
     def process(self, near: Int16, far: Int16) -> Int16:
-        """One frame of both sides at once."""
+        """Process one frame of both sides."""
         cleaned: Int16 = self._processor.process(near, far)
         return cleaned
 
 
 _POWER_SMOOTHING = 0.85
-"""About 60 ms: long enough not to jump at single frames, short enough to catch a moved echo path in a syllable."""
+"""Smoothing over about 60 ms.
+
+Long enough to ignore single frames, short enough to find a moved echo path within a syllable."""
 _WORSE = 1.25
-"""The filter adds energy instead of removing it beyond this ratio: its echo path is not the room's any more."""
+"""Ratio of output to input power from which the filter's echo path counts as wrong."""
 _BYPASS_FRAMES = 100
 _AUDIBLE_ECHO = 3.0
-"""RMS (int16 units, -81 dBFS) of a predicted echo below which there is nothing to judge the filter by."""
+"""RMS (int16 units, -81 dBFS) below which a predicted echo is too weak to judge the filter."""
 _AEC3_DELAY = 128
-"""Samples by which AEC3's output is later than its input (8 ms)."""
+"""Delay of AEC3's output in samples (8 ms)."""
 
 
 class LinearThenAec3:
-    """The linear filter, then AEC3 on what is left; where a person clearly speaks, what the filter left is kept.
+    """Linear filter, then AEC3, which is bypassed while near-end speech is clear.
 
-    When the filter's prediction makes the frame louder (the delay jumped: device change, dropped buffer), it starts
-    anew and AEC3 works on the bare microphone for one second. 8 ms of delay in all.
+    When the filter's prediction makes the frame louder (the delay jumped: device change, dropped buffer), the filter is
+    reset and AEC3 works on the unfiltered microphone for one second. The delay is 8 ms in all.
     """
 
     name = "linear filter + WebRTC AEC3"
@@ -147,7 +152,7 @@ class LinearThenAec3:
         self._far.put(frame)
 
     def capture(self, frame: Int16) -> Int16:
-        """Subtract, then suppress the rest."""
+        """Subtract the predicted echo, then suppress the rest."""
         far = self._far.take()
         error, echo = self._filter.step(far, frame)
         error_power, echo_power = float(error @ error) / FRAME, float(echo @ echo) / FRAME
@@ -161,10 +166,10 @@ class LinearThenAec3:
         return self._blend(self._aec3.process(left, far), left, share)
 
     def on_frames_lost(self) -> None:
-        """Both stages notice by themselves, after a moment."""
+        """Do nothing: both stages detect a changed delay after a moment."""
 
     def _blend(self, suppressed: Int16, left: Int16, share: float) -> Int16:
-        """`share` of what the filter left, aligned with AEC3's output, and the rest of AEC3's output."""
+        """Mix `share` of the filter's output, aligned in time, with AEC3's output."""
         self._left[:_AEC3_DELAY] = self._left[FRAME:]
         self._left[_AEC3_DELAY:] = left
         before, self._share = self._share, share
@@ -193,16 +198,16 @@ _RAMP: Float32 = ((np.arange(FRAME, dtype=np.float32) + 1) / FRAME).astype(np.fl
 
 
 class PersonShare:
-    """How much of what the linear filter left is a person, from 0 to 1.
+    """Estimator of the share (0 to 1) of near-end speech in the filter's output.
 
-    The filter leaves a share of every echo; it is learned slowly while nobody talks. What is left beyond 6 dB over the
-    echo expected from it begins to count as a person, from 10 dB on it is one. Constants were chosen by the double-talk
+    The filter leaves a part of every echo, which is learned slowly while there is no near-end speech. Output from 6 dB
+    above the expected residual echo counts partly as speech, from 10 dB fully. Constants were chosen by the double-talk
     columns of `tests/bench/bench_audio.py`.
     """
 
     _SMOOTHING = 0.7
     _ECHO_DECAY = 0.93
-    """A room's tail: the expected echo falls by 31 dB in 100 ms at most."""
+    """Decay per frame of the expected echo: at most 31 dB in 100 ms."""
     _LEAST_ECHO = 100.0
     _LEARNABLE_ECHO = 1000.0
     _MARGIN = 2.0
@@ -210,7 +215,7 @@ class PersonShare:
     _RISE, _RISE_WITH_PERSON, _FALL = 0.004, 0.0005, 0.05
     _RELEASE = 0.1
     _UNTRAINED = 10.0
-    """Echo over predicted echo of a filter that has just begun."""
+    """Ratio of residual to predicted echo assumed for a new filter."""
 
     __slots__ = ("_echo", "_held_echo", "_left", "_leftover", "_share")
 
@@ -218,12 +223,15 @@ class PersonShare:
         self.reset()
 
     def reset(self) -> None:
-        """The filter is new: everything it leaves may be echo."""
+        """Start over for a new filter, whose whole output may be echo."""
         self._leftover = self._UNTRAINED
         self._left = self._echo = self._held_echo = self._share = 0.0
 
     def update(self, left: float, echo: float) -> float:
-        """The frame's share, from the mean squares (int16 units) of what is left and of the predicted echo."""
+        """Return the share, from the powers of the filter's output and predicted echo.
+
+        Powers are mean squares in int16 units.
+        """
         self._left += (1 - self._SMOOTHING) * (left - self._left)
         self._echo += (1 - self._SMOOTHING) * (echo - self._echo)
         self._held_echo = max(self._echo, self._held_echo * self._ECHO_DECAY)

@@ -1,8 +1,8 @@
-"""How well the echo is cancelled while the model plays (echo return loss enhancement, ERLE); the warning below 10 dB.
+"""Measure echo return loss enhancement (ERLE) during playback; warn below 10 dB.
 
-ERLE is the microphone's power before over after cancelling. Two things would falsify it: a person who talks (power that
-should stay), and headphones (no echo to reduce). Both are told apart by envelopes: an echo's level follows the level of
-what is played, a person's does not.
+ERLE is the microphone's power before cancelling over the power after it. Near-end speech (power that should stay) and
+headphones (no echo to reduce) would falsify it. Envelopes tell them apart from echo: an echo's level follows the level
+of the far end, speech does not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gemini_live_runtime.audio.samples import AnyArray
 WARN_BELOW_DB = 10.0
 GOOD_ABOVE_DB = 13.0
 WARN_AFTER_FRAMES = 150
-"""1.5 s of the model's speech: the canceller needs about one to learn the room."""
+"""1.5 s of the model's speech; the canceller needs about one second to learn the room."""
 GOOD_AFTER_FRAMES = 100
 MEMORY_FRAMES = 25
 """Time constant of the two powers, in frames of far-end activity."""
@@ -31,11 +31,14 @@ _FOLLOWS = 0.55
 """Correlation of envelopes (dB) over up to 6 s from which one is taken to be the echo of the other."""
 _FLOOR_POWER = 1e-7
 _AUDIBLE_POWER = 1e-6
-"""-60 dBFS: what is quieter than this after cancelling is no echo that anybody, or a model, would hear."""
+"""-60 dBFS: a residual echo below this is inaudible to people and models."""
 
 
 class ErleMeter:
-    """Fed with mean squares (full scale 1) of far end, microphone and cleaned microphone, 10 ms each."""
+    """ERLE meter, fed every 10 ms with the powers of far end, microphone and result.
+
+    Powers are mean squares, full scale 1.
+    """
 
     def __init__(self) -> None:
         self._levels: AnyArray = np.full((3, _WINDOW), 10 * math.log10(_FLOOR_POWER), np.float32)
@@ -49,17 +52,17 @@ class ErleMeter:
         self._bad_frames = 0
         self._good_frames = 0
         self.leaking = False
-        """The model may hear itself."""
+        """True when the model may hear itself."""
 
     @property
     def erle_db(self) -> float | None:
-        """Smoothed ERLE; None while nothing is played or nothing of it comes back."""
+        """Smoothed ERLE in dB; None without playback or without an echo."""
         if self._since_far > _ECHO_TAIL_FRAMES or not self._echo or self._active < MEMORY_FRAMES:
             return None
         return self._ratio()
 
     def add(self, far: float, mic: float, clean: float) -> bool:
-        """The next 10 ms; return whether `leaking` changed."""
+        """Add the next 10 ms; return True when `leaking` changed."""
         at = self._count % _WINDOW
         self._levels[:, at] = [10 * math.log10(max(power, _FLOOR_POWER)) for power in (far, mic, clean)]
         self._count += 1
@@ -80,7 +83,7 @@ class ErleMeter:
         return 10 * math.log10(max(self._mic_power, _FLOOR_POWER) / max(self._clean_power, _FLOOR_POWER))
 
     def _person_talks(self) -> bool:
-        """What is left does not follow what is played, and is loud: it is somebody's voice."""
+        """Return True when the residual is loud and does not follow the far end."""
         return not self._leak and self._levels[2, (self._count - 1) % _WINDOW] > 10 * math.log10(_AUDIBLE_POWER) + 10
 
     def _judge(self) -> None:
@@ -120,7 +123,7 @@ class ErleMeter:
 
 
 def _follows(signal: AnyArray, far: AnyArray) -> bool:
-    """Whether the best correlation of two level curves, `signal` up to 450 ms after `far`, says echo."""
+    """Return True when the level of `signal` follows `far` within 450 ms."""
     if float(signal.std()) < 1.0 or float(far.std()) < 1.0:
         return False
     tail = signal[_MAX_LAG:] - signal[_MAX_LAG:].mean()

@@ -1,4 +1,4 @@
-"""Makes the `AudioIO` that a command line or a config asks for. Importing this is cheap; making one is not."""
+"""Make the `AudioIO` for an `AudioSpec`; imports the implementation on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AudioKind = Literal["devices", "files", "program", "none"]
 
 @dataclass(frozen=True, slots=True)
 class AudioSpec:
-    """What to use for sound.
+    """Choice of the sound implementation and its devices or files.
 
     `input` and `output` are device names or numbers for "devices" (None: the default), paths of WAV files for "files"
     (None: absent), and mean nothing for the others. `echo` chooses whether the microphone's echo is cancelled; only
@@ -27,7 +27,7 @@ class AudioSpec:
 
 
 def make_audio(spec: AudioSpec) -> AudioIO:
-    """An `AudioIO` for `spec`, not open yet. Raises AudioFileError for a WAV file that cannot be used."""
+    """Return an unopened `AudioIO`; raise AudioFileError for an unusable WAV file."""
     if spec.kind == "devices":
         from gemini_live_runtime.audio.device_audio import DeviceAudio
 

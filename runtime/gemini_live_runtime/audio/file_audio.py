@@ -1,4 +1,6 @@
-"""WAV files as devices, in the time of the event loop: real, or virtual on a virtual-time loop."""
+"""Use WAV files as microphone and loudspeaker, in the event loop's time.
+
+Everything runs on the loop, by a timer every 10 ms; on a virtual-time loop the time is virtual."""
 
 from __future__ import annotations
 
@@ -26,11 +28,11 @@ from gemini_live_runtime.samples import MeterSample
 
 _TICK = FRAME_MS / 1000
 _CATCH_UP = 100
-"""Ticks made up for at once after the loop was late (1 s of sound); the rest follow, one turn of the loop later."""
+"""Most ticks (1 s of sound) processed at once after the loop was late."""
 
 
 class _FileMicrophone:
-    """10 ms frames at 16 kHz out of a WAV file of any shape, silence after its end."""
+    """Reader of 10 ms frames at 16 kHz from a WAV file, silence after its end."""
 
     def __init__(self, path: Path) -> None:
         self.reader = WavReader(path)
@@ -40,7 +42,7 @@ class _FileMicrophone:
         self.at_end = False
 
     def frame(self) -> Float32:
-        """The next 160 samples. Raises AudioFileError when the disk fails."""
+        """Return the next 160 samples; raise AudioFileError when the disk fails."""
         while len(self._samples) < FRAME and not self._read_all:
             piece = self.reader.read(self.reader.rate)
             self._read_all = self.reader.frames_left == 0
@@ -52,11 +54,11 @@ class _FileMicrophone:
 
 
 class FileAudio:
-    """An `AudioIO` whose microphone reads one WAV file and whose loudspeaker writes another; either may be absent.
+    """`AudioIO` that reads one WAV file and writes another; either may be absent.
 
-    After the microphone file's end digital silence is delivered until `close`, so that the server notices the end of
-    speech. While the microphone is off the file waits: nothing of it is lost. The loudspeaker's file holds everything
-    from `open` to `close`, silence included.
+    After the end of the microphone's file digital silence is delivered until `close`, so that the server detects the
+    end of speech. While the microphone is off, reading pauses. The loudspeaker's file holds everything from `open` to
+    `close`, silence included.
     """
 
     def __init__(self, microphone: Path | None, speaker: Path | None) -> None:
@@ -73,7 +75,7 @@ class FileAudio:
         self._lost_input = False
 
     def check(self) -> None:
-        """Raise AudioFileError now for a microphone file that cannot be read or a loudspeaker file in no folder."""
+        """Raise AudioFileError for an unreadable microphone or unwritable speaker file."""
         if self._mic_path is not None:
             WavReader(self._mic_path).close()
         path = self._speaker_path
@@ -89,13 +91,13 @@ class FileAudio:
         if reason := _unwritable(path):
             raise AudioFileError(
                 f"{path} cannot be written: {reason}",
-                remedy="Give the path of a WAV file in a folder that exists and is yours",
+                remedy="Give the path of a WAV file in an existing, writable folder",
                 field="speaker",
                 value=str(path),
             )
 
     async def open(self, listener: AudioListener) -> AudioOpened:
-        """Open the files and start the tape. Raises AudioFileError for a file that cannot be used."""
+        """Open the files and start; raise AudioFileError for an unusable file."""
         self.check()
         if self._mic_path is not None:
             self._mic = _FileMicrophone(self._mic_path)
@@ -123,7 +125,7 @@ class FileAudio:
         )
 
     async def close(self) -> None:
-        """Stop the tape and finish the files. Raises AudioFileError when the speaker file cannot be finished."""
+        """Stop and close the files; raise AudioFileError if the speaker's file fails."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -141,40 +143,40 @@ class FileAudio:
             self._pipeline.playout.play(gen, pcm)
 
     def end_of_turn(self, gen: int) -> None:
-        """No more audio of `gen` will come."""
+        """Mark the audio of `gen` as complete."""
         if self._pipeline is not None:
             self._pipeline.playout.end_of_turn(gen)
 
     def cut(self, cut_below: int) -> None:
-        """Drop everything below `cut_below`; what was heard of it is reported before this returns."""
+        """Drop generations below `cut_below`, reporting what was played first."""
         if self._pipeline is not None:
             self._pipeline.playout.cut(cut_below)
             self._pipeline.playout.step(asyncio.get_running_loop().time())
 
     def played_samples(self, gen: int) -> int:
-        """Samples of `gen` consumed by now."""
+        """Return the samples of `gen` written so far."""
         return self._pipeline.playout.played_samples(gen) if self._pipeline is not None else 0
 
     def set_microphone(self, on: bool) -> None:
-        """Deliver chunks or hold the file."""
+        """Start or pause reading the file."""
         self._microphone_on = on
         if self._pipeline is not None:
             self._pipeline.set_microphone(on)
 
     def set_speaker(self, on: bool) -> None:
-        """Write what is played, or silence."""
+        """Write the played sound, or silence."""
         if self._pipeline is not None:
             self._pipeline.set_speaker(on)
 
     def levels(self) -> MeterSample:
-        """The current meter values."""
+        """Return the current meter values."""
         if self._pipeline is None:
             return MeterSample()
         return self._pipeline.levels
 
     @property
     def finished(self) -> bool:
-        """True when the microphone file was read to its end, or there is none."""
+        """True when the microphone's file was read to its end, or is absent."""
         return self._mic_path is None or self._lost_input or (self._mic is not None and self._mic.at_end)
 
     @property
@@ -226,11 +228,11 @@ class FileAudio:
 
 
 def _unwritable(path: Path) -> str:
-    """Why nothing can be written to `path`; leaves it as it was."""
+    """Return why `path` cannot be written, or ""; leaves it unchanged."""
     if path.is_dir():
         return "it is a folder"
     if path.is_fifo() or path.is_socket():
-        # Opening one waits for its reader, and with it everything else.
+        # Opening a pipe would block until it has a reader.
         return "it is a pipe or a socket"
     if not path.absolute().parent.is_dir():
         return "its folder does not exist"

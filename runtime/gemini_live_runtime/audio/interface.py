@@ -1,6 +1,6 @@
-"""What a session needs of sound, whatever makes it: real devices, WAV files, or nothing at all.
+"""Define sound for a session: the `AudioIO` and `AudioListener` protocols.
 
-All methods are called on the event loop's thread, and all listener methods arrive there.
+Implementations use devices, WAV files or nothing. All methods of both protocols are called on the event loop's thread.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Literal, Protocol, runtime_checkable
 from gemini_live_runtime.samples import MeterSample
 
 MIC_RATE = 16_000
-"""Samples a second sent to the model (s16le mono): what the Live API takes natively."""
+"""Sample rate of audio sent to the model (s16le mono): the Live API's native rate."""
 
 MODEL_RATE = 24_000
-"""Samples a second received from the model (s16le mono)."""
+"""Sample rate of audio received from the model (s16le mono)."""
 
 CHUNK_MS = 20
 CHUNK_SAMPLES = MIC_RATE * CHUNK_MS // 1000
@@ -24,7 +24,9 @@ Direction = Literal["input", "output"]
 
 @dataclass(frozen=True, slots=True)
 class MicChunk:
-    """20 ms of echo-cancelled microphone. `captured_at` is the clock time (s) of its last sample."""
+    """20 ms of echo-cancelled microphone audio, s16le.
+
+    `captured_at` is the clock time (s) of its last sample."""
 
     pcm: bytes
     captured_at: float
@@ -32,7 +34,7 @@ class MicChunk:
 
 @dataclass(frozen=True, slots=True)
 class OpenDevice:
-    """A stream that is open. `name` is the device's own, `rate` in Hz, `latency_ms` as reported."""
+    """Open stream: the device's name, rate in Hz and reported latency in ms."""
 
     direction: Direction
     name: str
@@ -42,82 +44,84 @@ class OpenDevice:
 
 @dataclass(frozen=True, slots=True)
 class AudioOpened:
-    """The result of opening: what is open, and a sentence for each part that could not be."""
+    """Open devices, and a sentence for each that could not be opened."""
 
     input: OpenDevice | None
     output: OpenDevice | None
     problems: tuple[str, ...]
     echo_canceller: str
-    """Name of the canceller in use, or "" when there is none."""
+    """Name of the canceller in use, "" for none."""
 
 
 class AudioListener(Protocol):
-    """Receives what happens to sound. Methods must be quick; they run on the event loop."""
+    """Receiver of sound events; its methods run on the event loop and return quickly."""
 
     def mic_chunk(self, chunk: MicChunk) -> None:
-        """The next 20 ms; arrives all the time while the microphone is on, also while the model plays."""
+        """Take the next 20 ms; called while the microphone is on, also during playback."""
 
     def playback_started(self, gen: int) -> None:
-        """The device consumed the first sample of generation `gen`."""
+        """Note that the device consumed the first sample of generation `gen`."""
 
     def playback_heard(self, gen: int, first: int, count: int) -> None:
-        """Samples [first, first+count) of generation `gen` (24 kHz, from 0) were consumed by the device.
+        """Note that the device consumed samples [first, first+count) of `gen` (24 kHz).
 
-        Reported in spans of at most about a second, and once more when the generation is cut or has drained.
+        Called for spans of at most about a second, and once more when the generation is cut or has drained.
         """
 
     def playback_drained(self, gen: int) -> None:
-        """Everything of `gen` was consumed and `end_of_turn(gen)` had been called."""
+        """Note that all of `gen` was consumed, after `end_of_turn(gen)`."""
 
     def voice(self, speaking: bool) -> None:
-        """The local voice mark changed. Display only: turns are the server's."""
+        """Take a change of local voice detection, for display: the server decides turns."""
 
     def echo_warning(self, leaking: bool) -> None:
-        """Echo reduction fell under 10 dB while the model plays (True), or is good again (False)."""
+        """Note that echo reduction fell below 10 dB (True) or recovered (False)."""
 
     def device_lost(self, direction: Direction, reason: str) -> None:
-        """A device vanished or its callbacks stopped. The stream is closed; `reason` is a sentence."""
+        """Note that a device vanished or stopped; `reason` is a sentence.
+
+        The stream is closed."""
 
 
 class AudioIO(Protocol):
-    """Sound in and out for one session."""
+    """Sound input and output of one session."""
 
     async def open(self, listener: AudioListener) -> AudioOpened:
-        """Open what can be opened; never raises for a missing or busy device, see `AudioOpened.problems`."""
+        """Open what can be opened; failures are in `AudioOpened.problems`, not raised."""
         ...
 
     async def close(self) -> None:
-        """Stop everything, finish files. Idempotent."""
+        """Stop and finish files. Idempotent."""
         ...
 
     def play(self, gen: int, pcm: bytes) -> None:
-        """Queue 24 kHz audio of generation `gen`; dropped (and counted) when `gen` is below the cut."""
+        """Queue 24 kHz s16le of `gen`; drop and count it if `gen` is below the cut."""
         ...
 
     def end_of_turn(self, gen: int) -> None:
-        """No more audio of `gen` will come."""
+        """Mark the audio of `gen` as complete."""
         ...
 
     def cut(self, cut_below: int) -> None:
-        """Drop everything of generations below `cut_below`, now and whenever it still arrives.
+        """Drop audio of generations below `cut_below`, also audio that arrives later.
 
-        What the device had consumed is reported through `playback_heard` before this returns or within one block.
+        Samples that the device had consumed are reported by `playback_heard` before this returns or within one block.
         """
         ...
 
     def played_samples(self, gen: int) -> int:
-        """Samples of `gen` (24 kHz) that the device has consumed by now, at most one block behind.
+        """Return the samples of `gen` (24 kHz) consumed by the device, up to a block ago.
 
-        `playback_heard` tells the same later: by the output's latency, and in spans.
+        `playback_heard` reports the same in spans, later by the output's latency.
         """
         ...
 
     def set_microphone(self, on: bool) -> None:
-        """Deliver microphone chunks or not. Off also blanks the voice mark."""
+        """Start or stop delivering microphone chunks. Off also resets voice detection."""
         ...
 
     def set_speaker(self, on: bool) -> None:
-        """Play or play silence; time passes either way."""
+        """Play, or play silence while playback goes on."""
         ...
 
     def levels(self) -> MeterSample:
@@ -126,7 +130,7 @@ class AudioIO(Protocol):
 
     @property
     def finished(self) -> bool:
-        """True when the microphone will never deliver again (a WAV file was read to its end, or there is none)."""
+        """True when the microphone will not deliver again: end of the file, or no device."""
         ...
 
     @property
@@ -137,8 +141,10 @@ class AudioIO(Protocol):
 
 @runtime_checkable
 class ChangesDevices(Protocol):
-    """An `AudioIO` that can go on with other devices."""
+    """`AudioIO` that can switch devices."""
 
     async def change(self, input: str | None, output: str | None) -> AudioOpened:
-        """Open these instead (None: the system's choice); raises `DeviceError`, then the old ones go on."""
+        """Switch to these devices (None: the system's choice).
+
+        Raises `DeviceError` and keeps the old devices if they cannot be used."""
         ...

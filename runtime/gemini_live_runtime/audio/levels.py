@@ -1,7 +1,7 @@
-"""Level meters in dBFS, computed on the audio worker 10 ms at a time.
+"""Measure levels in dBFS on the audio worker, 10 ms at a time.
 
-RMS is integrated over 300 ms (the VU time constant); the peak holds 1.5 s, then falls 20 dB a second; the clip mark is
-lit for 2 s by a sample at or above -0.1 dBFS. The floor is -60 dBFS.
+RMS is integrated over 300 ms (the VU time constant); the peak holds 1.5 s, then falls 20 dB a second; the clip
+indicator is lit for 2 s by a sample at or above -0.1 dBFS. The floor is -60 dBFS.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _CLIP_SAMPLE = 10 ** (CLIP_DBFS / 20)
 
 
 def power_db(power: float) -> float:
-    """dBFS of a mean square (full scale 1), not below the floor."""
+    """Return the dBFS of a mean square (full scale 1), at least the floor."""
     return FLOOR_DB if power <= 1e-6 else max(FLOOR_DB, min(0.0, 10 * math.log10(power)))
 
 
 def mean_square(frame: Int16) -> float:
-    """Mean square of a frame, full scale 1."""
+    """Return the mean square of a frame, full scale 1."""
     floats = frame.astype(np.float32)
     return float(floats @ floats) / (len(frame) * FULL_SCALE**2)
 
 
 class LevelMeter:
-    """RMS, held peak and clip mark of one signal."""
+    """Meter of one signal: RMS, held peak and clip indicator."""
 
     __slots__ = ("_clip_left", "_peak_age", "_power", "peak")
 
@@ -43,7 +43,7 @@ class LevelMeter:
         self.reset()
 
     def reset(self) -> None:
-        """Back to the floor."""
+        """Return to the floor."""
         self._power = 0.0
         self._peak_age = 0
         self._clip_left = 0
@@ -61,7 +61,7 @@ class LevelMeter:
         return self._clip_left > 0
 
     def add(self, frame: Int16, power: float) -> None:
-        """The next 10 ms, with its mean square."""
+        """Add the next 10 ms and its mean square."""
         self._power += _SMOOTHING * (power - self._power)
         highest = max(int(frame.max()), -int(frame.min())) / FULL_SCALE
         peak = max(FLOOR_DB, min(0.0, 20 * math.log10(highest))) if highest > 0 else FLOOR_DB

@@ -1,7 +1,7 @@
-"""The linear stage of echo cancelling: a partitioned-block frequency-domain Kalman filter.
+"""Cancel echo linearly by a partitioned-block frequency-domain Kalman filter.
 
-It models loudspeaker, room and microphone as one long FIR filter and subtracts what it predicts. Unlike a suppressor it
-takes nothing away from a person who talks at the same time: that is why it stands in front of one.
+It models loudspeaker, room and microphone as one long FIR filter and subtracts the predicted echo. Unlike a suppressor
+it leaves near-end speech in double talk intact, so it runs before one.
 
 After G. Enzner and P. Vary, "Frequency-domain adaptive Kalman filter for acoustic echo control in hands-free
 telephones" (Signal Processing 86, 2006), in the partitioned form of F. Kuech, E. Mabande and G. Enzner, "State-space
@@ -18,18 +18,20 @@ TAIL_MS = 250
 """Longest echo modelled: delay of the devices plus the room's decay."""
 
 _FORGETTING = 0.998
-"""How much of the echo path is expected to survive a frame; measured best trade of tracking against depth."""
+"""Part of the echo path expected to survive a frame.
+
+Measured best trade of tracking against depth."""
 _FORGETTING_SQUARED = _FORGETTING**2
 _START_COVARIANCE = 1e-2
 _COVARIANCE_LIMIT = 10.0
 _START_NOISE = 1e3
 _NOISE_SMOOTHING = 0.9
 _FRAME_SHARE = 0.5
-"""Share of a double-length transform that carries new samples."""
+"""Part of a double-length transform that carries new samples."""
 
 
 class LinearEchoFilter:
-    """Predicts the echo of what was played, 10 ms (160 samples at 16 kHz) at a time."""
+    """Predictor of the echo of played frames of 10 ms (160 samples at 16 kHz)."""
 
     __slots__ = (
         "_covariance",
@@ -46,7 +48,7 @@ class LinearEchoFilter:
     def __init__(self, tail_ms: int = TAIL_MS) -> None:
         partitions = self._partitions = max(1, tail_ms // 10)
         bins = FRAME + 1
-        # Past far spectra, newest first from row `_newest`; those before it are free: a new frame copies nothing.
+        # Past far spectra, newest first from row `_newest`. Rows before it are free, so a new frame copies nothing.
         self._history = np.zeros((4 * partitions, bins), np.complex64)
         self._newest = 3 * partitions
         self._weights = np.zeros((partitions, bins), np.complex64)
@@ -58,16 +60,18 @@ class LinearEchoFilter:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the echo path, keep what was played."""
+        """Forget the echo path, keep the played frames."""
         self._weights[:] = 0
         self._covariance[:] = _START_COVARIANCE
         self._noise[:] = _START_NOISE
 
     def step(self, far: Int16, near: Int16) -> tuple[Float32, Float32]:
-        """Learn from the frame; (`near` without the predicted echo, the predicted echo), both in int16 units."""
+        """Learn from a frame; return (`near` less the predicted echo, predicted echo).
+
+        Both are in int16 units."""
         self._silent_frames = 0 if far.any() else self._silent_frames + 1
         if self._silent_frames > self._partitions + 1:
-            # Nothing that was played can still be heard: there is no echo to predict and nothing to learn from.
+            # The far end has been silent for longer than the tail: there is no echo to predict or to learn from.
             return near.astype(np.float32), np.zeros(FRAME, np.float32)
         self._push(far)
         spectra = self._history[self._newest : self._newest + self._partitions]

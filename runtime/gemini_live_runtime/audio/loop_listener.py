@@ -1,4 +1,7 @@
-"""Carries what happens on the audio worker's thread to the event loop: two deques and one wake-up a batch."""
+"""Pass the audio worker's calls to a listener on the event loop.
+
+The worker appends to two deques (atomic, so without a lock) and wakes the loop once for a batch. The wake-up flag is
+cleared before the deques are drained: an append during the drain is either drained or wakes the loop again."""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from typing import Any
 from gemini_live_runtime.audio.interface import AudioListener, Direction, MicChunk
 
 CHUNK_LIMIT = 250
-"""20 ms chunks that wait for a stalled loop (5 s); then the oldest is dropped and counted."""
+"""Chunks of 20 ms queued for a stalled loop (5 s); then the oldest is dropped and counted."""
 
 
 class LoopListener:
-    """An `AudioListener` for the worker that calls the real one on the loop's thread."""
+    """`AudioListener` for another thread that calls the real listener on the loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, listener: AudioListener) -> None:
         self._loop = loop
@@ -27,7 +30,7 @@ class LoopListener:
         self.dropped_chunks = 0
 
     def mic_chunk(self, chunk: MicChunk) -> None:
-        """Deliver `chunk`, or drop the oldest one when the loop does not take them."""
+        """Queue `chunk`; drop the oldest chunk if the loop does not take them."""
         if len(self._chunks) >= CHUNK_LIMIT:
             with contextlib.suppress(IndexError):
                 self._chunks.popleft()
@@ -36,31 +39,31 @@ class LoopListener:
         self._wake()
 
     def playback_started(self, gen: int) -> None:
-        """Deliver."""
+        """Pass the call on."""
         self._call(self._listener.playback_started, gen)
 
     def playback_heard(self, gen: int, first: int, count: int) -> None:
-        """Deliver."""
+        """Pass the call on."""
         self._call(self._listener.playback_heard, gen, first, count)
 
     def playback_drained(self, gen: int) -> None:
-        """Deliver."""
+        """Pass the call on."""
         self._call(self._listener.playback_drained, gen)
 
     def voice(self, speaking: bool) -> None:
-        """Deliver."""
+        """Pass the call on."""
         self._call(self._listener.voice, speaking)
 
     def echo_warning(self, leaking: bool) -> None:
-        """Deliver."""
+        """Pass the call on."""
         self._call(self._listener.echo_warning, leaking)
 
     def device_lost(self, direction: Direction, reason: str) -> None:
-        """Deliver."""
+        """Pass the call on."""
         self._call(self._listener.device_lost, direction, reason)
 
     def drain(self) -> None:
-        """Deliver everything that waits; on the loop's thread."""
+        """Deliver everything queued. Called on the loop."""
         self._awake = False
         while self._calls:
             call, arguments = self._calls.popleft()
@@ -73,7 +76,7 @@ class LoopListener:
             self._listener.mic_chunk(chunk)
 
     def close(self) -> None:
-        """Deliver what waits, then nothing more."""
+        """Deliver everything queued and stop."""
         self.drain()
         self._closed = True
 
@@ -85,7 +88,7 @@ class LoopListener:
         if self._awake or self._closed:
             return
         self._awake = True
-        with contextlib.suppress(RuntimeError):  # The loop is closed: nobody is left to tell.
+        with contextlib.suppress(RuntimeError):  # The loop is closed.
             self._loop.call_soon_threadsafe(self._scheduled)
 
     def _scheduled(self) -> None:

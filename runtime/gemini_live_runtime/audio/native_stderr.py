@@ -1,4 +1,7 @@
-"""C libraries print to file descriptor 2 whenever they like; while sound is open, that goes nowhere."""
+"""Silence C libraries that print to file descriptor 2, such as PortAudio and ALSA.
+
+Their messages would corrupt the console's screen. Descriptor 2 belongs to the process, so the state is global and
+counted under a lock."""
 
 from __future__ import annotations
 
@@ -18,7 +21,9 @@ _own_stream: TextIO | None = None
 
 @contextlib.contextmanager
 def silenced_native_stderr() -> Iterator[None]:
-    """Point descriptor 2 at nothing; Python's own `sys.stderr` keeps its way out. Nests, across threads too."""
+    """Redirect descriptor 2 to the null device; `sys.stderr` keeps working.
+
+    Nests, also across threads."""
     silence()
     try:
         yield
@@ -27,7 +32,7 @@ def silenced_native_stderr() -> Iterator[None]:
 
 
 def silence() -> None:
-    """Begin to keep C libraries quiet; every call needs its `restore`."""
+    """Redirect descriptor 2 to the null device until the matching `restore`."""
     global _depth, _saved_descriptor, _saved_stream, _own_stream
     with _lock:
         _depth += 1
@@ -36,7 +41,7 @@ def silence() -> None:
         try:
             _saved_descriptor = os.dup(2)
         except OSError:
-            _saved_descriptor = -1  # Descriptor 2 is closed: there is nothing to keep quiet.
+            _saved_descriptor = -1  # Descriptor 2 is closed already.
             return
         if _writes_to_descriptor_2(sys.stderr):
             _saved_stream = sys.stderr
@@ -48,7 +53,7 @@ def silence() -> None:
 
 
 def restore() -> None:
-    """End one `silence`; the last one gives descriptor 2 back."""
+    """End one `silence`; the last one restores descriptor 2."""
     global _depth, _saved_descriptor, _saved_stream, _own_stream
     with _lock:
         _depth -= 1

@@ -1,4 +1,4 @@
-"""A session without any sound: nothing is heard, nothing is captured, and turns still end."""
+"""Run a session without sound; turns still end."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 class NoAudio:
-    """An `AudioIO` that drops what is played: a turn has drained as soon as it ends, without a sample being heard."""
+    """`AudioIO` that drops played audio; a turn has drained as soon as it ends."""
 
     def __init__(self) -> None:
         self._playout: Playout | None = None
         self._scheduled = False
 
     async def open(self, listener: AudioListener) -> AudioOpened:
-        """There is nothing to open and nothing that could fail."""
-        # numpy comes with it: imported here, while the session waits for its server.
+        """Start; never fails."""
+        # Imports numpy: done here, while the session waits for its server.
         from gemini_live_runtime.audio.playout import Playout
 
         self._playout = Playout(listener, None)
         return AudioOpened(None, None, (), "")
 
     async def close(self) -> None:
-        """Forget what is queued. Idempotent."""
+        """Drop queued audio. Idempotent."""
         self._playout = None
 
     def play(self, gen: int, pcm: bytes) -> None:
@@ -44,33 +44,33 @@ class NoAudio:
             self._soon()
 
     def cut(self, cut_below: int) -> None:
-        """Report nothing more of generations below `cut_below`."""
+        """Drop generations below `cut_below`."""
         if self._playout is not None:
             self._playout.cut(cut_below)
             self._soon()
 
     def played_samples(self, gen: int) -> int:
-        """Nothing is ever heard."""
+        """Return 0: nothing is played."""
         return 0
 
     def set_microphone(self, on: bool) -> None:
-        """There is no microphone to switch."""
+        """Do nothing."""
 
     def set_speaker(self, on: bool) -> None:
-        """There is no loudspeaker to switch."""
+        """Do nothing."""
 
     def levels(self) -> MeterSample:
-        """Nothing to measure."""
+        """Return an empty sample."""
         return MeterSample()
 
     @property
     def finished(self) -> bool:
-        """True: no microphone will ever deliver."""
+        """True: there is no microphone."""
         return True
 
     @property
     def playing(self) -> bool:
-        """True until what was given to `play` has been dropped, one turn of the loop later."""
+        """True until the audio of `play` is dropped, at the loop's next turn."""
         return self._playout is not None and self._playout.playing
 
     def _soon(self) -> None:

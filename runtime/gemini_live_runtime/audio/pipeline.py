@@ -1,7 +1,8 @@
-"""One session's sound as a pure machine: rings on the device's side, a listener on the other, stepped by a driver.
+"""Connect the device's rings to a listener, stepped by a driver.
 
-It has no thread, no device and no clock of its own. A driver writes the microphone ring, reads the playout ring into
-the device, writes what was really played into the reference ring, and calls `step` every 10 ms.
+The pipeline has no thread, device or clock of its own. A driver (the audio worker, or a timer for files) writes the
+microphone ring, reads the playout ring into the device, writes the samples really played into the reference ring, and
+calls `step` every 10 ms. `set_microphone` and `set_speaker` may be called from another thread: they store one flag.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from gemini_live_runtime.samples import MeterSample
 
 
 class AudioPipeline:
-    """Microphone in, cleaned chunks out; the model's speech in, slots for the device out."""
+    """Audio pipeline of a session: capture of the microphone and playout of speech."""
 
     def __init__(
         self,
@@ -28,15 +29,16 @@ class AudioPipeline:
         lead: int = 1,
         playout: Playout | None = None,
     ) -> None:
-        """Rates in Hz, None where there is no device; `latency` (s) of the output; `lead` in slots of 10 ms.
+        """Create the rings; rates are in Hz, None without a device.
 
-        `playout` of another pipeline, whose driver has stopped, goes on with what it holds.
+        `latency` is the output's in seconds, `lead` the slots of 10 ms kept ready. `playout` continues that of another
+        pipeline whose driver has stopped.
         """
         self.microphone = SampleRing(mic_rate) if mic_rate else None
-        """One second at the microphone's rate."""
+        """Ring of one second at the microphone's rate."""
         self._mic_rate = mic_rate or 0
         self.played = SampleRing(out_rate) if out_rate else None
-        """What the device was really given, after cut, fade and mute."""
+        """Reference for the canceller: samples given to the device, after cut, fade and mute."""
         ring = PlayoutRing(out_rate) if out_rate else None
         if playout is None:
             playout = Playout(listener, ring, latency=latency, lead=lead)
@@ -49,21 +51,21 @@ class AudioPipeline:
 
     @property
     def overflowed_chunks(self) -> int:
-        """Chunks (20 ms, begun ones counted whole) that the device delivered and the worker was too late for."""
+        """Chunks of 20 ms, rounded up, lost because the worker was late."""
         ring = self.microphone
         return -(-ring.dropped * 50 // self._mic_rate) if ring is not None and self._mic_rate else 0
 
     def set_microphone(self, on: bool) -> None:
-        """Deliver chunks or not, from the next step on."""
+        """Start or stop delivering chunks, from the next step on."""
         self._microphone_on = on
 
     def set_speaker(self, on: bool) -> None:
-        """Play, or play silence while time passes."""
+        """Play, or play silence while playback goes on."""
         if self.playout.ring is not None:
             self.playout.ring.muted = not on
 
     def step(self, now: float) -> None:
-        """Do everything that is due. `now` in seconds of the driver's clock."""
+        """Process everything due; `now` in seconds of the driver's clock."""
         self.playout.step(now)
         if self.capture.microphone_on != self._microphone_on:
             self.capture.set_microphone(self._microphone_on)
@@ -71,12 +73,12 @@ class AudioPipeline:
         self._publish()
 
     def lose_input(self) -> None:
-        """The microphone is gone; playing goes on."""
+        """Stop capturing; playback goes on."""
         self.capture.lose_input()
         self._publish()
 
     def lose_output(self) -> None:
-        """The loudspeaker is gone; the microphone goes on."""
+        """Stop playing; capturing goes on."""
         self.playout.lose_output()
         self.capture.lose_output()
         self._publish()

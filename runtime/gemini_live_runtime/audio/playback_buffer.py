@@ -1,6 +1,6 @@
-"""The playback buffer: the model's speech between the network and the device, 24 kHz int16.
+"""Buffer the model's speech between network and device, 24 kHz int16.
 
-Pure: it holds samples and decides what the next 10 ms are; it knows no device, no thread and no clock.
+It holds samples and decides the next 10 ms; it knows no device, thread or clock. One thread (the worker) uses it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ PREBUFFER_STEP_MS = 40
 PREBUFFER_LIMIT_MS = 200
 FADE_IN_MS = 5
 LIMIT_SECONDS = 15 * 60
-"""Speech queued at most; beyond it the oldest is dropped and counted."""
+"""Most speech queued, in seconds; beyond it the oldest is dropped and counted."""
 
 _PER_MS = MODEL_RATE // 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """10 ms to play: `samples` int16[240], of which the first `count` are `gen`'s from `first` on, the rest silence."""
+    """Block of 10 ms to play: int16[240].
+
+    The first `count` samples belong to `gen`, from its sample `first` on; the rest is silence.
+    """
 
     gen: int
     first: int
@@ -36,7 +39,7 @@ class Block:
 
 @dataclass(slots=True)
 class _Turn:
-    """One generation's samples in the buffer."""
+    """Samples of one generation in the buffer."""
 
     gen: int
     pieces: deque[Int16]
@@ -51,7 +54,7 @@ class _Turn:
 
 
 class PlaybackBuffer:
-    """Generations in the order they arrived; each starts after its prebuffer, none is played once it was cut."""
+    """Generations in order of arrival; each starts after its prebuffer, unless cut."""
 
     __slots__ = (
         "_forgotten",
@@ -72,23 +75,23 @@ class PlaybackBuffer:
         self.limit = limit
         self.cut_below = 0
         self.queued = 0
-        """Samples waiting, of all generations."""
+        """Samples queued, of all generations."""
         self.underruns = 0
         self.stale_samples = 0
-        """Samples refused because their generation had been cut or was over."""
+        """Samples refused because their generation was cut or had drained."""
         self.cut_samples = 0
-        """Samples dropped by a cut while they waited."""
+        """Queued samples dropped by a cut."""
         self.over_limit_samples = 0
         fade = FADE_IN_MS * _PER_MS
         self._ramp = ((np.arange(fade, dtype=np.float32) + 1) / fade).astype(np.float32)
 
     @property
     def queued_ms(self) -> float:
-        """Milliseconds waiting."""
+        """Milliseconds queued."""
         return self.queued / _PER_MS
 
     def push(self, gen: int, samples: Int16) -> int:
-        """Queue `samples` of `gen`; return how many were dropped for it: these, or the oldest at the limit."""
+        """Queue `samples` of `gen`; return the number dropped: these, or older ones."""
         turn = self._turn(gen)
         if turn is None:
             self.stale_samples += len(samples)
@@ -105,13 +108,13 @@ class PlaybackBuffer:
         return self._keep_within_limit()
 
     def end_of_turn(self, gen: int) -> None:
-        """No more of `gen` comes: its tail is played without waiting for a prebuffer."""
+        """Mark `gen` as complete: its tail plays without waiting for a prebuffer."""
         turn = self._turn(gen)
         if turn is not None:
             turn.ended = True
 
     def cut(self, cut_below: int) -> int:
-        """Drop every generation below `cut_below`, now and when it arrives later; return the samples dropped."""
+        """Drop generations below `cut_below`, now and later; return the samples dropped."""
         self.cut_below = max(self.cut_below, cut_below)
         dropped = 0
         for gen in [gen for gen in self._turns if gen < self.cut_below]:
@@ -121,15 +124,15 @@ class PlaybackBuffer:
         return dropped
 
     def drop_all(self) -> list[int]:
-        """There is nothing to play with: drop every sample that waits; return the generations that had ended."""
+        """Drop all samples, for lack of a device; return the drained generations."""
         for turn in self._turns.values():
             turn.pieces.clear()
             turn.queued = 0
         self.queued = 0
-        return self.spent()
+        return self.drained_generations()
 
     def pull(self) -> Block | None:
-        """The next 10 ms, or None while there is nothing to play yet."""
+        """Return the next 10 ms, or None while nothing is ready."""
         turn = self._head()
         if turn is None or not turn.queued:
             return None
@@ -139,7 +142,7 @@ class PlaybackBuffer:
         return self._take(turn)
 
     def starve(self) -> None:
-        """Everything handed out was consumed: a turn that was playing waits for its prebuffer again.
+        """Make the playing turn wait for its prebuffer again, after playback ran dry.
 
         It counts as an underrun only if more of the turn arrives: a turn's end looks the same until then.
         """
@@ -148,17 +151,19 @@ class PlaybackBuffer:
             turn.flowing = False
             turn.starved = True
 
-    def spent(self) -> list[int]:
-        """The oldest generations, up to the first that goes on: ended ones of which nothing waits here."""
+    def drained_generations(self) -> list[int]:
+        """Return the oldest generations that have ended and have no samples queued."""
         return [turn.gen for turn in takewhile(lambda turn: turn.ended and not turn.queued, self._turns.values())]
 
     def forget(self, gen: int) -> None:
-        """`gen` was consumed to its end; whatever still arrives of it or of an older one is stale."""
+        """Forget the drained `gen`; later samples of it or an older one are refused."""
         self._turns.pop(gen, None)
         self._forgotten = max(self._forgotten, gen)
 
     def _turn(self, gen: int) -> _Turn | None:
-        """The turn of `gen`, made when new; None when it was cut or is over. A new turn ends those before it."""
+        """Return the turn of `gen`, creating it if new; None if cut or drained.
+
+        A new turn ends those before it."""
         if gen < self.cut_below:
             return None
         turn = self._turns.get(gen)

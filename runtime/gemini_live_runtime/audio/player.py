@@ -1,11 +1,11 @@
-"""Plays sound for a console, in a process of its own: `python -m gemini_live_runtime.audio.player [DEVICE]`.
+"""Play sound in a child process of the console.
 
-A console opens no device itself. Standard input is mono s16le at 24 kHz. Its end stops the sound at once: whoever
-wants to hear the last of it waits until `position` has reached what was written. At most `MAX_WAITING_S` are taken in
-beyond what sounds. Reports on standard output are JSON, one object a line: `{"report": "opened", "output": NAME}`,
-`{"report": "position", "samples": N}` with the samples played so far, and `{"report": "problem", "text": SENTENCE}`,
-after which the process ends with status 1. A sound system that is broken may end it without a
-word: then `probe.read_answer(status, b"").problem` is the sentence.
+Started as `python -m gemini_live_runtime.audio.player [DEVICE]`. The console opens no device itself. Standard input is
+mono s16le at 24 kHz. Its end stops the sound at once: to play everything, the console waits until `position` has
+reached the samples written. At most `MAX_WAITING_S` are read ahead of playback. Reports on standard output are JSON,
+one object a line: `{"report": "opened", "output": NAME}`, `{"report": "position", "samples": N}` with the samples
+played so far, and `{"report": "problem", "text": SENTENCE}`, after which the process ends with status 1. A broken sound
+system may abort the process without a report: then `probe.read_answer(status, b"").problem` is the sentence.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from gemini_live_runtime.audio.interface import MODEL_RATE, AudioIO, Direction, 
 from gemini_live_runtime.threads import start_daemon_thread
 
 AHEAD_S = 0.5
-"""Seconds of sound that the device's own queue holds."""
+"""Seconds of sound queued in the `AudioIO`."""
 
 MAX_WAITING_S = 60
 
 REPORT_EVERY_S = 0.05
 
 _BLOCK_BYTES = MODEL_RATE // 10 * 2
-_ONE = 1
-"""The generation that everything played here belongs to."""
+_GEN = 1
+"""Generation of all audio played here."""
 
 Report = Callable[[dict[str, Any]], None]
 
 
 class _Listener:
-    """Hears when the device goes away; nothing else matters here."""
+    """`AudioListener` that keeps the reason of a lost device."""
 
     def __init__(self) -> None:
         self.lost = ""
@@ -60,7 +60,7 @@ class _Listener:
 
 
 class Player:
-    """Plays what it is given in blocks (s16le) and reports how far it has come, until `stop`."""
+    """Plays queued blocks (s16le) and reports the position, until `stop`."""
 
     def __init__(self, report: Report, audio: AudioIO) -> None:
         self.blocks: asyncio.Queue[bytes] = asyncio.Queue(MAX_WAITING_S * MODEL_RATE * 2 // _BLOCK_BYTES)
@@ -69,15 +69,17 @@ class Player:
         self._listener = _Listener()
         self._stopped = asyncio.Event()
         self._odd = b""
-        self._given = 0
-        self._told = 0
+        self._queued = 0
+        self._reported = 0
 
     def stop(self) -> None:
-        """Play no further."""
+        """Stop playing."""
         self._stopped.set()
 
     async def run(self) -> int:
-        """Play until `stop`, or until the device has gone; the exit status. The device is closed when it returns."""
+        """Play until `stop` or the loss of the device; return the exit status.
+
+        The device is closed afterwards."""
         try:
             opened = await self._audio.open(self._listener)
             if opened.output is None:
@@ -88,33 +90,33 @@ class Player:
                 self._feed()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stopped.wait(), REPORT_EVERY_S)
-                self._tell()
+                self._report_position()
                 if self._listener.lost:
                     self._report({"report": "problem", "text": self._listener.lost})
                     return 1
             return 0
         finally:
-            self._audio.cut(_ONE + 1)
+            self._audio.cut(_GEN + 1)
             await self._audio.close()
 
     def _feed(self) -> None:
-        while self._given - self._audio.played_samples(_ONE) < AHEAD_S * MODEL_RATE and not self.blocks.empty():
+        while self._queued - self._audio.played_samples(_GEN) < AHEAD_S * MODEL_RATE and not self.blocks.empty():
             pcm = self._odd + self.blocks.get_nowait()
             whole = len(pcm) // 2 * 2
             self._odd = pcm[whole:]
             if whole:
-                self._audio.play(_ONE, pcm[:whole])
-                self._given += whole // 2
+                self._audio.play(_GEN, pcm[:whole])
+                self._queued += whole // 2
 
-    def _tell(self) -> None:
-        position = self._audio.played_samples(_ONE)
-        if position != self._told:
-            self._told = position
+    def _report_position(self) -> None:
+        position = self._audio.played_samples(_GEN)
+        if position != self._reported:
+            self._reported = position
             self._report({"report": "position", "samples": position})
 
 
 async def serve(source: BinaryIO, out: TextIO, audio: AudioIO) -> int:
-    """Play `source` to its end; the exit status."""
+    """Play `source` until its end; return the exit status."""
     loop = asyncio.get_running_loop()
 
     def report(value: dict[str, Any]) -> None:
@@ -134,7 +136,7 @@ async def serve(source: BinaryIO, out: TextIO, audio: AudioIO) -> int:
 
 
 def main() -> None:
-    """Play, with both standard descriptors closed to C libraries."""
+    """Play standard input, with C libraries silenced."""
     out = os.dup(1)
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
@@ -146,7 +148,7 @@ def main() -> None:
             status = asyncio.run(serve(sys.stdin.buffer, stream, open_devices(None, device, "output", False)))
     except BrokenPipeError:
         pass  # the console has gone
-    # The thread that reads may wait for ever, and must not be waited for.
+    # The reading thread may block for ever, so exit without joining it.
     os._exit(status)
 
 

@@ -1,7 +1,8 @@
-"""From `play` to the device and back to `heard`: the playback buffer, the ring of slots and the account of both.
+"""Play generations through the device's ring and account for the samples consumed.
 
-`play`, `end_of_turn` and `cut` are for the event loop's thread and only append to an inbox; `step` is for the worker,
-which owns everything else. A cut also stores its number where the device callback looks.
+Three threads take part. `play`, `end_of_turn` and `cut` are called on the event loop and only append to an inbox, since
+`deque.append` and `popleft` are atomic. `step` runs on the worker, which owns everything else. A cut also stores its
+number in the ring, so that the device callback stops within a block instead of after the worker's next step.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from gemini_live_runtime.audio.ring import PlayoutRing
 from gemini_live_runtime.audio.samples import BLOCK, Float32, Int16, to_float
 
 HEARD_SPAN_SAMPLES = MODEL_RATE // 2
-"""Heard spans are reported when they are this long, and at every end."""
+"""Length from which a span is reported to `playback_heard`; each end reports too."""
 
 _TAKEN_KEPT = 16
-"""Generations whose account is kept: only the last ones can still be asked for."""
+"""Generations whose number of consumed samples is kept."""
 
 _SILENT_BLOCK: Float32 = np.zeros(BLOCK, np.float32)
 
-_Order = tuple[Literal["play"], int, Int16] | tuple[Literal["end", "cut"], int, None]
+_Request = tuple[Literal["play"], int, Int16] | tuple[Literal["end", "cut"], int, None]
 
 
 class Playout:
-    """Plays generations through `ring` and reports what of them was heard.
+    """Player of generations through `ring` that reports the samples heard.
 
-    Without a ring there is nothing to hear: audio is dropped and a turn has drained as soon as it ends.
-    `latency` (s) is the way from the device's callback to the ear: consumed samples are reported as heard after it, or
-    at once when their generation is cut (the device cannot give them back, they will sound).
+    Without a ring audio is dropped, and a turn has drained as soon as it ends. `latency` (s) is the delay between the
+    device's callback and the air: consumed samples are reported as heard after it, or at once when their generation is
+    cut, because the device cannot return them.
     """
 
     def __init__(
@@ -46,15 +47,15 @@ class Playout:
         """Slots kept ready for the callback."""
         self.buffer = PlaybackBuffer()
         self.odd_bytes = 0
-        """Half samples dropped at the end of a message of odd length."""
+        """Messages of odd length, whose last byte was dropped."""
         self._resampler = Resampler(MODEL_RATE, ring.slot * 100) if ring is not None else None
         self._ready: Float32 = np.zeros(0, np.float32)
         self._tags: deque[tuple[int, int, int]] = deque()
         self._held_back = 0
-        self._inbox: deque[_Order] = deque()
+        self._inbox: deque[_Request] = deque()
         self._cut_below = 0
         self._accepted = 0
-        self._settled = 0
+        self._accounted = 0
         self._next_slot = 0
         self._counted = 0
         self._outstanding: dict[int, int] = {}
@@ -64,7 +65,7 @@ class Playout:
         self._span: tuple[int, int, int] | None = None
 
     def play(self, gen: int, pcm: bytes) -> None:
-        """Queue s16le audio at 24 kHz of generation `gen`; a cut generation's is dropped and counted."""
+        """Queue s16le at 24 kHz of `gen`; drop and count it if `gen` was cut."""
         if len(pcm) % 2:
             self.odd_bytes += 1
             pcm = pcm[:-1]
@@ -76,58 +77,60 @@ class Playout:
         self._inbox.append(("play", gen, samples))
 
     def end_of_turn(self, gen: int) -> None:
-        """No more of `gen` will come."""
+        """Mark the audio of `gen` as complete."""
         self._inbox.append(("end", gen, None))
 
     def cut(self, cut_below: int) -> None:
-        """Stop everything below `cut_below`: the callback sees it at once, the worker drops the rest."""
+        """Stop generations below `cut_below`: the callback at once, then the worker."""
         self._cut_below = max(self._cut_below, cut_below)
         if self.ring is not None:
             self.ring.cut_below = self._cut_below
         self._inbox.append(("cut", self._cut_below, None))
 
     def played_samples(self, gen: int) -> int:
-        """Samples of `gen` that the device has taken, at most a block behind; any thread may ask."""
+        """Return the samples of `gen` that the device has taken; any thread may call."""
         return self._taken.get(gen, 0)
 
     @property
     def playing(self) -> bool:
         """True while samples are queued that the device has not consumed."""
-        return self._accepted != self._settled
+        return self._accepted != self._accounted
 
     @property
     def queued_ms(self) -> float:
-        """Milliseconds between the network and the device."""
-        return (self._accepted - self._settled) * 1000 / MODEL_RATE
+        """Milliseconds queued between network and device."""
+        return (self._accepted - self._accounted) * 1000 / MODEL_RATE
 
     def step(self, now: float) -> None:
-        """Take orders, account for what was consumed, fill the ring, report. `now` in seconds of the driver's clock."""
-        self._settle(now)
+        """Apply the inbox, account for consumed samples, fill the ring and report.
+
+        Called by the driver; `now` in seconds of its clock."""
+        self._account(now)
         while self._inbox:
-            self._obey(self._inbox.popleft())
+            self._apply(self._inbox.popleft())
         self._fill()
         self._report(now)
 
     def finish(self) -> None:
-        """Report what was consumed and not told yet; the driver stops."""
-        self._settle(0.0)
+        """Report all consumed samples; called when the driver stops."""
+        self._account(0.0)
         while self._consumed:
             self._extend_span(*self._consumed.popleft()[1:])
         self._flush_span()
 
     def move(self, ring: PlayoutRing | None) -> None:
-        """Go on with another device; the driver is stopped meanwhile.
+        """Continue on another device's ring; the driver must be stopped.
 
-        What the old one was given counts as heard, a few slots of it perhaps wrongly; what waits is played by the new
-        one. Without a new one it is lost.
+        Samples given to the old device count as heard, a few slots of them perhaps wrongly. Queued samples are played
+        by the new device; without one they are lost.
         """
         if ring is None:
             self.lose_output()
             return
-        self._settle(0.0)
+        self._account(0.0)
         if self.ring is not None:
-            self._hear_the_rest(self.ring)
-        self._settled += sum(self._outstanding.values())
+            self._consume_rest(self.ring)
+        self._accounted += sum(self._outstanding.values())
         self._outstanding.clear()
         self._tags.clear()
         self._held_back = self._next_slot = self._counted = 0
@@ -137,44 +140,44 @@ class Playout:
         ring.cut_below = self._cut_below
         self.ring, self._resampler = ring, Resampler(MODEL_RATE, ring.slot * 100)
 
-    def _hear_the_rest(self, ring: PlayoutRing) -> None:
-        """Count as consumed what is in `ring` and on its way there."""
+    def _consume_rest(self, ring: PlayoutRing) -> None:
+        """Count samples in `ring`, and resampled ones not yet written, as consumed."""
         waiting = [
             (ring.gens[slot % ring.SLOTS], ring.firsts[slot % ring.SLOTS], ring.real[slot % ring.SLOTS])
             for slot in range(self._next_slot, ring.write_slot)
         ]
         for gen, first, count in (*waiting, *self._tags):
-            told, self._counted = self._counted, 0
-            if count > told and gen >= self._cut_below:
-                self._consume(0.0, gen, first + told, count - told)
+            done, self._counted = self._counted, 0
+            if count > done and gen >= self._cut_below:
+                self._consume(0.0, gen, first + done, count - done)
 
     def lose_output(self) -> None:
-        """The device is gone: what it took counts as heard, the rest is dropped, and so is all that follows."""
+        """Drop queued and future audio; samples that the device took count as heard."""
         self.finish()
         self.ring = None
-        # Orders that still wait are obeyed without a ring: nothing is read here that the loop may change meanwhile.
+        # Without a ring the remaining orders only count samples; the loop may append more meanwhile.
         while self._inbox:
-            self._obey(self._inbox.popleft())
+            self._apply(self._inbox.popleft())
         lost = sum(self._outstanding.values()) + self.buffer.cut(self._cut_below) + self.buffer.queued
         self._outstanding.clear()
         self._tags.clear()
         self._held_back = 0
         for gen in self.buffer.drop_all():
             self._release(gen)
-        self._settled += lost
+        self._accounted += lost
 
-    def _obey(self, order: _Order) -> None:
+    def _apply(self, order: _Request) -> None:
         kind, gen, samples = order
         if kind == "play":
             assert samples is not None
             if self.ring is None:
-                self._settled += len(samples)
+                self._accounted += len(samples)
             else:
-                self._settled += self.buffer.push(gen, samples)
+                self._accounted += self.buffer.push(gen, samples)
         elif kind == "end":
             self.buffer.end_of_turn(gen)
         else:
-            self._settled += self.buffer.cut(gen)
+            self._accounted += self.buffer.cut(gen)
             for cut in [old for old in self._outstanding if old < gen]:
                 self._drop_held_back(cut)
 
@@ -185,7 +188,7 @@ class Playout:
         while ring.lead < self.lead:
             block = self.buffer.pull()
             if block is None:
-                if self._held_back and (ring.lead == 0 or self.buffer.spent()):
+                if self._held_back and (ring.lead == 0 or self.buffer.drained_generations()):
                     self._feed(Block(self._tags[-1][0], 0, 0, np.zeros(0, np.int16)))
                     continue
                 if ring.empty:
@@ -196,7 +199,10 @@ class Playout:
             self._feed(block)
 
     def _feed(self, block: Block) -> None:
-        """Resample one block; every whole slot that comes out carries the tag of the block of the same number."""
+        """Resample one block and write the whole slots that come out.
+
+        Slot n carries the tag (generation, first sample, count) of block n: the resampler's delay is ignored.
+        """
         assert self.ring is not None
         assert self._resampler is not None
         self._tags.append((block.gen, block.first, block.count))
@@ -210,8 +216,8 @@ class Playout:
             at += slot
         self._ready = ready[at:]
 
-    def _settle(self, now: float) -> None:
-        """Read from the ring what the callback consumed since the last time."""
+    def _account(self, now: float) -> None:
+        """Account for the slots that the callback consumed since the last call."""
         ring = self.ring
         if ring is None:
             return
@@ -226,7 +232,7 @@ class Playout:
                 self._counted = played
             if self._next_slot == done:
                 return
-            self._settled += real
+            self._accounted += real
             self._reduce_outstanding(gen, real)
             self._next_slot += 1
             self._counted = 0
@@ -253,7 +259,7 @@ class Playout:
             self._extend_span(*self._consumed.popleft()[1:])
         if self._span is not None and (self._span[2] >= HEARD_SPAN_SAMPLES or self._span[0] < cut):
             self._flush_span()
-        for gen in self.buffer.spent():
+        for gen in self.buffer.drained_generations():
             if self._outstanding.get(gen, 0) or any(entry[1] == gen for entry in self._consumed):
                 return
             self._flush_span()
@@ -265,12 +271,14 @@ class Playout:
         self._listener.playback_drained(gen)
 
     def _drop_held_back(self, gen: int) -> None:
-        """Slots of a cut generation leave the ring by the callback; its last ones may still be in the resampler."""
+        """Drop the samples of a cut generation that are still in the resampler.
+
+        The callback skips the slots already in the ring."""
         kept = deque((old, first, 0 if old == gen else count) for old, first, count in self._tags)
         dropped = sum(count for old, _, count in self._tags if old == gen)
         self._tags = kept
         self._held_back -= dropped
-        self._settled += dropped
+        self._accounted += dropped
         self._reduce_outstanding(gen, dropped)
 
     def _extend_span(self, gen: int, first: int, count: int) -> None:

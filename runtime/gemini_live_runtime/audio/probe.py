@@ -1,6 +1,7 @@
-"""Ask for the sound devices in a child process, because some sound systems abort the process that asks.
+"""List the sound devices in a child process.
 
-`python -m gemini_live_runtime.audio.probe` prints one JSON object; everything else printed there goes nowhere.
+Some sound systems abort the process that asks them. `python -m gemini_live_runtime.audio.probe` prints one JSON object;
+other output is discarded.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ NO_DEVICE = "No sound device was found."
 
 
 def list_devices(timeout: float = TIMEOUT_S) -> DeviceList:
-    """The devices of this machine. Blocks for a moment; never raises, whatever the sound system does."""
+    """List this machine's devices; blocks up to `timeout` seconds, never raises."""
     folder = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(part for part in (folder, os.environ.get("PYTHONPATH", "")) if part)
     try:
@@ -47,7 +48,7 @@ def list_devices(timeout: float = TIMEOUT_S) -> DeviceList:
 
 
 def read_answer(code: int, output: bytes) -> DeviceList:
-    """What a child that ended with `code` and printed `output` says about the devices."""
+    """Return the device list from a child's exit `code` and `output`."""
     try:
         answer = json.loads(output)
         devices = tuple(SoundDevice(**device) for device in answer["devices"])
@@ -56,7 +57,7 @@ def read_answer(code: int, output: bytes) -> DeviceList:
         if code < 0:
             return DeviceList(
                 (),
-                f"The sound system aborts whoever asks it for devices ({_signal_name(-code)}). "
+                f"The sound system aborts programs that ask it for devices ({_signal_name(-code)}). "
                 "Its configuration is probably empty or broken (on Linux: ~/.asoundrc, ALSA_CONFIG_PATH).",
             )
         return DeviceList((), f"The sound devices could not be listed (the child process ended with {code}).")
@@ -64,7 +65,7 @@ def read_answer(code: int, output: bytes) -> DeviceList:
 
 
 def describe(portaudio: Any) -> tuple[SoundDevice, ...]:
-    """The devices that a `sounddevice` module lists. Raises what it raises."""
+    """Return the devices that a `sounddevice` module lists; raise its errors."""
     default_input, default_output = portaudio.default.device[0], portaudio.default.device[1]
     apis = [api["name"] for api in portaudio.query_hostapis()]
     return tuple(
@@ -103,7 +104,7 @@ def _answer() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print the answer to where standard output went, with both standard descriptors closed to C libraries."""
+    """Print the answer to standard output, with C libraries silenced."""
     out = os.dup(1)
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)

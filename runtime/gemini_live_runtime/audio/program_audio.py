@@ -1,4 +1,4 @@
-"""Sound in the hands of the program that embeds a session: it brings the microphone and plays the model itself."""
+"""Leave sound to the program that embeds a session."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from gemini_live_runtime.audio.interface import MIC_RATE, AudioListener, AudioOp
 
 
 class ProgramAudio(FileAudio):
-    """An `AudioIO` without devices of its own.
+    """`AudioIO` without devices.
 
-    Microphone audio comes in through the session's handle. The model's audio goes out through `on_audio` and is taken
-    to be heard at the pace at which it plays, so that an interruption knows what was said aloud.
+    Microphone audio comes in through the session's handle. The model's audio goes out through `on_audio` and counts as
+    heard in real time, so that an interruption knows how much was played.
     """
 
     def __init__(self) -> None:
         super().__init__(None, None)
 
     async def open(self, listener: AudioListener) -> AudioOpened:
-        """Nothing can fail: there is an input as soon as the program says something."""
+        """Open; the program itself is the input."""
         opened = await super().open(listener)
         return replace(opened, input=OpenDevice("input", "the program", MIC_RATE, 0.0))

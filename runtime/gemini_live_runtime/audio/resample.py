@@ -1,4 +1,4 @@
-"""Streaming sample-rate conversion by soxr; nothing at all where the rates are equal."""
+"""Convert sample rates of streams by soxr; pass through where rates are equal."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Quality = Literal["LQ", "VHQ"]
 
 
 class Resampler:
-    """Mono float32 at `source` Hz to `target` Hz, block by block.
+    """Converter of mono float32 from `source` to `target` Hz, block by block.
 
-    "LQ" holds back a few milliseconds and is for the live path; "VHQ" holds back tens and is for files. Output is
-    aligned with input: what is held back comes with later calls, or at once with `last=True`.
+    "LQ" delays by a few milliseconds and is for live audio; "VHQ" by tens and is for files. Delayed samples come with
+    later calls, or at once with `last=True`.
     """
 
     __slots__ = ("__weakref__", "_stream")
@@ -30,14 +30,14 @@ class Resampler:
             _alive.add(self)
 
     def process(self, samples: Float32, *, last: bool = False) -> Float32:
-        """The samples that are ready after `samples`."""
+        """Return the samples that are ready after `samples`."""
         if self._stream is None:
             return samples
         out: Float32 = self._stream.resample_chunk(samples, last=last)
         return out
 
     def release(self) -> None:
-        """Let go of the native part; nothing can be processed after it."""
+        """Free the native stream; `process` must not be called any more."""
         self._stream = None
 
 
@@ -63,6 +63,6 @@ _alive: weakref.WeakSet[Resampler] = weakref.WeakSet()
 
 @atexit.register
 def _release_all() -> None:
-    """At the end of the program soxr prints about native objects that are still alive, right onto the screen."""
+    """Free native objects at exit: soxr prints warnings about live ones to the screen."""
     for resampler in list(_alive):
         resampler.release()

@@ -1,6 +1,7 @@
-"""The only things a device callback touches: preallocated rings, one writer and one reader each.
+"""Preallocated rings between device callbacks and the audio worker.
 
-Positions are ever-growing integers, written by one side only and stored last, so neither side takes a lock. Samples are
+Each ring has one writing and one reading thread. Positions are growing integers; each is stored by one side only, after
+the samples it covers, so neither side takes a lock: a callback that waits for one makes the sound stutter. Samples are
 float32 mono of full scale 1, at the device's own rate.
 """
 
@@ -11,11 +12,11 @@ import numpy as np
 from gemini_live_runtime.audio.samples import Float32
 
 DECAY_MS = 5
-"""Length of the fall to silence when the ring runs dry."""
+"""Length of the ramp to silence when the ring runs dry."""
 
 
 class SampleRing:
-    """Plain samples: a callback writes, the worker reads. What does not fit is dropped and counted."""
+    """Ring of samples: a callback writes, the worker reads; drops what does not fit."""
 
     __slots__ = ("_data", "capacity", "dropped", "last_write", "read_position", "write_position")
 
@@ -26,15 +27,15 @@ class SampleRing:
         self.read_position = 0
         self.dropped = 0
         self.last_write = 0.0
-        """Clock time (s) of the last write, as the writer told it."""
+        """Clock time (s) of the last write, as given by the writer."""
 
     @property
     def available(self) -> int:
-        """Samples that can be read."""
+        """Number of samples that can be read."""
         return self.write_position - self.read_position
 
     def write(self, samples: Float32, now: float) -> None:
-        """Append `samples`; the newest are dropped when the reader is a whole ring behind."""
+        """Append `samples`; drop and count the newest if the ring is full."""
         count = len(samples)
         room = self.capacity - (self.write_position - self.read_position)
         if count > room:
@@ -48,7 +49,7 @@ class SampleRing:
         self.write_position += count
 
     def read(self, limit: int | None = None) -> Float32:
-        """A copy of up to `limit` samples, oldest first."""
+        """Return a copy of up to `limit` samples, oldest first."""
         count = self.available if limit is None else min(limit, self.available)
         at = self.read_position % self.capacity
         first = min(count, self.capacity - at)
@@ -60,11 +61,11 @@ class SampleRing:
 
 
 class PlayoutRing:
-    """10 ms slots of playback, each tagged with its generation: the worker fills, the callback plays.
+    """Ring of 10 ms slots, each of a generation: the worker fills, the callback plays.
 
-    A cut is one integer store: the next `read` sees slots below `cut_below`, fades what it was in the middle of over
-    10 ms and skips the rest. Where there is nothing to play it falls to silence in 5 ms. `played` counts, slot by slot,
-    the samples that were copied at full length; the fade of a cut is not counted.
+    A cut is one integer store: the next `read` fades the current slot over 10 ms if it is below `cut_below` and skips
+    the rest. An empty ring falls to silence in 5 ms. `played` counts the samples copied from each slot at full volume,
+    so not those in the fade of a cut.
     """
 
     SLOTS = 32
@@ -95,11 +96,11 @@ class PlayoutRing:
         self._data: Float32 = np.zeros((self.SLOTS, slot), np.float32)
         self.gens = [0] * self.SLOTS
         self.firsts = [0] * self.SLOTS
-        """The first sample of each slot, counted at 24 kHz from the start of its generation."""
+        """First sample of each slot, counted at 24 kHz from the start of its generation."""
         self.real = [0] * self.SLOTS
-        """24 kHz samples of the generation in each slot; the rest of the slot is silence."""
+        """Samples (24 kHz) of the generation in each slot; the rest of the slot is silence."""
         self.played = [0] * self.SLOTS
-        """Device samples of each slot handed out."""
+        """Device samples played from each slot."""
         self.write_slot = 0
         self.read_position = 0
         self.cut_below = 0
@@ -117,16 +118,16 @@ class PlayoutRing:
 
     @property
     def lead(self) -> int:
-        """Whole slots that the callback has not begun."""
+        """Number of whole slots that the callback has not begun."""
         return self.write_slot - -(-self.read_position // self.slot)
 
     @property
     def empty(self) -> bool:
-        """True when the callback would find nothing."""
+        """True when the callback has consumed everything."""
         return self.read_position >= self.write_slot * self.slot
 
     def write(self, samples: Float32, gen: int, first: int, real: int) -> None:
-        """Fill the next slot; the caller keeps `lead` far below `SLOTS`."""
+        """Fill the next slot; the caller keeps `lead` well below `SLOTS`."""
         index = self.write_slot % self.SLOTS
         self._data[index] = samples
         self.gens[index] = gen
@@ -136,7 +137,10 @@ class PlayoutRing:
         self.write_slot += 1
 
     def read(self, out: Float32) -> None:
-        """Fill `out` with what is to be heard next. Called by the device, it never waits and never raises."""
+        """Fill `out` with the next samples. Called on the device's callback thread.
+
+        Must not block, allocate or raise.
+        """
         at, frames, slot = 0, len(out), self.slot
         while at < frames:
             position = self.read_position

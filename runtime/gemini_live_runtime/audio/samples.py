@@ -1,4 +1,4 @@
-"""Sample arrays: their types, the frame everything is stepped by, and conversion between them."""
+"""Define types of sample arrays, frame sizes and conversions."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ AnyArray = npt.NDArray[Any]
 
 FRAME_MS = 10
 FRAME = MIC_RATE * FRAME_MS // 1000
-"""Samples in 10 ms of microphone: what the canceller takes."""
+"""Samples in 10 ms of microphone audio, the canceller's frame."""
 BLOCK = MODEL_RATE * FRAME_MS // 1000
-"""Samples in 10 ms of the model's speech: what playback hands out."""
+"""Samples in 10 ms of the model's speech, the playback block."""
 
 FULL_SCALE = 32768.0
 
 
 def to_int16(samples: Float32) -> Int16:
-    """Floats of full scale 1 as int16, rounded and clipped."""
+    """Return floats of full scale 1 as int16, rounded and clipped."""
     out: Int16 = np.clip(np.rint(samples * FULL_SCALE), -32768, 32767).astype(np.int16)
     return out
 
 
 def to_float(samples: Int16) -> Float32:
-    """int16 as floats of full scale 1."""
+    """Return int16 samples as floats of full scale 1."""
     return samples.astype(np.float32) / np.float32(FULL_SCALE)

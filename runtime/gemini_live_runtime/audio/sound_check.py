@@ -1,4 +1,4 @@
-"""What a microphone test and an echo test measure, and what they say of it: samples and levels in, verdicts out."""
+"""Judge the microphone test and the echo test from samples and levels."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from gemini_live_runtime.audio.samples import FULL_SCALE, Int16
 from gemini_live_runtime.samples import MeterSample
 
 MICROPHONE_S = 5.0
-"""How long the microphone test listens."""
+"""Length of the microphone test in seconds."""
 ROOM_S = 1.0
-"""How long the echo test listens to the room before it plays."""
+"""Seconds of room noise measured before the echo test plays."""
 SOUND_S = 6.0
-"""How long the echo test plays: the canceller needs about three seconds to learn a room."""
+"""Seconds that the echo test plays; the canceller needs about three to learn a room."""
 TAIL_S = 0.5
 
 SILENT_DB = -59.0
-"""A level at which nothing but zeros arrives."""
+"""Level (dBFS) up to which only zeros arrive."""
 VOICE_DB = 10.0
-"""A voice is at least so much louder than what is there without it."""
+"""Least difference (dB) between voice and room."""
 QUIET_VOICE_DB = -42.0
 NOISY_ROOM_DB = 18.0
-"""Below this distance between voice and room a recogniser begins to guess."""
+"""Difference (dB) between voice and room below which recognition suffers."""
 CLIPPED_PEAK_DB = -0.1
 
 RETURN_DB = 6.0
-"""An echo is there when the microphone is at least so much louder while the sound is played."""
+"""Least rise (dB) of the microphone's level during playback that counts as an echo."""
 GOOD_ERLE_DB = 18.0
 FAIR_ERLE_DB = 10.0
 INAUDIBLE_DB = -58.0
-"""What is left of an echo below this is heard by nobody, and by no model."""
+"""Level (dBFS) below which a residual echo is inaudible to people and models."""
 
 Mark = Literal["good", "fair", "poor"]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a test went: a mark, what was found in one sentence, and what to do about it ("" when nothing)."""
+    """Result of a test: a mark, a sentence, and a remedy ("" for none)."""
 
     mark: Mark
     text: str
@@ -52,16 +52,16 @@ class Verdict:
 
 @dataclass(slots=True)
 class MicrophoneCheck:
-    """Collects 20 ms chunks (s16le) of the bare microphone and what the voice detector says of them."""
+    """Microphone test: collects 20 ms chunks (s16le) and the voice detector's results."""
 
     levels: list[float] = field(default_factory=list)
     """dBFS of each chunk."""
     peak_db: float = FLOOR_DB
     voiced: int = 0
-    """Chunks in which somebody spoke."""
+    """Number of chunks with speech."""
 
     def add(self, pcm: bytes, *, speaking: bool) -> None:
-        """The next chunk."""
+        """Add the next chunk."""
         samples = np.frombuffer(pcm, np.int16)
         self.levels.append(power_db(mean_square(samples)))
         highest = max(int(samples.max()), -int(samples.min())) / FULL_SCALE
@@ -71,24 +71,24 @@ class MicrophoneCheck:
 
     @property
     def floor_db(self) -> float:
-        """The room without a voice: the level that one chunk in ten stays below."""
+        """Level of the room: the 10th percentile of the chunks' levels, dBFS."""
         return _share(self.levels, 0.1)
 
     @property
     def voice_db(self) -> float:
-        """The voice: the level that one chunk in ten exceeds."""
+        """Level of the voice: the 90th percentile of the chunks' levels, dBFS."""
         return _share(self.levels, 0.9)
 
     def verdict(self) -> Verdict:
-        """What the five seconds say of the microphone."""
+        """Judge the microphone."""
         above = self.voice_db - self.floor_db
         if not self.levels:
-            return Verdict("poor", "The microphone gave nothing at all.", "Choose another one, or look at its plug")
+            return Verdict("poor", "The microphone delivered nothing at all.", "Choose another one, or check its cable")
         if self.peak_db <= SILENT_DB:
             return Verdict(
                 "poor",
-                "The microphone is open but gives silence.",
-                "Look for a mute switch, and for the system's permission to use it",
+                "The microphone is open but delivers only silence.",
+                "Check for a mute switch, and for the system's permission to use it",
             )
         if self.peak_db >= CLIPPED_PEAK_DB:
             return Verdict("fair", "The microphone is too loud: it clips.", "Turn its level down, or move away from it")
@@ -107,19 +107,19 @@ class MicrophoneCheck:
 
 @dataclass(slots=True)
 class EchoCheck:
-    """Collects the meters (20 times a second) of the room first, then of the sound that is played."""
+    """Echo test: collects meter samples of the room, then of the played sound."""
 
     room: list[float] = field(default_factory=list)
     """Microphone levels before the sound, dBFS."""
     played: list[float] = field(default_factory=list)
     returned: list[float] = field(default_factory=list)
     left: list[float] = field(default_factory=list)
-    """Microphone levels after cancelling, while the sound is played."""
+    """Microphone levels after cancelling, during playback, dBFS."""
     reductions: list[float] = field(default_factory=list)
-    """Echo return loss enhancement, where there is one."""
+    """Echo return loss enhancement (dB), where measured."""
 
     def add(self, levels: MeterSample, *, playing: bool) -> None:
-        """The meters as they are now."""
+        """Add the current meter sample."""
         if levels.mic_db is None:
             return
         if not playing:
@@ -135,20 +135,20 @@ class EchoCheck:
 
     @property
     def comes_back(self) -> bool:
-        """Whether the microphone hears what is played."""
+        """True when the microphone picks up the played sound."""
         room = _share(self.room, 0.5) if self.room else FLOOR_DB
         return bool(self.returned) and _share(self.returned, 0.8) >= room + RETURN_DB
 
     @property
     def return_db(self) -> float | None:
-        """How loud the sound comes back, in dB relative to how loud it was played; None when it does not."""
+        """Level of the echo relative to the played sound, in dB; None without an echo."""
         if not self.comes_back or not self.played:
             return None
         return _share(self.returned, 0.8) - _share(self.played, 0.8)
 
     @property
     def reduction_db(self) -> float | None:
-        """How much of it is taken out (ERLE), by the last third of the sound; None when nothing comes back."""
+        """ERLE (dB) in the last third of the sound; None without an echo."""
         if not self.comes_back:
             return None
         settled = self.reductions[-max(1, len(self.reductions) // 3) :]
@@ -156,12 +156,12 @@ class EchoCheck:
 
     @property
     def left_db(self) -> float | None:
-        """What is left of the sound in the microphone, dBFS, in the last third of it."""
+        """Level after cancelling in the last third of the sound, dBFS."""
         settled = self.left[-max(1, len(self.left) // 3) :]
         return _share(settled, 0.8) if settled else None
 
     def verdict(self) -> Verdict:
-        """Whether the model will hear itself."""
+        """Judge whether the model will hear itself."""
         if not self.returned or not self.played or max(self.played) <= SILENT_DB:
             return Verdict("poor", "The sound was not played.", "Choose another speaker")
         if not self.comes_back:
@@ -189,7 +189,9 @@ class EchoCheck:
 
 
 def echo_check_sound(seconds: float = SOUND_S) -> Int16:
-    """A plucked melody at 24 kHz, -20 dBFS: many harmonics and many beginnings, which is what a canceller learns by."""
+    """Return a plucked melody at 24 kHz, -20 dBFS.
+
+    A canceller learns from its many harmonics and onsets."""
     count = int(seconds * MODEL_RATE)
     sound = np.zeros(count)
     step = int(_NOTE_S * MODEL_RATE)
@@ -209,7 +211,7 @@ _MELODY = (196.0, 246.9, 293.7, 392.0, 329.6, 293.7, 246.9, 220.0, 261.6, 329.6,
 
 
 def _share(values: Sequence[float], share: float) -> float:
-    """The value that `share` of `values` does not exceed."""
+    """Return the quantile `share` (0 to 1) of `values`."""
     if not values:
         return FLOOR_DB
     ordered = sorted(values)

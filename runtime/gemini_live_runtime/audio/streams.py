@@ -1,6 +1,8 @@
-"""PortAudio streams whose callbacks only copy between the device and a ring, and count.
+"""Open PortAudio streams whose callbacks copy between a device and a ring.
 
-Nothing here is allocated, locked, logged or raised in a callback; what went wrong is kept for the worker to read.
+PortAudio calls the callbacks on a real-time thread of its own, every 10 ms. A callback that takes longer than its block
+is heard as a gap, so it does not lock, log, wait or raise: it copies, counts, and keeps an exception for the worker,
+which reads the counters every 10 ms.
 """
 
 from __future__ import annotations
@@ -28,12 +30,14 @@ _closing: set[DeviceStream] = set()
 
 
 def closing_hangs() -> bool:
-    """True while a stream is being closed; at the end of the program: when a sound system does not let go of it."""
+    """Return True while a stream is being closed.
+
+    At exit this means that the sound system hangs."""
     return bool(_closing)
 
 
 class DeviceStream(ABC):
-    """One open stream: its counters and how to be rid of it."""
+    """Stream of a device, with the counters that its callback writes."""
 
     direction: Direction
 
@@ -44,26 +48,26 @@ class DeviceStream(ABC):
         self.last_callback = time.monotonic()
         self.started = False
         self.faults = 0
-        """Callbacks in which something raised; the device got silence, or the microphone's block was dropped."""
+        """Callbacks that raised; the device got silence, or the microphone's block was dropped."""
         self.fault: Exception | None = None
-        """The last of them, for the sentence that says why a stream stopped."""
+        """Last exception of a callback, for the message about the stopped stream."""
         self.xruns = 0
-        """Underflows of an output, overflows of an input, as the device reports them."""
+        """Underflows of an output or overflows of an input, as reported by the device."""
         self.ended = False
-        """The device ended the stream by itself."""
+        """True when the device ended the stream."""
         self._closing = False
         self._stream: Any = None
 
     @property
     def latency(self) -> float:
-        """Seconds between callback and air, as reported."""
+        """Reported delay in seconds between callback and air."""
         reported = self._stream.latency if self._stream is not None else 0.0
         return max(0.0, float(reported))
 
     def open(self, portaudio: Any, *, safe: bool = False) -> None:
-        """Open and start at the device's default rate; raises DeviceError with a sentence. Blocks.
+        """Open and start at the device's default rate; raise DeviceError. Blocks.
 
-        10 ms blocks at low latency; `safe` is 20 ms and 80 ms, for machines that do not keep up.
+        Uses 10 ms blocks at low latency; with `safe` 20 ms blocks at 80 ms, for machines that do not keep up.
         """
         self.block_ms = SAFE_BLOCK_MS if safe else BLOCK_MS
         self._closing = self.ended = False
@@ -98,7 +102,7 @@ class DeviceStream(ABC):
         self.started = True
 
     def close(self) -> None:
-        """Stop at once and free the device; may block as long as the sound system does. Idempotent."""
+        """Stop and free the device; blocks as long as the sound system does. Idempotent."""
         self._closing = True
         stream, self._stream = self._stream, None
         if stream is None:
@@ -137,7 +141,7 @@ class DeviceStream(ABC):
 
 
 class MicrophoneStream(DeviceStream):
-    """Writes what the device hears into a ring; several channels become their first."""
+    """Microphone stream: writes the first channel into a ring."""
 
     direction = "input"
 
@@ -158,7 +162,7 @@ class MicrophoneStream(DeviceStream):
 
 
 class LoudspeakerStream(DeviceStream):
-    """Gives the device what the ring holds, and writes the same samples into the reference ring."""
+    """Loudspeaker stream: plays the ring and copies it into the reference ring."""
 
     direction = "output"
 

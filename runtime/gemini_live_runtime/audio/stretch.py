@@ -1,4 +1,6 @@
-"""Speech faster or slower at its own pitch: short overlapping pieces are laid anew where their waves fit (WSOLA)."""
+"""Change the speed of speech at constant pitch, by WSOLA.
+
+Short overlapping pieces are placed where their waveforms match best."""
 
 from __future__ import annotations
 
@@ -10,13 +12,13 @@ HOP_S = 0.02
 """Seconds between two pieces of output; a piece is twice as long."""
 
 SEARCH_S = 0.01
-"""How far from its place a piece may be taken, in seconds."""
+"""Greatest distance in seconds from a piece's nominal place."""
 
 
 class Stretcher:
-    """Plays floats of shape (frames, channels) at `speed` times their pace, block by block.
+    """Time stretcher of floats (frames, channels) by `speed`, block by block.
 
-    Output holds back some 60 ms until `last`. At speed 1 everything passes through as it is.
+    Output is delayed by about 60 ms until `last`. At speed 1 samples pass through unchanged.
     """
 
     def __init__(self, rate: int, speed: float, channels: int = 1) -> None:
@@ -28,14 +30,14 @@ class Stretcher:
         self._fade = np.linspace(0.0, 1.0, self._hop, endpoint=False, dtype=np.float32)[:, None]
         self._input: Float32 = np.zeros((0, channels), np.float32)
         self._dropped = 0
-        """Frames of input that are no longer in `_input`."""
+        """Frames of input removed from `_input`."""
         self._end: int | None = None
-        """Where the input ends, once that is known."""
+        """Frame at which the input ends, once known."""
         self._pieces = 0
         self._tail: Float32 | None = None
 
     def process(self, samples: Float32, *, last: bool = False) -> Float32:
-        """What is ready after `samples`."""
+        """Return the output that is ready after `samples`."""
         if self.speed == 1:
             return samples
         self._input = np.concatenate((self._input, samples))
@@ -54,7 +56,7 @@ class Stretcher:
         return joined
 
     def _next(self) -> Float32 | None:
-        """The next piece, two hops long; None when more input is needed, or at the end."""
+        """Return the next piece, two hops long; None at the end or to get more input."""
         place = round(self._pieces * self._hop * self.speed)
         ideal = place - self._dropped
         if self._end is not None and place >= self._end:
@@ -72,7 +74,7 @@ class Stretcher:
         return piece
 
     def _fitting(self, ideal: int) -> int:
-        """Where near `ideal` the input goes on most like what is being faded out."""
+        """Return the place near `ideal` where the input best continues the tail."""
         assert self._tail is not None
         low = max(0, ideal - self._search)
         wanted = self._tail.sum(axis=1)

@@ -1,4 +1,4 @@
-"""The local voice mark: does somebody speak into the microphone? For display; turns are the server's."""
+"""Detect speech in the microphone, for display; the server decides turns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MODE = 3
 _HISTORY = 12
 _NEEDED = 3
 _NEEDED_WHILE_PLAYING = 8
-"""Of the last 12 chunks (240 ms): what leaks of the model's speech comes in shorter bursts."""
+"""Voiced chunks needed of the last 12 (240 ms); leaked speech comes in shorter bursts."""
 _ABOVE_FLOOR_DB = 6.0
 _ABOVE_FLOOR_WHILE_PLAYING_DB = 9.0
 _HOLD_MS = 300
@@ -21,9 +21,9 @@ _FLOOR_RISE_DB_PER_CHUNK = 0.03
 
 
 class VoiceDetector:
-    """WebRTC's voice activity detector (mode 3) on 20 ms chunks, with a level gate, a majority and a hold.
+    """WebRTC's voice detector (mode 3) with a level gate, a majority vote and a hold.
 
-    The detector alone calls any steady loud noise speech; the gate wants the chunk above the noise floor.
+    The detector alone takes steady loud noise for speech; the gate requires a chunk to exceed the noise floor.
     """
 
     __slots__ = ("_detector", "_floor", "_hits", "_hold", "speaking")
@@ -35,14 +35,14 @@ class VoiceDetector:
         self.reset()
 
     def reset(self) -> None:
-        """Nobody speaks and nothing is known of the noise."""
+        """Start over: no speech, unknown noise floor."""
         self._hits: deque[bool] = deque(maxlen=_HISTORY)
         self._hold = 0
         self._floor = 0.0
         self.speaking = False
 
     def add(self, pcm: bytes, power: float, *, playing: bool) -> bool:
-        """Judge the next 20 ms (s16le, its mean square in `power`); return whether the mark changed."""
+        """Judge the next 20 ms (s16le, mean square `power`); True if `speaking` changed."""
         level = power_db(power)
         self._floor = min(level, self._floor + _FLOOR_RISE_DB_PER_CHUNK)
         gate = _ABOVE_FLOOR_WHILE_PLAYING_DB if playing else _ABOVE_FLOOR_DB

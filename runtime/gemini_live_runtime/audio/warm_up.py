@@ -1,9 +1,8 @@
-"""The first moments of the first sound: a canceller that has heard nothing yet cannot cancel.
+"""Attenuate the microphone until the echo canceller has converged.
 
-What leaks before it has learned the room is short, but loud enough to make a model interrupt its own greeting. So at
-first the microphone is turned down while, and shortly after, something is played: half-duplex until the echo is seen
-to be gone, and for no longer than `PATIENCE_FRAMES` of audible far end. Lost samples move the echo: then the same
-again, for a shorter time.
+A new canceller leaks echo for a moment, loud enough to make a model interrupt its own greeting. So at first the
+microphone is attenuated during playback and shortly after it: half-duplex until the echo is seen to be gone, for at
+most `PATIENCE_FRAMES` of audible far end. Lost samples shift the echo: then it is attenuated again, for less time.
 """
 
 from __future__ import annotations
@@ -15,33 +14,33 @@ from gemini_live_runtime.audio.levels import mean_square
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16
 
 LEARNING_FRAMES = 60
-"""Fewest audible frames of 10 ms: the echo of the first comes back up to some 300 ms later."""
+"""Least audible frames of 10 ms; the first echo returns up to about 300 ms later."""
 
 CLEAN_FRAMES = 40
-"""Frames in a row without echo that show that the canceller has learned; longer than an echo's way."""
+"""Consecutive frames without echo that show convergence; longer than the echo's delay."""
 
 PATIENCE_FRAMES = 200
-"""Most audible frames: a person who speaks into the very first answer, or a room too hard, is not kept out longer."""
+"""Most audible frames of attenuation, for double talk in the first answer or a bad room."""
 
 DISTURBED_FRAMES = 60
-"""Most audible frames that it stays down after samples were lost."""
+"""Most audible frames of attenuation after samples were lost."""
 
 TAIL_FRAMES = 30
-"""How long after a sound its echo may still come back (300 ms)."""
+"""Frames (300 ms) after a sound in which its echo may return."""
 
 GAIN = 0.003
-"""-50 dB: below what any voice activity detector takes for speech."""
+"""Attenuation by 50 dB, below what a voice detector takes for speech."""
 
 _AUDIBLE_POWER = 1e-5
 """-50 dBFS."""
 _CANCELLED = 10 ** (-28 / 10)
-"""Most that a well cancelled echo leaves of the microphone's power: of speech at -20 dBFS, -48 dBFS."""
+"""Most residual power of a well cancelled echo: for speech at -20 dBFS, -48 dBFS."""
 _SMOOTHING = 0.9
-"""About 100 ms: what is left of an echo comes in bursts between syllables."""
+"""Smoothing over about 100 ms, as residual echo comes in bursts between syllables."""
 
 
 class WarmUp:
-    """An `EchoCanceller` that keeps another's first leaks to itself."""
+    """`EchoCanceller` that hides another's leaks until that has converged."""
 
     __slots__ = ("_clean", "_clean_power", "_gain", "_heard", "_inner", "_mic_power", "_since_far", "learned")
 
@@ -53,15 +52,15 @@ class WarmUp:
         self._since_far = TAIL_FRAMES
         self._gain = 1.0
         self.learned = False
-        """Whether the canceller has shown that it cancels, or has been given the time to."""
+        """True when the canceller has converged or its time is over."""
 
     @property
     def name(self) -> str:
-        """The name of the canceller inside."""
+        """Name of the wrapped canceller."""
         return str(getattr(self._inner, "name", ""))
 
     def render(self, frame: Int16) -> None:
-        """What the loudspeaker plays now."""
+        """Take the frame that the loudspeaker plays."""
         self._inner.render(frame)
         if not self.learned:
             audible = mean_square(frame) > _AUDIBLE_POWER
@@ -69,7 +68,7 @@ class WarmUp:
             self._heard += audible
 
     def capture(self, frame: Int16) -> Int16:
-        """The cleaned frame, turned down while the canceller learns; changes of gain are ramped."""
+        """Return the clean frame, attenuated while the canceller learns."""
         clean = self._inner.capture(frame)
         if not self.learned:
             self._judge(frame, clean)
@@ -83,7 +82,7 @@ class WarmUp:
         return out
 
     def on_frames_lost(self) -> None:
-        """Samples were lost: what is cancelled now has to be seen again."""
+        """Attenuate again until the canceller is seen to cancel the shifted echo."""
         self._inner.on_frames_lost()
         if self.learned:
             self.learned = False
@@ -106,5 +105,5 @@ _UP: Float32 = ((np.arange(FRAME, dtype=np.float32) + 1) / FRAME).astype(np.floa
 
 
 def make_canceller() -> WarmUp:
-    """The canceller for real devices: the one that measured best in double talk, behind its warm-up."""
+    """Return the canceller for devices, the one that measured best in double talk."""
     return WarmUp(LinearThenAec3())

@@ -1,4 +1,6 @@
-"""WAV files of any rate, PCM of 8 to 32 bits or float, with any number of channels, read a piece at a time."""
+"""Read and write WAV files piece by piece.
+
+Reads PCM of 8 to 32 bits and float, of any rate and up to `MOST_CHANNELS` channels; writes 16-bit mono."""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ LOWEST_RATE, HIGHEST_RATE = 1_000, 768_000
 MOST_CHANNELS = 64
 _LARGEST_FORMAT = 64
 _STREAMED_SIZE = 0x7FFF0000
-"""Programs that write to a pipe put a size from here up, or 0, because they do not know it."""
+"""Size from which (or 0) a header's size is unknown, as written by programs to a pipe."""
 _CONVERT = "Convert it, for example with: sox IN -r 16000 -c 1 -b 16 OUT.wav"
 
 
@@ -27,21 +29,21 @@ def _error(path: Path, what: str, remedy: str = _CONVERT) -> AudioFileError:
 
 
 class WavReader:
-    """Reads a WAV file as mono float32 of full scale 1.
+    """Reader of a WAV file as mono float32 of full scale 1.
 
-    Raises AudioFileError, naming the file and the way out, for anything that is not a WAV file it can read. A file that
-    is shorter than its header says is read to its end.
+    Raises AudioFileError, with the path and a remedy, for a file it cannot read. A file shorter than its header says is
+    read to its end.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.rate = 0
-        """Frames a second."""
+        """Sample rate in Hz."""
         self.channels = 0
         self._kind = 0
         self._bits = 0
         if path.exists() and not path.is_file():
-            # A named pipe would wait for its writer, and with it everything else.
+            # Opening a named pipe would block until it has a writer.
             raise _error(path, "cannot be opened: it is not a file", "Give the path of a readable WAV file")
         try:
             self._file: BinaryIO = path.open("rb")
@@ -60,7 +62,7 @@ class WavReader:
 
     @property
     def frames_left(self) -> int:
-        """Frames that have not been read."""
+        """Number of frames not read yet."""
         return self._left // self._frame_bytes
 
     @property
@@ -68,7 +70,9 @@ class WavReader:
         return self.channels * self._bits // 8
 
     def read(self, frames: int) -> Float32:
-        """Up to `frames` frames, channels mixed down; empty at the end. Raises AudioFileError when the disk fails."""
+        """Return up to `frames` frames mixed to mono; empty at the end.
+
+        Raises AudioFileError when the disk fails."""
         wanted = min(frames, self.frames_left) * self._frame_bytes
         try:
             raw = self._file.read(wanted)
@@ -155,9 +159,10 @@ def _decode(raw: bytes, kind: int, bits: int) -> Float32:
 
 
 class WavWriter:
-    """Writes 16-bit mono WAV; the header is right after every few seconds, so a killed program leaves a readable file.
+    """Writer of 16-bit mono WAV.
 
-    A WAV file ends at 4 GiB (a day at 24 kHz): what comes after that is not written, and counted.
+    The header is updated every few seconds, so a killed program leaves a readable file. At 4 GiB (a day at 24 kHz) a
+    WAV file is full: later samples are dropped and counted.
     """
 
     LIMIT_BYTES = 0xFFFFFFFF - 64
@@ -177,11 +182,11 @@ class WavWriter:
             raise _error(
                 path,
                 f"cannot be written: {error.strerror or error}",
-                "Give a path in a folder that exists and is yours",
+                "Give a path in an existing, writable folder",
             ) from None
 
     def write(self, samples: Int16) -> None:
-        """Append; raises AudioFileError when the disk does not take it."""
+        """Append `samples`; raise AudioFileError when the disk fails."""
         if self._bytes + samples.nbytes > self.LIMIT_BYTES:
             self.dropped_samples += len(samples)
             return
@@ -194,7 +199,9 @@ class WavWriter:
             raise _error(self.path, f"cannot be written: {error.strerror or error}", "Free some space") from None
 
     def close(self) -> None:
-        """Finish the header. Idempotent; raises AudioFileError when the disk does not take it."""
+        """Finish the header and close; raise AudioFileError when the disk fails.
+
+        Idempotent."""
         if self._closed:
             return
         self._closed = True

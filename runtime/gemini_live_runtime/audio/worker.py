@@ -1,4 +1,7 @@
-"""The audio worker: one thread that steps the pipeline every 10 ms while a stream is open, and watches the streams."""
+"""Step the pipeline every 10 ms on a thread of its own and watch the streams.
+
+The worker's thread owns the pipeline between `start` and `stop`. It never calls into the sound system itself: such a
+call may block for ever and stop the sound with it. Streams are closed and reopened in daemon threads."""
 
 from __future__ import annotations
 
@@ -15,15 +18,15 @@ from gemini_live_runtime.threads import start_daemon_thread
 
 PERIOD_S = 0.01
 SILENT_AFTER_S = 1.0
-"""A stream without a callback for this long is lost."""
+"""Seconds without a callback after which a stream is lost."""
 FIRST_CALLBACK_S = 3.0
-"""The first callback may take longer: some sound servers start late."""
-STEP_UP_AFTER = 3
-"""Underflows after which the loudspeaker is opened anew with larger blocks."""
+"""Seconds allowed for the first callback, as some sound servers start late."""
+REOPEN_AFTER = 3
+"""Underflows after which the loudspeaker is reopened with larger blocks."""
 
 
 def lead_slots(block_ms: int) -> int:
-    """10 ms slots kept ready for a callback that takes `block_ms` at a time: two of its blocks and one for jitter."""
+    """Return the 10 ms slots to keep ready: two blocks of `block_ms`, one for jitter."""
     return 2 * block_ms // 10 + 1
 
 
@@ -32,7 +35,7 @@ def _described(error: Exception) -> str:
 
 
 class AudioWorker:
-    """Owns pipeline and streams from `start` to `stop`."""
+    """Worker thread that owns pipeline and streams from `start` to `stop`."""
 
     def __init__(
         self,
@@ -46,7 +49,7 @@ class AudioWorker:
         self.microphone = microphone
         self.loudspeaker = loudspeaker
         self.restarts = 0
-        """Times the loudspeaker was opened anew with larger blocks."""
+        """Times the loudspeaker was reopened with larger blocks."""
         self._listener = listener
         self._portaudio = portaudio
         self._wake = threading.Event()
@@ -56,7 +59,7 @@ class AudioWorker:
         self._thread = threading.Thread(target=self._run, name="audio-worker", daemon=True)
 
     def start(self) -> None:
-        """Begin to step."""
+        """Start the thread."""
         self._thread.start()
 
     @property
@@ -65,19 +68,19 @@ class AudioWorker:
         return self._thread.is_alive()
 
     def wake(self) -> None:
-        """Step now rather than at the next tick."""
+        """Step now instead of at the next tick."""
         self._wake.set()
 
     def stop(self, timeout: float = 1.0) -> None:
-        """End the thread and report what was heard; blocks for a tick."""
+        """Stop the thread after a last playback report; blocks for about a tick."""
         self._stopping = True
         self._wake.set()
         self._thread.join(timeout)
 
     def check_streams(self, now: float) -> None:
-        """Find streams that ended, fell silent or do not keep up. `now` is `time.monotonic()`."""
+        """Find streams that ended, stopped or do not keep up; `now` is monotonic seconds."""
         if self.microphone is not None:
-            reason = self._verdict(self.microphone, now)
+            reason = self._loss_reason(self.microphone, now)
             if reason:
                 self._lose("input", reason)
         if self.loudspeaker is None:
@@ -87,11 +90,11 @@ class AudioWorker:
                 return
             self._finish_reopening()
             return
-        reason = self._verdict(self.loudspeaker, now)
+        reason = self._loss_reason(self.loudspeaker, now)
         if reason:
             self._lose("output", reason)
-        elif self.loudspeaker.xruns >= STEP_UP_AFTER and self.restarts == 0:
-            self._step_up()
+        elif self.loudspeaker.xruns >= REOPEN_AFTER and self.restarts == 0:
+            self._reopen_with_larger_blocks()
 
     def _run(self) -> None:
         due = time.monotonic()
@@ -110,11 +113,11 @@ class AudioWorker:
                 return
         self.pipeline.playout.finish()
 
-    def _verdict(self, stream: DeviceStream, now: float) -> str:
+    def _loss_reason(self, stream: DeviceStream, now: float) -> str:
         noun = "microphone" if stream.direction == "input" else "loudspeaker"
         name = sanitise_line(stream.device.name, 60)
         if stream.ended:
-            return f"The {noun} {name!r} went away."
+            return f"The {noun} {name!r} was disconnected."
         allowed = SILENT_AFTER_S if stream.callbacks else FIRST_CALLBACK_S
         if now - stream.last_callback <= allowed:
             return ""
@@ -134,7 +137,7 @@ class AudioWorker:
             start_daemon_thread(stream.close, "audio-close")
         self._listener.device_lost(direction, reason)
 
-    def _step_up(self) -> None:
+    def _reopen_with_larger_blocks(self) -> None:
         stream = self.loudspeaker
         assert stream is not None
         self.restarts += 1
@@ -146,7 +149,7 @@ class AudioWorker:
             except DeviceError as error:
                 self._refused = error
             if self.loudspeaker is not stream:
-                stream.close()  # It was given up meanwhile.
+                stream.close()  # The stream was lost meanwhile.
 
         stream.last_callback = time.monotonic()
         self._reopening = start_daemon_thread(reopen, "audio-reopen")
@@ -157,13 +160,13 @@ class AudioWorker:
         assert thread is not None
         self._reopening = None
         if self._refused is not None or thread.is_alive():
-            self._lose("output", str(self._refused) if self._refused else self._verdict_hung(stream))
+            self._lose("output", str(self._refused) if self._refused else self._stopped_reason(stream))
             return
         self.pipeline.playout.latency = stream.latency
         self.pipeline.playout.lead = lead_slots(stream.block_ms)
 
     @staticmethod
-    def _verdict_hung(stream: DeviceStream) -> str:
+    def _stopped_reason(stream: DeviceStream) -> str:
         return f"The loudspeaker {sanitise_line(stream.device.name, 60)!r} stopped responding."
 
     def _give_up(self, error: Exception) -> None:

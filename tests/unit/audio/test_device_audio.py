@@ -229,5 +229,5 @@ async def test_a_device_that_vanishes_is_told_once_and_its_stream_is_closed() ->
         microphone = session.fake.stream("input")
         microphone.end()
         await session.until(lambda: bool(session.recorder.of("lost")) and microphone.closed)
-        assert session.recorder.of("lost") == [("lost", "input", "The microphone 'Desk Microphone' went away.")]
+        assert session.recorder.of("lost") == [("lost", "input", "The microphone 'Desk Microphone' was disconnected.")]
         assert session.audio.finished

@@ -52,7 +52,7 @@ class FakeAudio:
         for at in range(0, len(sound), CHUNK_SAMPLES):
             await asyncio.sleep(0.02)
             if loop.time() - began > self.dies_after:
-                listener.device_lost("input", "The microphone 'Mic' went away.")
+                listener.device_lost("input", "The microphone 'Mic' was disconnected.")
                 return
             listener.voice(MIC_RATE <= at < MIC_RATE * 4)
             samples = np.clip(sound[at : at + CHUNK_SAMPLES] * 32768, -32768, 32767).astype(np.int16)
@@ -154,7 +154,7 @@ def test_a_device_that_does_not_open_is_a_sentence(order: str) -> None:
 def test_a_device_that_vanishes_ends_the_test_with_its_reason(order: str) -> None:
     bench = carried_out(Bench(dies_after=0.5), {"order": order})
     assert bench.of("result") == []
-    assert "went away" in bench.of("problem")[0]["text"]
+    assert "was disconnected" in bench.of("problem")[0]["text"]
     assert bench.log[-1] == "close"
 
 

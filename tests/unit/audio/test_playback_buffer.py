@@ -92,7 +92,7 @@ def test_a_turn_that_is_over_before_its_end_is_told_is_no_underrun() -> None:
     buffer.starve()
     buffer.end_of_turn(1)
     assert buffer.underruns == 0
-    assert buffer.spent() == [1]
+    assert buffer.drained_generations() == [1]
 
 
 def test_after_an_underrun_the_sound_fades_in() -> None:

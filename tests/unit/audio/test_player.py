@@ -35,7 +35,7 @@ class Speaker:
     async def open(self, listener: AudioListener) -> AudioOpened:
         loop = asyncio.get_running_loop()
         self._began = loop.time()
-        loop.call_later(self._dies_at, listener.device_lost, "output", "The loudspeaker 'Box' went away.")
+        loop.call_later(self._dies_at, listener.device_lost, "output", "The loudspeaker 'Box' was disconnected.")
         if self._problem:
             return AudioOpened(None, None, (self._problem,), "")
         return AudioOpened(None, OpenDevice("output", "Box", 48_000, 10), (), "")
@@ -109,7 +109,7 @@ def test_without_a_device_it_says_so_and_ends() -> None:
 def test_a_device_that_goes_away_is_told() -> None:
     status, reports = run(Speaker(dies_at=0.5), [bytes(4800)] * 100, 9.0)
     assert status == 1
-    assert reports[-1] == {"report": "problem", "text": "The loudspeaker 'Box' went away."}
+    assert reports[-1] == {"report": "problem", "text": "The loudspeaker 'Box' was disconnected."}
 
 
 def test_the_process_says_in_a_sentence_why_it_plays_nothing() -> None:
