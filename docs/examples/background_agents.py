@@ -1,4 +1,4 @@
-"""Background agents: text work beside the conversation, its result found in the state."""
+"""Run text agents beside the conversation and find their results in the state."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from gemini_live_runtime import BackgroundAgentDispatcher, Live, Phase, State, T
 
 
 class Summary:
-    """Stands for a long job, such as asking a large model."""
+    """A long job, such as a request to a large model."""
 
     async def run(self, state: State) -> str:
         await asyncio.sleep(15)
@@ -27,7 +27,7 @@ agent = (
 
 
 async def main() -> None:
-    """What an agent writes moves the conversation on, without a word being said."""
+    """Let a background agent's result move the conversation on without speech."""
     async with agent.connect(backend="local", fast=True) as session:
         agents: BackgroundAgentDispatcher = session.agents
         agents.dispatch("summary", summary, session.state, timeout_s=60)

@@ -1,4 +1,4 @@
-"""Tools that take their time: the conversation goes on, and the result comes when it is there."""
+"""Let the conversation go on while a slow tool runs, and send its result later."""
 
 import asyncio
 from typing import Any
@@ -17,7 +17,7 @@ from gemini_live_runtime import (
 
 
 class Short(DefaultResultFormatter):
-    """What the model is told, in our words."""
+    """Answers for the model in our own words."""
 
     def format_running(self, call: ToolCall) -> dict[str, Any]:
         return {"say": "I am looking for it."}
@@ -39,7 +39,7 @@ agent = Live.builder("archive").instruction("Help to find things.").tools(search
 
 
 async def main() -> None:
-    """Each call has one acknowledgement and one final answer."""
+    """Print the one acknowledgement and the one final answer of a call."""
     async with agent.connect(backend="local", fast=True) as session:
         events = session.events()
         await session.send_text("search archive")

@@ -1,4 +1,4 @@
-"""The registry of callbacks: what cannot work is refused when it is added, with its place."""
+"""Register callbacks; a wrong one is refused at once, with its file and line."""
 
 from gemini_live_runtime import CallbackMode, EventCallbacks
 
@@ -11,7 +11,7 @@ async def store(turn: int) -> None:
     print("stored", turn)
 
 
-# Each `add` gives a new registry. A blocking listener is awaited in order, a concurrent one is started.
+# Each `add` returns a new registry. A blocking listener is awaited in order, a concurrent one is started.
 callbacks = EventCallbacks().add("on_turn_complete", count).add("on_turn_complete", store, mode=CallbackMode.CONCURRENT)
 print([(listener.name, listener.mode.value) for listener in callbacks.of("on_turn_complete")])
 

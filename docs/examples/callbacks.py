@@ -1,4 +1,4 @@
-"""Callbacks: who listens to what. Several listeners each, isolated, and watched."""
+"""Listen to events of a session with callbacks, each isolated from the others."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ def look_up(number: int) -> dict[str, int | str]:
 
 
 def hide_card(responses, state):
-    """The last word on what the model is told of a call."""
+    """Change the answer of a tool before the model gets it."""
     for response in responses:
         response.response.pop("card", None)
     return responses
@@ -47,7 +47,7 @@ agent = (
 
 
 async def main() -> None:
-    """A listener that fails is an event; the call goes on."""
+    """Make one listener fail: that is an event, and the call goes on."""
     async with agent.connect(backend="local", fast=True) as session:
         events = session.events()
         await session.send_text("look up 7")

@@ -1,4 +1,4 @@
-"""Computed values: state that follows from other state."""
+"""Compute values that follow from other state."""
 
 from gemini_live_runtime import ComputedRegistry, ComputedVar, Live, State, key, run_virtual
 
@@ -20,7 +20,7 @@ agent = Live.builder("till").instruction("Take orders.").tools(order).computed(t
 
 
 async def main() -> None:
-    """Order twice; in a session they are recomputed before anybody looks at them."""
+    """Order twice; a session recomputes values before anything reads them."""
     async with agent.connect(backend="local", fast=True) as session:
         for text in ("order 12", "order 20"):
             await session.send_text(text)
@@ -30,14 +30,14 @@ async def main() -> None:
 
 run_virtual(main())
 
-# The registry alone, as the session uses it: in the order of their dependencies, only what is affected.
+# The registry alone: it computes affected values, in the order of their dependencies.
 registry = ComputedRegistry([free_delivery, total])
 state = State()
 state.set("app:prices", [10, 25])
 print(registry.recompute(state).changed)
 print(registry.explain("free_delivery", state).value)
 
-# A cycle is refused, with both ends.
+# A cycle is refused, naming each value and its place.
 try:
     ComputedRegistry([ComputedVar("a", lambda s: 1, depends_on="b"), ComputedVar("b", lambda s: 1, depends_on="a")])
 except Exception as error:

@@ -1,4 +1,4 @@
-"""The only place where effects touch the wire, and the context that waits for a good moment."""
+"""Perform effects on the wire, and hold context back for a good moment."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from gemini_live_runtime import (
 
 
 class PrintingWriter:
-    """Stands for the connection."""
+    """A connection that prints."""
 
     def send_context(self, texts: Sequence[str], role: str = "model", prompt: bool = False, reason: str = "") -> None:
         print("context", list(texts), role)
@@ -32,13 +32,13 @@ pending = PendingContext()
 executor = LiveEffectExecutor(writer, pending, emit=print, transition=lambda target, reason: None, report=print)
 executor.perform(SendContext(("The kitchen closes at ten.",), reason="kitchen"))
 
-# Queued notes go out ahead of what the user says next, those of one role in one message.
+# Queued notes are sent before the user's next input, those of one role in one message.
 pending.push(ContextNote("The guest has a dog."))
 pending.push(ContextNote("The terrace is free."))
 user = DeferredWriter(writer, pending, report=print)
 user.send_text("a table please")
 
-# A prompt is armed, and released when a rule says that nobody speaks.
+# A prompt is armed, and sent when a rule finds that neither side speaks.
 pending.push(ContextNote("Ask for the name."))
 pending.arm_prompt()
 executor.perform(PromptModel("nobody is speaking"))

@@ -1,4 +1,4 @@
-"""Events: everything that happens, as an iterator. A reader that is slow never holds up the session."""
+"""Read all events of a session; a slow reader never holds up the session."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ from gemini_live_runtime.events import Notice
 
 
 def bell(event: ReactorEvent, voice: object, state: object) -> list[LiveEffect]:
-    """A rule may make events of its own."""
+    """Emit an event of the agent's own at the first turn."""
     first = getattr(getattr(event, "event", None), "type", "") == "turn.started"
     return [EmitEvent(Notice(level="info", code="bell", text="Somebody is there"))] if first else []
 
@@ -31,7 +31,7 @@ agent = (
 
 
 async def main() -> None:
-    """This reader looks only when all is over: of the transcript it gets the last three deltas."""
+    """Read after the end: of the transcript only the last three deltas are kept."""
     async with agent.connect(backend="local", fast=True) as session:
         reader = session.events("late reader")
         await session.send_text("tell me a story")

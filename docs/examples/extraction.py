@@ -1,4 +1,4 @@
-"""Extraction: facts out of the transcript, and rules for which of them become state."""
+"""Extract facts from the transcript, and let rules decide which become state."""
 
 from pydantic import BaseModel
 
@@ -6,7 +6,7 @@ from gemini_live_runtime import FieldPromotion, Live, LlmExtractor, MergePolicy,
 
 
 class Order(BaseModel):
-    """What was ordered."""
+    """An order at a restaurant."""
 
     dish: str | None = None
     guests: int | None = None
@@ -27,7 +27,7 @@ agent = Live.builder("menu").instruction("Take orders.").extract(order).text_mod
 
 
 async def main() -> None:
-    """Each decision says why."""
+    """Print each decision with its reason."""
     async with agent.connect(backend="local", fast=True) as session:
         events = session.events()
         for text in ("soup for forty, agreed", "no, for four"):

@@ -1,4 +1,4 @@
-"""An agent is checked as a whole before anything is opened: every fault at once, with its place."""
+"""Check a whole agent before it starts: every fault at once, with its place."""
 
 from gemini_live_runtime import ComputedVar, Live, Phase, Transition, key
 
@@ -25,7 +25,7 @@ try:
 except Exception as error:
     print(error)
 
-# What a model cannot do of what was asked for is no fault; it is told.
+# A setting that the model cannot follow is no fault; it is listed.
 print(Live.builder("desk").instruction("Talk.").repair().voice("Puck").ignored_settings("local-desk"))
 
 # Prints:

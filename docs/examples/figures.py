@@ -1,4 +1,4 @@
-"""Figures: what a session keeps track of by itself, for guards (`session:` keys) and for people (telemetry)."""
+"""Read what a session measures, as `session:` keys and as telemetry."""
 
 from gemini_live_runtime import Live, SessionSignals, SessionTelemetry, SessionType, State, run_virtual
 from gemini_live_runtime import events as ev
@@ -7,7 +7,7 @@ agent = Live.builder("desk").instruction("Answer the telephone.").telemetry(ever
 
 
 async def main() -> None:
-    """In a session."""
+    """Print signals and telemetry of a session."""
     async with agent.connect(backend="local", fast=True) as session:
         await session.send_text("hello")
         await session.until_quiet()
@@ -27,7 +27,7 @@ print(signals.session_type is SessionType.AUDIO_ONLY, state.get("session:remaini
 signals.mark_video_sent()
 print(state.get("session:session_type"), state.get("session:remaining_budget_ms"))
 
-# Telemetry alone: it needs no listener and no session, only to be told what happens when.
+# Telemetry alone: call its methods with the times of what happens.
 telemetry = SessionTelemetry(started_at=0.0)
 telemetry.turn_started(1.0, 1, "voice")
 telemetry.voice_ended(2.0, "server_vad")

@@ -1,4 +1,4 @@
-"""Who has the floor: the reactor keeps it from what happens, and rules decide with it."""
+"""Track which side speaks with the reactor, and decide on it with rules."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ from gemini_live_runtime.session.rules.reactor import (
 
 
 def prompt_when_free(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[LiveEffect]:
-    """As the rule that every session has: a waiting prompt goes out when nobody speaks."""
+    """Send a waiting prompt when neither side speaks, as every session's rule does."""
     if isinstance(event, PlaybackDrained | PromptArmed) and voice.prompt_pending and voice.floor_is_free:
         yield PromptModel("nobody speaks")
 

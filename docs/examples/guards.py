@@ -1,4 +1,4 @@
-"""Guards: conditions over state that can say why."""
+"""Write guards: conditions over state that explain their decisions."""
 
 from gemini_live_runtime import State, StateKey, called_ok, key
 
@@ -14,11 +14,11 @@ state.set("app:plan", "gold")
 
 print(hand_over)
 print(hand_over.holds(state), patient.holds(state))
-for explained in (hand_over.explain(state), patient.explain(state)):
-    for read in explained.all_reads():
+for explanation in (hand_over.explain(state), patient.explain(state)):
+    for read in explanation.all_reads():
         print(f"  {read.key} is {read.value if read.present else 'missing'}")
 
-# A guard has no value of its own, so a slip with `and` does not go unnoticed.
+# A guard has no truth value, so writing `and` instead of & raises.
 try:
     print(key("app:plan").is_set() and called_ok("look_up"))
 except TypeError as error:

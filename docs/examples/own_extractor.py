@@ -1,4 +1,4 @@
-"""An extractor of one's own: any object with these members, or just a function of a transcript window."""
+"""Write an extractor: an object with these members, or just a function."""
 
 from gemini_live_runtime import (
     ExtractionTrigger,
@@ -14,7 +14,7 @@ from gemini_live_runtime import (
 
 
 class Shouting:
-    """Whether the user writes in capitals; asked at the end of a turn, for the last one only."""
+    """An extractor that finds texts in capitals, at the end of each turn."""
 
     name, window, deadline_s = "shouting", 1, 1.0
     promotions = (FieldPromotion.overwrite("shouting").to("session:shouting"),)
@@ -40,7 +40,7 @@ agent = (
 
 
 async def main() -> None:
-    """Without promotions every field of a result becomes `app:<field>`."""
+    """Run both; without promotions each field of a result becomes `app:<field>`."""
     async with agent.connect(backend="local", fast=True) as session:
         for text in ("hello there", "CAN YOU HEAR ME", "no"):
             await session.send_text(text)

@@ -1,4 +1,4 @@
-"""Patterns over time: something to do when it has lasted, or happened too often. Each is driven by what it counts."""
+"""Act on patterns over time, each detected by the events that it counts."""
 
 from gemini_live_runtime import (
     ConsecutiveFailureDetector,
@@ -20,7 +20,7 @@ def pay(state: State) -> dict[str, str]:
 
 
 class Growing(PatternDetector):
-    """Your own detector: a number in the state grew so many times."""
+    """A detector of our own: a number in the state grew several times."""
 
     def __init__(self, key: str, times: int) -> None:
         self.key, self.times, self.grew, self.last = key, times, 0, 0
@@ -45,7 +45,7 @@ agent = Live.builder("till").instruction("Take payments.").tools(pay).pattern(fa
 
 
 async def main() -> None:
-    """Fail twice, then go on; what counts turns does not count time."""
+    """Let a tool fail three times, in three turns."""
     async with agent.connect(backend="local", fast=True) as session:
         events = session.events()
         for text in ("pay", "pay", "pay"):

@@ -1,4 +1,4 @@
-"""Keeping a session: it is saved after each turn and taken up again where it stood."""
+"""Save a session after each turn, and continue it in the same phase."""
 
 import asyncio
 
@@ -37,7 +37,7 @@ agent = (
 
 
 async def call(store: SessionPersistence, *texts: str) -> None:
-    """One call of the same customer."""
+    """Serve a call of the same customer."""
     async with agent.persistence(store, "customer-7").connect(backend="local", fast=True) as session:
         print(session.phase, session.state.get("user:name"), session.state.get("temp:draft"))
         for text in texts:

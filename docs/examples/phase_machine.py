@@ -1,4 +1,4 @@
-"""The phase machine alone: it decides, and changes only what you commit. The session runs its steps."""
+"""Use the phase machine alone: it decides, and changes only by `commit`."""
 
 from gemini_live_runtime import (
     Phase,
@@ -29,7 +29,7 @@ state.set("app:time_of_day", "morning")
 
 
 def enter(plan, now: float) -> TransitionResult:
-    """Carry a plan out: here nothing is hooked in, so it is committing and resolving."""
+    """Carry out a plan; without hooks, that is to commit and to resolve."""
     record: PhaseTransition = machine.commit(plan, now)
     machine.resolve(state)
     return machine.result(record, "[Opening hours] 9 to 17" if record.to_phase == "help" else None)

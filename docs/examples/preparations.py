@@ -1,4 +1,4 @@
-"""Entering a phase: what it requires, what prepares it, and what the model is told on the way in."""
+"""Enter a phase: its requirements, preparations and context for the model."""
 
 from gemini_live_runtime import Live, Phase, PhasePreparation, State, Transition, called_ok, run_virtual
 
@@ -43,7 +43,7 @@ agent = (
 
 
 async def main() -> None:
-    """The guard holds, the requirement is missing, the preparation fills it, then the phase is entered."""
+    """Enter a phase whose missing requirement a preparation fills."""
     async with agent.connect(backend="local", fast=True) as session:
         events = session.events()
         await session.send_text("identify 42")

@@ -1,4 +1,4 @@
-"""Rules: what happens in a session, answered with effects. Rules decide; one executor performs."""
+"""Answer events with effects: rules decide, one executor performs."""
 
 from collections.abc import Iterable
 
@@ -28,7 +28,7 @@ def report_fire() -> str:
 
 
 def alarm(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[Reaction | LiveEffect]:
-    """A state key moves the conversation at once, without waiting for the turn to end."""
+    """Change the phase as soon as a key is set, before the turn ends."""
     if isinstance(event, StateChanged) and any(m.key == "session:called_ok:report_fire" for m in event.mutations):
         yield SendContext(("[Alarm] The fire brigade is on its way.",), reason="alarm")
         yield Reaction("alarm", TransitionPhase("alarm"), EffectPolicy(EffectMode.CONCURRENT, timeout_s=2.0))
@@ -46,7 +46,7 @@ agent = (
 
 
 async def main() -> None:
-    """What rules had performed is told."""
+    """Print the effects that rules had performed."""
     async with agent.connect(backend="local", fast=True) as session:
         events = session.events()
         await session.send_text("report fire")

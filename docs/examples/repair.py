@@ -1,4 +1,4 @@
-"""Repair: when a phase's needs get no further, the model is nudged, then the agent escalates."""
+"""Repair a phase whose needs stay open: nudge the model, then escalate."""
 
 from gemini_live_runtime import Live, NeedsFulfillment, Phase, RepairAction, RepairConfig, State, Transition, key
 from gemini_live_runtime.clock import run_virtual
@@ -32,7 +32,7 @@ agent = (
 
 
 async def main() -> None:
-    """Three turns that do not help."""
+    """Talk past the open need until the agent escalates."""
     async with agent.connect(backend="local", fast=True) as session:
         events = session.events()
         for text in ("hello", "how are you", "tell me a joke", "hello"):
@@ -49,7 +49,7 @@ async def main() -> None:
 
 run_virtual(main())
 
-# The counting alone: a need that is newly filled is progress and begins it anew.
+# The counter alone: a need that is newly filled is progress and resets it.
 needs, state = NeedsFulfillment(RepairConfig(nudge_after=1, escalate_after=3)), State()
 wanted = ("user:name", "user:date")
 for step in ("", "user:name", "", "", ""):

@@ -1,4 +1,4 @@
-"""Snapshots: what is kept of a session, and files that are written whole or not at all."""
+"""Take a snapshot of a session, and write it to a file whole or not at all."""
 
 import asyncio
 import tempfile

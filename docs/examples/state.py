@@ -1,4 +1,4 @@
-"""State: scopes, typed keys, changes that belong together, and who wrote what."""
+"""Use state: scopes, typed keys, transactions, and the writer of each value."""
 
 from gemini_live_runtime import Origin, State, StateKey
 
@@ -6,14 +6,14 @@ state = State()
 GUESTS = StateKey("app:guests", int, default=1, description="how many guests")
 state.declare(GUESTS)
 
-# A typed key is checked when it is written, by whoever writes it.
+# A typed key is checked at every write.
 state.set(GUESTS, 4)
 try:
     state.set("app:guests", "many")
 except Exception as error:
     print(error)
 
-# What is written under an origin can be asked for later.
+# Each value remembers its writer.
 with state.writing_as(Origin("tool", "book_table")):
     state.modify(GUESTS, 1, lambda count: count + 1)
 print(state.get(GUESTS), "written by", state.written_by("app:guests"))

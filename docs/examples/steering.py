@@ -1,4 +1,4 @@
-"""Steering: how phases, modifiers and context reach the model, and what is sent only when it changed."""
+"""Steer the model with phases, modifiers and context, sent only on changes."""
 
 from gemini_live_runtime import (
     ContextBuilder,
@@ -34,7 +34,7 @@ agent = (
 
 
 async def main() -> None:
-    """The same two turns in two modes: what did not change is not told again."""
+    """Run the same two turns in two modes; unchanged texts are not sent again."""
     for mode, delivery in (
         (SteeringMode.INSTRUCTION_UPDATE, ContextDelivery.IMMEDIATE),
         (SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED),

@@ -1,4 +1,4 @@
-"""Patterns that time completes: a registry on a clock of your own. A session drives one with its own clock."""
+"""Complete patterns by time alone, on a clock of your own."""
 
 from gemini_live_runtime import (
     RateDetector,
@@ -16,7 +16,7 @@ registry, state = TemporalRegistry([angry, often]), State()
 
 
 def show(kind: str, now: float, type: str = "") -> None:
-    """Show the registry what happened; it decides and runs nothing."""
+    """Pass an event to the registry, which decides and runs nothing."""
     for firing in registry.observe(TemporalEvent(kind, type=type), state, now).fired:
         print(f"{now:g} s: {firing.pattern.name}: {firing.explanation}")
 
@@ -31,7 +31,7 @@ print([status.progress for status in registry.status(14)])
 print(registry.deadline(14))
 show("tick", 30)
 
-# It was acted upon: it comes again only after the guard was false in between.
+# It has fired: it fires again only after the guard was false in between.
 show("tick", 90)
 
 # Prints:

@@ -1,4 +1,4 @@
-"""Background calls that run, by id: each ends once, as a result, a timeout or a cancellation."""
+"""Track background calls by id: each ends once, by result, timeout or cancel."""
 
 import asyncio
 from typing import Any
@@ -9,7 +9,7 @@ from gemini_live_runtime.tools.results import Outcome, ToolCall, outcome
 
 
 async def main() -> None:
-    """Three searches: one is done in time, one takes too long, one is no longer wanted."""
+    """Run three searches: one in time, one too slow, one cancelled."""
     tracker = BackgroundToolTracker(clock=LoopClock())
 
     def search(call_id: str, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Voice activity on our side: when speech starts and ends, and turns in which the model keeps silent."""
+"""Detect speech on our side, and turns in which the model keeps silent."""
 
 import math
 import struct
@@ -9,7 +9,7 @@ RATE = 16_000
 
 
 def loud(frame: bytes) -> bool:
-    """A detector for this example; without one, WebRTC's is used."""
+    """Return True for loud frames; without a detector, WebRTC's is used."""
     samples = struct.unpack(f"<{len(frame) // 2}h", frame)
     return math.sqrt(sum(s * s for s in samples) / len(samples)) > 500
 
@@ -28,12 +28,12 @@ for pcm in (sound(0.4, 0), sound(0.6, 8000), sound(0.1, 0), sound(0.5, 8000), so
 snapshot: InputVadSnapshot = vad.snapshot()
 print(snapshot.state, snapshot.frames_processed)
 
-# A soft turn: the user spoke and the model let it pass. It is due once, and only when nobody goes on speaking.
+# A soft turn: the user spoke and the model did not answer. It is due once, unless speech goes on.
 soft = SoftTurnDetector(timeout_s=2.0)
 soft.voice_ended(10.0)
 print(soft.deadline(11.5), soft.due(12.0), soft.due(12.5))
 
-# In an agent: our own detector decides who speaks, and silent turns count.
+# In an agent: our own detector finds speech, and silent turns count as turns.
 agent = Live.builder("listener").instruction("Listen. Speak only when asked.")
 agent = agent.turn_taking("client", preset="conversational").soft_turns(after_s=2.0)
 print(agent.ignored_settings())

@@ -1,4 +1,4 @@
-"""Watchers: something to do at the moment a value, or the truth of a guard, changes in a certain way."""
+"""Watch for the moment at which a value, or the truth of a guard, changes."""
 
 from gemini_live_runtime import Change, Live, State, Watcher, WatcherRegistry, WatchPredicate, key, run_virtual
 
@@ -31,7 +31,7 @@ agent = (
 
 
 async def main() -> None:
-    """Near misses are told, too: a person wants to know how close it was."""
+    """Print firings and near misses, which say how close a value came."""
     async with agent.connect(backend="local", fast=True) as session:
         events = session.events()
         for text in ("set anger 4", "set anger 6", "set anger 8"):

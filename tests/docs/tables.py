@@ -194,8 +194,8 @@ def list_of_examples() -> str:
 _EXAMPLES = """\
 # Examples
 
-Small programs, one idea each. They need no key and no network, and take no time: they run on a virtual clock. What each
-prints stands below it, and a test compares it.
+Small programs, one idea each. They need no key and no network, and run at once, on a virtual clock. Each ends with its
+output as comments, which a test compares.
 
 ```sh
 python docs/examples/guards.py
