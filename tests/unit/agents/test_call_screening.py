@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.agents.conversation import Talked, talked
+from tests.agents.conversation import ConversationOutcome, talk_to
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.call_screening import call_screening
 from gemini_live_runtime.clock import run_virtual
 
 
-def call(*said: str) -> Talked:
-    return talked(call_screening(), *said)
+def call(*said: str) -> ConversationOutcome:
+    return talk_to(call_screening(), *said)
 
 
 def test_the_screener_speaks_first_and_asks_who_it_is() -> None:
@@ -31,7 +31,7 @@ def test_somebody_sam_knows_is_put_through_when_it_is_urgent() -> None:
 
 def test_the_model_hears_who_it_is_when_it_puts_somebody_through() -> None:
     happened = call("this is Anna Miller", "it is about the house", "it is urgent")
-    assert "[Caller] Name: Anna Miller. To Sam: his sister. About: the house." in happened.told
+    assert "[Caller] Name: Anna Miller. To Sam: his sister. About: the house." in happened.context_sent
 
 
 def test_a_stranger_leaves_a_message_however_urgent_it_is() -> None:

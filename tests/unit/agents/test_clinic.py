@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.agents.conversation import talked
+from tests.agents.conversation import talk_to
 
 from gemini_live_runtime.agents.clinic import clinic
 from gemini_live_runtime.events import InstructionUpdated, PromotionDecided
@@ -12,7 +12,7 @@ ANNA = "my name is Anna and I was born in 1982"
 
 
 def test_a_known_patient_is_found_and_noted_by_the_tool() -> None:
-    after = talked(clinic(), ANNA)
+    after = talk_to(clinic(), ANNA)
     assert after.phases == ["identify", "symptoms"]
     assert after.state.get("user:name") == "Anna"
     assert after.origin("user:name") == ("tool", "find_patient")
@@ -20,17 +20,17 @@ def test_a_known_patient_is_found_and_noted_by_the_tool() -> None:
 
 
 def test_whoever_is_not_in_the_records_is_asked_again() -> None:
-    after = talked(clinic(), "my name is Robert and I was born in 1982")
+    after = talk_to(clinic(), "my name is Robert and I was born in 1982")
     assert after.phases == ["identify"]
     assert "user:name" not in after.state
 
 
 def test_name_and_year_may_come_one_after_the_other() -> None:
-    assert talked(clinic(), "my name is Anna", "in 1982").phases == ["identify", "symptoms"]
+    assert talk_to(clinic(), "my name is Anna", "in 1982").phases == ["identify", "symptoms"]
 
 
 def test_complaint_and_pain_are_read_out_of_the_conversation() -> None:
-    after = talked(clinic(), ANNA, "I have a fever", "the pain is a four")
+    after = talk_to(clinic(), ANNA, "I have a fever", "the pain is a four")
     assert after.phases[-1] == "schedule"
     assert (after.state.get("app:symptom"), after.state.get("app:pain")) == ("fever", 4)
     assert after.origin("app:symptom") == after.origin("app:pain") == ("extractor", "Intake")
@@ -39,25 +39,25 @@ def test_complaint_and_pain_are_read_out_of_the_conversation() -> None:
 
 
 def test_a_complaint_without_its_pain_decides_nothing() -> None:
-    after = talked(clinic(), ANNA, "I have a chest pain")
+    after = talk_to(clinic(), ANNA, "I have a chest pain")
     assert after.phases[-1] == "symptoms"
     assert "derived:urgency" not in after.state
 
 
 @pytest.mark.parametrize(("pain", "phase"), [("two", "schedule"), ("five", "emergency"), ("ten", "emergency")])
 def test_strong_pain_in_the_chest_cannot_wait(pain: str, phase: str) -> None:
-    assert talked(clinic(), ANNA, "I have a chest pain", f"the pain is a {pain}").phases[-1] == phase
+    assert talk_to(clinic(), ANNA, "I have a chest pain", f"the pain is a {pain}").phases[-1] == phase
 
 
 def test_the_calendar_is_opened_before_an_appointment_is_looked_for() -> None:
-    after = talked(clinic(), ANNA, "I have a cough", "it is a two")
+    after = talk_to(clinic(), ANNA, "I have a cough", "it is a two")
     assert after.origin("app:calendar") == ("phase", "schedule")
     assert set(after.state.get("app:calendar")) == {"morning", "afternoon"}
 
 
 @pytest.mark.parametrize(("pain", "day"), [("seven", "tomorrow"), ("eight", "today")])
 def test_whoever_is_in_great_pain_is_seen_today(pain: str, day: str) -> None:
-    after = talked(clinic(), ANNA, "I have a headache", f"it is a {pain}", "in the morning")
+    after = talk_to(clinic(), ANNA, "I have a headache", f"it is a {pain}", "in the morning")
     assert after.phases[-1] == "confirm"
     assert after.state.get("app:offer") == f"{day} at nine"
     assert ("app:day" in after.state) == (day == "today")
@@ -69,7 +69,7 @@ OFFERED = (ANNA, "I have a fever", "the pain is a four", "in the morning")
 
 
 def test_what_is_agreed_to_and_booked_ends_the_conversation() -> None:
-    after = talked(clinic(), *OFFERED, "yes please")
+    after = talk_to(clinic(), *OFFERED, "yes please")
     assert after.phases[-2:] == ["confirm", "booked"]
     assert after.state.get("app:booking") == {"patient": "P-17", "at": "tomorrow at nine"}
     assert after.origin("app:booking") == ("tool", "book_slot")
@@ -77,15 +77,15 @@ def test_what_is_agreed_to_and_booked_ends_the_conversation() -> None:
 
 
 def test_an_offer_that_is_declined_is_forgotten_and_another_looked_for() -> None:
-    after = talked(clinic(), *OFFERED, "no thank you")
+    after = talk_to(clinic(), *OFFERED, "no thank you")
     assert after.phases[-2:] == ["confirm", "schedule"]
     assert not {"app:offer", "app:agreed", "app:booking"} & set(after.state.keys())
-    again = talked(clinic(), *OFFERED, "no thank you", "in the afternoon", "yes please")
+    again = talk_to(clinic(), *OFFERED, "no thank you", "in the afternoon", "yes please")
     assert again.state.get("app:booking")["at"] == "tomorrow at two"
 
 
 def test_a_yes_before_anything_was_offered_is_no_consent() -> None:
-    after = talked(clinic(), ANNA, "yes please")
+    after = talk_to(clinic(), ANNA, "yes please")
     assert "app:agreed" not in after.state
     (decision,) = [e.payload for e in after.events if isinstance(e.payload, PromotionDecided)]
     assert (decision.field, decision.accepted) == ("agrees", False)
@@ -106,35 +106,35 @@ def test_consent_and_booking_are_both_needed(missing: str) -> None:
 
 
 def test_the_model_is_told_whom_it_talks_to() -> None:
-    after = talked(clinic(), ANNA)
+    after = talk_to(clinic(), ANNA)
     updates = [event.payload.text for event in after.events if isinstance(event.payload, InstructionUpdated)]
     assert updates[-1].endswith("[Caller] Name: Anna.")
 
 
 def test_a_conversation_that_gets_nowhere_is_nudged() -> None:
-    told = talked(clinic(), "thank you", "thank you", "thank you").told
+    told = talk_to(clinic(), "thank you", "thank you", "thank you").context_sent
     assert "[Still needed] the caller's name. Ask for this next." in told
 
 
 def test_short_answers_count_after_their_questions() -> None:
-    after = talked(clinic(), "Anna", "1982", "fever", "4", "morning", "yes")
+    after = talk_to(clinic(), "Anna", "1982", "fever", "4", "morning", "yes")
     assert after.phases[-1] == "booked"
 
 
 def test_another_part_of_the_day_is_looked_for_instead() -> None:
-    after = talked(clinic(), *OFFERED, "in the afternoon")
+    after = talk_to(clinic(), *OFFERED, "in the afternoon")
     assert after.phases[-2:] == ["confirm", "schedule"]
 
 
 def test_pain_that_grows_while_an_appointment_is_offered_cannot_wait() -> None:
-    after = talked(clinic(), ANNA, "I have a chest pain", "it is a two", "in the morning", "the pain is a nine")
+    after = talk_to(clinic(), ANNA, "I have a chest pain", "it is a two", "in the morning", "the pain is a nine")
     assert after.phases[-1] == "emergency"
 
 
 def test_what_is_wrong_may_be_said_before_the_name() -> None:
-    after = talked(clinic(), "I have a fever", ANNA, "it is a four")
+    after = talk_to(clinic(), "I have a fever", ANNA, "it is a four")
     assert after.phases[-1] == "schedule"
 
 
 def test_any_complaint_will_do() -> None:
-    assert talked(clinic(), ANNA, "my left knee hurts").state.get("app:symptom") == "left knee"
+    assert talk_to(clinic(), ANNA, "my left knee hurts").state.get("app:symptom") == "left knee"

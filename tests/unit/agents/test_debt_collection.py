@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.agents.conversation import Talked, talked
+from tests.agents.conversation import ConversationOutcome, talk_to
 from tests.unit.session.session_support import Stage, stage
 
 from gemini_live_runtime import State, TemporalEvent, TemporalRegistry
@@ -15,8 +15,8 @@ from gemini_live_runtime.local.slot_extractor import SlotExtractor
 KNOWN = ("yes I understand", "my name is Maria Lopez", "forty two")
 
 
-def call(*said: str) -> Talked:
-    return talked(debt_collection(), *said)
+def call(*said: str) -> ConversationOutcome:
+    return talk_to(debt_collection(), *said)
 
 
 def test_a_model_that_takes_money_before_the_notice_is_understood_is_refused() -> None:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from tests.agents.conversation import talked
+from tests.agents.conversation import talk_to
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.loader import BUNDLED, bundled
@@ -102,7 +102,7 @@ def test_every_example_and_phrase_is_understood_in_some_phase(name: str) -> None
 def test_the_phrases_can_be_said_one_after_the_other_from_the_start(name: str) -> None:
     phrases = bundled(name).definition.phrases
     assert 4 <= len(phrases) <= 6
-    happened = talked(getattr(import_module(f"gemini_live_runtime.agents.{name}"), name)(), *phrases)
+    happened = talk_to(getattr(import_module(f"gemini_live_runtime.agents.{name}"), name)(), *phrases)
     said = [e.payload.text for e in happened.events if isinstance(e.payload, ev.TranscriptDelta)]
     lost = bundled_script(name).fallback.partition(". ")[0]
     assert lost not in "".join(said)

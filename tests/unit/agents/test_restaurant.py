@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.agents.conversation import talked
+from tests.agents.conversation import talk_to
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.restaurant import MENU, restaurant
@@ -16,7 +16,7 @@ REVIEWED = ("two pasta please", "and a coffee", "that is all")
 
 
 def test_dishes_add_up() -> None:
-    after = talked(restaurant(), "two pasta please", "and a coffee", "a pasta please")
+    after = talk_to(restaurant(), "two pasta please", "and a coffee", "a pasta please")
     assert after.state.get("app:items") == {"pasta": 3, "coffee": 1}
     assert after.origin("app:items") == ("tool", "add_item")
     assert after.state.get("derived:total") == 3 * MENU["pasta"] + MENU["coffee"]
@@ -24,7 +24,7 @@ def test_dishes_add_up() -> None:
 
 
 def test_a_dish_can_be_taken_off() -> None:
-    after = talked(restaurant(), "two pasta please", "and a coffee", "no pasta")
+    after = talk_to(restaurant(), "two pasta please", "and a coffee", "no pasta")
     assert after.state.get("app:items") == {"coffee": 1}
     assert after.origin("app:items") == ("tool", "remove_item")
 
@@ -34,11 +34,11 @@ def test_the_dialogue_has_the_dishes_of_the_menu() -> None:
 
 
 def test_an_empty_order_is_not_reviewed() -> None:
-    assert talked(restaurant(), "that is all").phases == ["order"]
+    assert talk_to(restaurant(), "that is all").phases == ["order"]
 
 
 def test_a_finished_order_is_read_back() -> None:
-    after = talked(restaurant(), *REVIEWED)
+    after = talk_to(restaurant(), *REVIEWED)
     assert after.phases == ["order", "review"]
     assert after.origin("app:done") == ("extractor", "wishes")
     instructions = [e.payload.text for e in after.events if isinstance(e.payload, ev.InstructionUpdated)]
@@ -46,39 +46,39 @@ def test_a_finished_order_is_read_back() -> None:
 
 
 def test_an_order_under_review_can_still_be_changed() -> None:
-    after = talked(restaurant(), *REVIEWED, "no coffee", "yes that is right")
+    after = talk_to(restaurant(), *REVIEWED, "no coffee", "yes that is right")
     assert after.phases[-1] == "payment"
     assert after.state.get("app:items") == {"pasta": 2}
 
 
 def test_an_order_that_was_not_read_back_is_not_agreed_to() -> None:
-    after = talked(restaurant(), "two pasta please", "yes that is right")
+    after = talk_to(restaurant(), "two pasta please", "yes that is right")
     assert after.phases == ["order"]
     assert "app:agreed" not in after.state
 
 
 @pytest.mark.parametrize("before", [(), ("two pasta please",), REVIEWED])
 def test_an_order_can_be_cancelled_until_it_is_agreed_to(before: tuple[str, ...]) -> None:
-    after = talked(restaurant(), *before, "cancel my order")
+    after = talk_to(restaurant(), *before, "cancel my order")
     assert after.phases[-1] == "cancelled"
     assert after.origin("app:cancelled") == ("extractor", "wishes")
 
 
 def test_who_cannot_decide_is_told_of_the_dish_of_the_day() -> None:
-    after = talked(restaurant(), "what do you have", "I do not know", "I do not know")
+    after = talk_to(restaurant(), "what do you have", "I do not know", "I do not know")
     (fired,) = [event.payload for event in after.events if isinstance(event.payload, ev.PatternFired)]
     assert fired.pattern == "cannot decide"
     assert after.origin("app:suggest") == ("watcher", "cannot decide")
-    assert "Suggest the dish of the day: soup." in after.told
+    assert "Suggest the dish of the day: soup." in after.context_sent
 
 
 def test_who_orders_in_time_is_not() -> None:
-    after = talked(restaurant(), "what do you have", "a soup please", "I do not know", "I do not know")
+    after = talk_to(restaurant(), "what do you have", "a soup please", "I do not know", "I do not know")
     assert "app:suggest" not in after.state
 
 
 def test_the_model_is_nudged_to_ask_for_an_order() -> None:
-    told = talked(restaurant(), "thank you", "thank you").told
+    told = talk_to(restaurant(), "thank you", "thank you").context_sent
     assert "[Still needed] what they would like to eat or drink. Ask for this next." in told
 
 
@@ -118,7 +118,7 @@ ANSWERS = (
 
 def said(*texts: str) -> str:
     """What the model says to the last of these texts."""
-    after = talked(restaurant(), *texts)
+    after = talk_to(restaurant(), *texts)
     at = max(n for n, event in enumerate(after.events) if isinstance(event.payload, ev.TextSent))
     deltas = [e.payload for e in after.events[at:] if isinstance(e.payload, ev.TranscriptDelta)]
     return "".join(delta.text for delta in deltas if delta.side == "model")
@@ -131,42 +131,42 @@ def test_the_running_total_is_said_and_the_order_read_back_with_its_price() -> N
 
 def test_who_has_ordered_nothing_is_asked_what_they_would_like() -> None:
     assert said("that is all").endswith("What would you like?")
-    assert talked(restaurant(), "that is all", "a soup please").phases == ["order"]
+    assert talk_to(restaurant(), "that is all", "a soup please").phases == ["order"]
 
 
 @pytest.mark.parametrize(
     "yes", ["yes", "correct", "yes that's right", "yes that\u2019s right", "That is right.", "yes that is right indeed"]
 )
 def test_there_are_many_ways_to_agree(yes: str) -> None:
-    assert talked(restaurant(), *REVIEWED, yes).phases[-1] == "payment"
+    assert talk_to(restaurant(), *REVIEWED, yes).phases[-1] == "payment"
     assert said(*REVIEWED, yes).startswith("Thank you.")
 
 
 @pytest.mark.parametrize("no", ["no", "that is not right", "no that's not right", "yes and a soup", "two soup please"])
 def test_what_is_no_consent_changes_the_order(no: str) -> None:
-    assert talked(restaurant(), *REVIEWED, no).phases[-1] == "review"
+    assert talk_to(restaurant(), *REVIEWED, no).phases[-1] == "review"
     assert said(*REVIEWED, no).endswith("?")
 
 
 @pytest.mark.parametrize("enough", ["no", "that's all", "No, thank you.", "nothing else", "that will be all"])
 def test_there_are_many_ways_to_be_done(enough: str) -> None:
-    assert talked(restaurant(), "a soup please", enough).phases[-1] == "review"
+    assert talk_to(restaurant(), "a soup please", enough).phases[-1] == "review"
     assert said("a soup please", enough).startswith("All right.")
 
 
 def test_an_order_that_loses_everything_is_taken_again() -> None:
-    after = talked(restaurant(), "a soup please", "that is all", "no soup", "a fish please", "that is all")
+    after = talk_to(restaurant(), "a soup please", "that is all", "no soup", "a fish please", "that is all")
     assert after.phases == ["order", "review", "order", "review"]
 
 
 def test_an_order_can_be_cancelled_until_it_is_paid() -> None:
     agreed = (*REVIEWED, "yes")
-    assert talked(restaurant(), *agreed, "cancel").phases[-1] == "cancelled"
-    assert talked(restaurant(), *agreed, "by card please", "cancel").phases[-1] == "payment"
+    assert talk_to(restaurant(), *agreed, "cancel").phases[-1] == "cancelled"
+    assert talk_to(restaurant(), *agreed, "by card please", "cancel").phases[-1] == "payment"
 
 
 def test_the_kitchen_waits_for_a_yes() -> None:
     paid = (*REVIEWED, "yes", "in cash")
     assert said(*paid).startswith("That was 25 dollars in cash")
     assert said(*paid, "no").startswith("I'll wait.")
-    assert talked(restaurant(), *paid, "no", "yes").phases[-1] == "ordered"
+    assert talk_to(restaurant(), *paid, "no", "yes").phases[-1] == "ordered"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.agents.conversation import Talked, talked
+from tests.agents.conversation import ConversationOutcome, talk_to
 
 from gemini_live_runtime import State
 from gemini_live_runtime import events as ev
@@ -13,11 +13,11 @@ from gemini_live_runtime.agents.tech_support import tech_support, ticket
 from gemini_live_runtime.clock import run_virtual
 
 
-def call(*said: str) -> Talked:
-    return talked(tech_support(), *said)
+def call(*said: str) -> ConversationOutcome:
+    return talk_to(tech_support(), *said)
 
 
-def entered(happened: Talked, phase: str) -> ev.PhaseEntered:
+def entered(happened: ConversationOutcome, phase: str) -> ev.PhaseEntered:
     """The event of entering a phase last."""
     return [e.payload for e in happened.events if isinstance(e.payload, ev.PhaseEntered) and e.payload.phase == phase][
         -1
@@ -102,7 +102,7 @@ def test_the_test_of_the_line_does_not_count_for_another_problem() -> None:
 
 def test_the_model_is_told_what_was_found_so_far() -> None:
     happened = call("my internet is slow", "test the line")
-    assert '[So far: problem="slow internet", line="good"]' in happened.told
+    assert '[So far: problem="slow internet", line="good"]' in happened.context_sent
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""State summarised for the model in sections."""
+"""Summaries of state for the model, in sections."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_text_of_several_lines_cannot_begin_a_section() -> None:
 @pytest.mark.parametrize(
     ("value", "expected"), [(True, "[Status] Identity verified."), (False, ""), ("yes", ""), (1, "")]
 )
-def test_a_flag_is_said_for_true_only(value: Any, expected: str) -> None:
+def test_a_flag_is_rendered_for_true_only(value: Any, expected: str) -> None:
     builder = ContextBuilder().section("Status").flag("app:verified", "Identity verified")
     assert builder.render(State({"app:verified": value})) == expected
 
@@ -90,13 +90,13 @@ def test_builders_add_up() -> None:
     assert both.render(State({"a": 1, "b": 2})) == "[A] A: 1.\n[B] B: 2.\n[Gathering] x"
 
 
-def test_a_builder_is_not_changed_by_what_is_built_on_it() -> None:
+def test_a_builder_is_immutable() -> None:
     base = ContextBuilder().section("A").field("a", "A")
     base.field("b", "B")
     assert base.render(State({"a": 1, "b": 2})) == "[A] A: 1."
 
 
-def test_what_is_gathered_are_the_needs_that_are_not_met() -> None:
+def test_gathering_lists_the_needs_that_are_not_met() -> None:
     builder = ContextBuilder().gathering("name", Need("org", "the company"))
     assert builder.render(State({"name": "Ada"})) == "[Gathering] the company"
     assert builder.render(State({"name": "Ada", "org": "x"})) == ""

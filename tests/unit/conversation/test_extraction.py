@@ -1,4 +1,4 @@
-"""When extractors are asked, and that they run beside the conversation, one at a time and not for ever."""
+"""Extraction: triggers, runs beside the conversation, deadlines, closing."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_an_interval_of_two_skips_turns_0_and_1_and_runs_at_2_and_4() -> None:
     assert [turn for turn in range(6) if names(schedule, "turn", turn)] == [2, 4]
 
 
-def test_an_interval_goes_on_from_where_a_restored_session_stands() -> None:
+def test_an_interval_continues_in_a_restored_session() -> None:
     schedule = ex.ExtractionSchedule([Fixed(trigger=ex.interval(3))], since=40)
     assert [turn for turn in range(40, 50) if names(schedule, "turn", turn)] == [43, 46, 49]
 
@@ -131,7 +131,7 @@ def test_settings_that_cannot_be_used_are_refused(wrong: dict[str, Any]) -> None
         ex.ExtractionSchedule([Fixed(**wrong)])
 
 
-def test_what_is_no_extractor_is_refused_by_what_it_lacks() -> None:
+def test_an_object_that_is_no_extractor_is_refused_with_its_missing_members() -> None:
     with pytest.raises(AgentError, match="it has no name, window"):
         ex.as_extractor(3)  # type: ignore[arg-type]
     with pytest.raises(AgentError, match="at least 1 turn"):
@@ -178,7 +178,7 @@ def test_a_rule_keeps_the_other_fields_in_the_whole_result_only() -> None:
     run_virtual(go())
 
 
-def test_nothing_is_asked_about_an_empty_window_or_one_the_extractor_does_not_want() -> None:
+def test_empty_and_unwanted_windows_start_no_run() -> None:
     async def go() -> None:
         bench = Bench(Fixed())
         assert bench.turn(0, "") == []
@@ -202,7 +202,7 @@ def test_the_window_has_the_turn_that_is_going_on() -> None:
     run_virtual(go())
 
 
-def test_what_comes_while_an_extractor_runs_is_one_more_run_about_the_newest_turn() -> None:
+def test_requests_during_a_run_become_one_run_on_the_newest_turn() -> None:
     async def go() -> None:
         extractor = Fixed(seconds=(5, 0))
         bench = Bench(extractor)
@@ -413,7 +413,7 @@ def test_a_plain_function_that_hangs_past_its_deadline_is_not_started_twice() ->
     run_virtual(go())
 
 
-def test_closing_cancels_what_runs_drops_what_waits_and_takes_no_more() -> None:
+def test_closing_cancels_runs_and_drops_requests() -> None:
     async def go() -> None:
         extractor = Fixed(seconds=(5, 5))
         bench = Bench(extractor)

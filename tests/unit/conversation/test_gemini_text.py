@@ -1,4 +1,4 @@
-"""Gemini as a text model: what is sent where, and what each refusal becomes."""
+"""Gemini as a text model: requests, and the error of each refusal."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_request_goes_to_the_endpoints_host_with_the_key_in_its_header_only(
     }
 
 
-def test_without_a_schema_plain_text_is_asked_for() -> None:
+def test_without_a_schema_the_request_is_for_plain_text() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         assert json.loads(request.content) == {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
         return httpx.Response(200, json=said("Hello"))
@@ -165,7 +165,7 @@ def google_error(status: int, message: str, reason: str = "") -> Answer:
         (400, TextModelError, "refused the request (HTTP 400)"),
     ],
 )
-def test_each_refusal_is_a_sentence_with_what_the_server_said(status: int, kind: type, words: str) -> None:
+def test_each_refusal_is_a_sentence_with_the_message_of_the_server(status: int, kind: type, words: str) -> None:
     error = fault(google_error(status, f"No.\x1b[2J {KEY} " + "long " * 200))
     assert type(error) is kind
     assert words in str(error)
@@ -173,7 +173,7 @@ def test_each_refusal_is_a_sentence_with_what_the_server_said(status: int, kind:
     assert len(str(error)) < 400
 
 
-def test_a_wrong_key_is_told_as_such_although_google_answers_400() -> None:
+def test_a_wrong_key_is_a_credential_error_although_google_answers_400() -> None:
     assert type(fault(google_error(400, "API key not valid.", "API_KEY_INVALID"))) is CredentialError
 
 

@@ -1,4 +1,4 @@
-"""Asking a text model for an object: the request, and reading the answer field by field."""
+"""Extraction with a text model: the request, and reading answers by fields."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_valid_fields_are_kept_when_others_are_refused() -> None:
     assert reasons["guest"].startswith("name: String should have at least 1 character")
 
 
-def test_what_the_answer_leaves_out_is_neither_found_nor_refused() -> None:
+def test_a_field_that_is_left_out_is_neither_found_nor_refused() -> None:
     assert extract(LlmExtractor(Booking), '{"people": 3}') == ExtractedFields({"people": 3})
 
 
@@ -198,7 +198,7 @@ def test_a_validator_of_the_whole_object_can_refuse_everything() -> None:
     assert alone.refused[0].field == ""
 
 
-def test_a_field_with_an_alias_is_asked_for_by_it_and_named_as_in_python() -> None:
+def test_a_field_with_an_alias_is_requested_by_it_and_named_as_in_python() -> None:
     class Person(BaseModel):
         first_name: str = Field(alias="firstName")
 
@@ -267,7 +267,7 @@ def test_a_keyword_that_is_not_checked_is_refused_at_once() -> None:
         answer_schema_of({"type": "object", "properties": {"n": {"pattern": "("}}})
 
 
-def test_what_describes_no_object_is_refused() -> None:
+def test_a_schema_of_no_object_is_refused() -> None:
     with pytest.raises(AgentError, match="object"):
         answer_schema_of({"type": "array"})
     with pytest.raises(AgentError, match="object"):
@@ -325,7 +325,7 @@ def test_in_a_runner_findings_are_promoted_and_a_bad_answer_is_a_failure() -> No
     run_virtual(go())
 
 
-def test_a_request_tells_what_was_asked_before_the_turns() -> None:
+def test_a_request_has_the_question_before_the_turns() -> None:
     window = conversation().window(1)
     request = LlmExtractor(Booking).request(replace(window, asked="Does it\nsuit you?"))
     assert request.text.startswith("What the assistant had said before:\nDoes it suit you?\n\nTranscript:\n")

@@ -1,4 +1,4 @@
-"""Needs that stay open are nudged for, then escalated, and progress begins the count anew."""
+"""Repair of open needs: nudges, then escalation, and progress resets the count."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_kept_count_goes_on() -> None:
 
 
 @given(st.integers(1, 4), st.integers(0, 4), st.lists(st.sets(st.sampled_from("abc")), max_size=25))
-def test_what_is_done_depends_on_the_turns_since_progress_alone(
+def test_the_action_depends_on_the_turns_since_progress_alone(
     nudge_after: int, more: int, filled_each_turn: list[set[str]]
 ) -> None:
     config = RepairConfig(nudge_after=nudge_after, escalate_after=nudge_after + more)

@@ -1,4 +1,4 @@
-"""Every fault of an agent's phases is found before anyone talks to it."""
+"""Checks of an agent's phases before a session starts."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_need_that_something_may_fill(options: dict[str, Any]) -> None:
     assert faults(end("a", needs="user:x"), **options) == []
 
 
-def test_a_preparation_fills_what_it_produces() -> None:
+def test_a_preparation_fills_the_keys_it_produces() -> None:
     prepared = end("b", requires="user:x", preparations=PhasePreparation("p", print, produces="user:x"))
     assert faults(phase("a", "b"), prepared, producers=set()) == []
 
@@ -166,7 +166,7 @@ def test_a_cycle_behind_guards_is_no_fault() -> None:
         {"preparations": PhasePreparation("p", print, produces="usr:name")},
     ],
 )
-def test_a_key_of_an_unknown_scope_is_found_wherever_it_stands(options: dict[str, Any]) -> None:
+def test_a_key_of_an_unknown_scope_is_found_everywhere(options: dict[str, Any]) -> None:
     (text,) = faults(end("a", **options))
     assert "'usr:name' has no known scope" in text
 
@@ -188,7 +188,7 @@ def test_without_faults_nothing_is_raised() -> None:
     raise_faults([])
 
 
-def test_a_single_fault_is_told_as_one() -> None:
+def test_a_single_fault_is_one_sentence() -> None:
     with pytest.raises(AgentError, match=r"The agent cannot be used: a.py:1: No\. Yes\."):
         raise_faults([Fault("No", "a.py:1", "Yes")])
 
@@ -203,7 +203,7 @@ names = st.sampled_from("abcde")
     ),
     names,
 )
-def test_what_is_said_to_be_unreachable_is_what_no_path_leads_to(
+def test_a_phase_is_unreachable_when_no_path_leads_to_it(
     drawn: list[tuple[str, list[tuple[str, bool | None]], bool]], initial: str
 ) -> None:
     phases = [

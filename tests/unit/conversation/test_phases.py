@@ -1,4 +1,4 @@
-"""Phases as authors write them, and the machine that decides between them."""
+"""Phases, and the machine that decides transitions between them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gemini_live_runtime.state.terms import key
 
 
 def carry_out(machine: PhaseMachine, plan: TransitionPlan, state: State, now: float = 0.0) -> PhaseTransition:
-    """What a session does, for hooks that are plain functions."""
+    """Carry out a plan as a session does, with plain functions as hooks."""
     record = None
     for step in plan.steps:
         match step:
@@ -94,7 +94,7 @@ def test_tools_may_be_listed_by_name_by_function_and_as_tools() -> None:
     assert Phase("a", "", tools=["named", plain, Declared(), "named"]).tools == ("named", "plain", "declared")  # type: ignore[list-item]
 
 
-def test_what_is_no_tool_is_refused_with_its_place() -> None:
+def test_an_object_that_is_no_tool_is_refused_with_its_place() -> None:
     with pytest.raises(AgentError, match=r"Phase a \(test_phases.py:\d+\) lists 5 as a tool"):
         Phase("a", "", tools=[5])  # type: ignore[list-item]
 
@@ -132,7 +132,7 @@ def test_an_async_guard_is_refused_because_it_would_always_be_true() -> None:
         Transition("b", later)
 
 
-def test_what_cannot_be_a_guard_is_refused() -> None:
+def test_an_object_that_is_no_guard_is_refused() -> None:
     with pytest.raises(AgentError, match=r"The transition to b .* cannot be used"):
         Transition("b", "user:name")  # type: ignore[arg-type]
 
@@ -145,7 +145,7 @@ def test_an_instruction_that_is_no_text_is_refused() -> None:
 # -- instructions and modifiers ----------------------------------------------------------------------------------------
 
 
-def test_a_dynamic_instruction_reads_what_on_enter_wrote() -> None:
+def test_a_dynamic_instruction_reads_values_that_on_enter_wrote() -> None:
     state = State()
     phase = end("hello", on_enter=lambda s: s.set("app:mood", "calm"))
     dynamic = Phase("hello", lambda s: f"Be {s.get('app:mood')}.", on_enter=phase.on_enter, terminal=True)
@@ -163,7 +163,7 @@ def test_an_instruction_that_fails_keeps_its_last_text_and_says_so() -> None:
     assert "test_phases.py" in str(resolved.error)
 
 
-def test_a_modifier_with_state_shows_values_as_json_and_leaves_out_what_is_missing() -> None:
+def test_a_modifier_with_state_shows_values_as_json_without_missing_ones() -> None:
     state = State({"emotion": "hap\npy", "app:score": 0.8, "user:gone": None})
     modifier = InstructionModifier.with_state("emotion", StateKey("app:score", float), "user:gone", "app:never")
     assert modifier.render(state) == '[Context: emotion="hap\\npy", score=0.8]'
@@ -193,7 +193,7 @@ def test_a_modifier_that_fails_keeps_no_other_from_speaking() -> None:
     assert fault.defined_at.startswith("test_phases.py:")
 
 
-def test_the_same_text_of_two_modifiers_is_said_once() -> None:
+def test_the_same_text_of_two_modifiers_is_rendered_once() -> None:
     twice = (InstructionModifier.when(True, "Be kind."), InstructionModifier.when(True, "Be kind."))
     assert render_modifiers(twice, State()).texts == ("Be kind.",)
 
@@ -227,7 +227,7 @@ def test_a_target_whose_guard_is_false_is_passed_over() -> None:
     assert found.considered[0].outcome == "target's guard is false"
 
 
-def test_a_target_that_lacks_what_it_requires_is_passed_over() -> None:
+def test_a_target_that_lacks_a_required_key_is_passed_over() -> None:
     machine = entered(
         Phase("a", "", transitions=[Transition("b", True), Transition("c", True)]),
         end("b", requires="user:card"),
@@ -248,7 +248,7 @@ def blocked_machine() -> PhaseMachine:
     )
 
 
-def test_a_target_with_preparations_for_what_it_lacks_blocks_and_names_them() -> None:
+def test_a_target_with_preparations_for_a_missing_key_blocks_and_names_them() -> None:
     found = blocked_machine().evaluate(State())
     assert (found.kind, found.target, found.missing) == ("blocked", "b", ("user:card",))
     assert [item.name for item in found.preparations] == ["fetch the card"]
@@ -264,7 +264,7 @@ def test_preparations_in_vain_do_not_keep_the_conversation_from_other_ways() -> 
     assert (found.kind, found.target) == ("ready", "c")
 
 
-def test_a_guard_that_raises_is_false_and_its_problem_is_told() -> None:
+def test_a_guard_that_raises_is_false_with_a_problem() -> None:
     def broken(state: State) -> bool:
         return bool(state["app:none"])
 
@@ -288,7 +288,7 @@ def test_a_guard_that_uses_more_of_the_state_than_can_be_recorded_still_decides(
     assert machine.evaluate(State({"user:x": 1})).target == "b"
 
 
-def test_an_evaluation_explains_every_transition_it_looked_at_with_the_values_read() -> None:
+def test_an_evaluation_explains_every_considered_transition_with_the_values_read() -> None:
     machine = entered(
         Phase("a", "", transitions=[Transition("b", key("app:x") > 3), Transition("c", key("app:x") > 1)]),
         end("b"),
@@ -404,7 +404,7 @@ def test_a_plan_is_not_made_of_an_evaluation_that_is_not_ready() -> None:
         ("", None, (), False),
     ],
 )
-def test_a_finished_transition_says_what_the_model_gets(
+def test_a_finished_transition_has_the_texts_for_the_model(
     prompt: bool | str, gathered: object, context: tuple[str, ...], prompted: bool
 ) -> None:
     machine = entered(end("a", prompt_on_enter=prompt))
@@ -528,7 +528,7 @@ def test_explain_names_the_next_phase_when_one_is_ready() -> None:
 # -- keeping -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_kept_machine_goes_on_where_it_stood_without_entering_again() -> None:
+def test_a_restored_machine_continues_without_entering_again() -> None:
     machine, state = three_phases(), State()
     carry_out(machine, machine.follow(machine.evaluate(state), 3), state, now=10.0)
     kept = json.loads(json.dumps(machine.to_json(14.0)))
@@ -541,7 +541,7 @@ def test_a_kept_machine_goes_on_where_it_stood_without_entering_again() -> None:
     assert again.to_json(100.0) == kept
 
 
-def test_a_machine_kept_before_it_was_entered_is_still_to_be_entered() -> None:
+def test_a_machine_saved_before_entering_enters_when_restored() -> None:
     phases = [Phase("a", "", transitions=Transition("b", True)), end("b")]
     again = PhaseMachine(phases, "a")
     assert again.restore(PhaseMachine(phases, "a").to_json(0.0), 0.0) is None

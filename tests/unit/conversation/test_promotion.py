@@ -1,4 +1,4 @@
-"""Which extracted fields become state, and why."""
+"""Promotion of extracted fields to state, with reasons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def only(result: dict[str, Any], rule: FieldPromotion, **values: Any) -> Promoti
     return decision
 
 
-def test_without_rules_each_field_goes_to_the_app_scope_over_what_is_there() -> None:
+def test_without_rules_each_field_overwrites_a_key_of_the_app_scope() -> None:
     state = State({"app:score": 1})
     apply_decisions(promote({"score": 2, "mood": "sad"}, (), state, "Mood"), state)
     assert state.snapshot() == {"app:score": 2, "app:mood": "sad"}
@@ -60,7 +60,7 @@ def test_keep_known_writes_only_while_the_key_has_no_value() -> None:
     assert (refused.accepted, refused.key, refused.reason) == (False, "app:plan", "app:plan is known already")
 
 
-def test_overwrite_says_whose_value_it_replaces() -> None:
+def test_overwrite_names_the_writer_of_the_old_value() -> None:
     state = State()
     with state.writing_as(Origin("operator")):
         state.set("app:plan", "silver")
@@ -107,7 +107,7 @@ def test_a_condition_that_takes_no_value_and_state_is_refused_at_once() -> None:
         overwrite("sum").when(lambda state: True)  # type: ignore[misc,arg-type]
 
 
-def test_a_typed_key_takes_only_its_type_and_stores_what_it_makes_of_the_value() -> None:
+def test_a_typed_key_takes_only_its_type_and_stores_the_converted_value() -> None:
     count = StateKey("user:count", int)
     accepted = only({"count": "3"}, overwrite("count").to(count))
     assert (accepted.accepted, accepted.value) == (True, 3)
@@ -116,7 +116,7 @@ def test_a_typed_key_takes_only_its_type_and_stores_what_it_makes_of_the_value()
     assert "user:count cannot be 'many'" in refused.reason
 
 
-def test_rules_see_what_those_before_them_accepted() -> None:
+def test_rules_see_fields_that_earlier_ones_accepted() -> None:
     first, second = decide({"a": 1, "b": 2}, overwrite("a").to("app:x"), keep_known("b").to("app:x"))
     assert first.accepted
     assert second.reason == "app:x is known already"

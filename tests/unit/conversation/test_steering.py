@@ -1,4 +1,4 @@
-"""The model is told one instruction, and only the context that changed."""
+"""Steering: one instruction, and only context that changed."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def test_a_modifier_that_changes_on_a_quiet_turn_updates_the_instruction() -> No
     assert output.reasons == ("state changed",)
 
 
-def test_what_the_setup_carried_counts_as_sent() -> None:
+def test_the_instruction_of_a_setup_counts_as_sent() -> None:
     steering = Steering(UPDATE)
     steering.confirm_setup("Base.\n\nPhase.")
     assert not steering.decide(turn(phase="Phase."))
     assert steering.instruction == "Base.\n\nPhase."
 
 
-def test_what_failed_to_be_sent_is_decided_again() -> None:
+def test_a_failed_send_is_decided_again() -> None:
     steering = begun(HYBRID)
     later = turn(phase="Phase.", modifiers=("One.",), tools=("a",), nudge="Ask.")
     first = steering.decide(later)
@@ -166,7 +166,7 @@ def test_a_modifier_that_applies_again_is_sent_again() -> None:
     assert tell(steering, modifiers=("Angry.",)).context == ("Angry.",)
 
 
-def test_a_phase_that_is_entered_again_is_told_again() -> None:
+def test_a_phase_that_is_entered_again_is_sent_again() -> None:
     steering = begun(CONTEXT, phase="A.")
     told = [tell(steering, phase=phase).context for phase in ("B.", "A.")]
     assert told == [("B.",), ("A.",)]
@@ -195,7 +195,7 @@ def test_the_context_comes_in_its_order() -> None:
     assert output.reasons == ("tools changed", "repair", "modifier changed", "phase changed", "phase entered")
 
 
-def test_a_restriction_of_tools_is_told_once() -> None:
+def test_a_restriction_of_tools_is_sent_once() -> None:
     steering = begun(UPDATE)
     assert tell(steering, tools=("a",)).context
     assert not tell(steering, tools=("a",))
@@ -215,13 +215,13 @@ def test_at_first_all_tools_may_be_used_and_nothing_is_said() -> None:
     assert Steering(UPDATE).decide(turn()).context == ()
 
 
-def test_a_nudge_is_told_again_when_it_differs() -> None:
+def test_a_nudge_is_sent_again_when_it_differs() -> None:
     steering = begun(UPDATE)
     told = [tell(steering, nudge=nudge).context for nudge in ("Ask.", "Ask.", "Ask again.", "", "Ask.")]
     assert told == [("Ask.",), (), ("Ask again.",), (), ("Ask.",)]
 
 
-def test_what_entering_says_is_said_every_time() -> None:
+def test_the_context_of_entering_is_sent_every_time() -> None:
     steering = begun(UPDATE)
     assert [tell(steering, on_enter=("Hi.",), transitioned=True).context for _ in range(2)] == [("Hi.",)] * 2
 
@@ -237,7 +237,7 @@ def test_a_prompt_is_passed_on() -> None:
 
 
 @pytest.mark.parametrize("mode", SteeringMode)
-def test_what_was_told_survives_json(mode: SteeringMode) -> None:
+def test_the_sent_state_survives_json(mode: SteeringMode) -> None:
     now: dict[str, Any] = {"phase": "P.", "modifiers": ("M.",), "tools": ("a",), "nudge": "N.", "amendment": "A."}
     again = Steering(mode)
     again.restore(json.loads(json.dumps(begun(mode, **now).to_json())))
@@ -259,7 +259,7 @@ inputs = st.builds(
 
 
 @given(st.sampled_from(SteeringMode), st.lists(st.tuples(inputs, st.booleans()), max_size=12))
-def test_a_model_that_hears_what_is_sent_always_knows_what_holds(
+def test_a_model_that_gets_all_outputs_knows_the_current_state(
     mode: SteeringMode, turns: list[tuple[SteeringInput, bool]]
 ) -> None:
     steering = Steering(mode)

@@ -1,4 +1,4 @@
-"""The transcript: deltas add up, what was heard is kept apart from what was not, late news finds its turn."""
+"""The transcript: deltas, the unheard part of answers, late text and calls."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_an_empty_turn_is_not_kept() -> None:
     assert (buffer.turn_count, buffer.retained_count) == (0, 0)
 
 
-def test_what_comes_late_to_an_empty_turn_makes_it_a_turn() -> None:
+def test_late_content_of_an_empty_turn_makes_it_a_turn() -> None:
     buffer = TranscriptBuffer()
     buffer.begin_turn(4, "voice", 0.0)
     buffer.end_turn()
@@ -84,7 +84,7 @@ def test_the_oldest_turn_goes_first_and_all_are_counted() -> None:
     assert (buffer.retained_count, buffer.turn_count) == (3, 5)
 
 
-def test_fifty_turns_are_kept_unless_told_otherwise() -> None:
+def test_fifty_turns_are_kept_by_default() -> None:
     buffer = TranscriptBuffer()
     turns(buffer, *range(60))
     assert buffer.retained_count == 50
@@ -307,7 +307,7 @@ def test_a_damaged_transcript_is_refused_by_the_field(change: object, field: str
 
 
 @given(st.lists(st.tuples(st.sampled_from(["in", "out"]), st.text(max_size=5))), st.integers(0, 30))
-def test_nothing_that_was_said_is_lost_or_doubled(deltas: list[tuple[str, str]], heard: int) -> None:
+def test_no_text_is_lost_or_doubled(deltas: list[tuple[str, str]], heard: int) -> None:
     buffer = TranscriptBuffer()
     buffer.begin_turn(1, "voice", 0.0)
     for side, text in deltas:
@@ -334,7 +334,7 @@ def test_a_background_result_finds_its_turn_when_all_restored_turns_are_gone() -
     assert [[c.status for c in turn.tool_calls] for turn in buffer.window(2).turns] == [["ok"], ["running"]]
 
 
-def test_a_cut_makes_room_for_what_is_said_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cut_makes_room_for_later_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_TEXT", 5)
     buffer = TranscriptBuffer()
     buffer.begin_turn(1, "voice", 0.0)
@@ -388,7 +388,7 @@ def test_of_two_answers_in_a_turn_the_first_may_be_cut_and_no_word_is_lost() -> 
     assert (turn.model, turn.unheard, turn.interrupted) == ("one", " two three", True)
 
 
-def test_a_window_knows_what_was_said_before_it() -> None:
+def test_a_window_has_the_question_before_it() -> None:
     buffer = TranscriptBuffer()
     buffer.begin_turn(0, "voice", 0.0)
     buffer.add_output("Does it suit you?")

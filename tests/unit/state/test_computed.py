@@ -1,4 +1,4 @@
-"""Computed values: order, what is computed again, faults, explanations."""
+"""Computed values: order, recomputing, faults, explanations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_diamond_is_computed_in_the_order_of_its_dependencies() -> None:
     assert diamond.registry.recompute(state).changed == ()
 
 
-def test_only_what_is_affected_is_computed_and_it_stops_where_a_value_stays() -> None:
+def test_only_affected_values_are_computed_up_to_unchanged_ones() -> None:
     diamond = Diamond()
     state = State({"app:x": 2, "app:y": 1})
     diamond.registry.recompute(state)
@@ -69,7 +69,7 @@ def test_independent_values_keep_the_order_given() -> None:
 
 
 @given(st.integers(2, 12).flatmap(lambda n: st.tuples(st.just(n), st.permutations(range(n)), st.data())))
-def test_any_graph_is_computed_each_once_after_what_it_needs(
+def test_any_graph_is_computed_each_value_once_after_its_inputs(
     drawn: tuple[int, list[int], st.DataObject],
 ) -> None:
     count, order, data = drawn
@@ -241,7 +241,7 @@ def test_a_function_inside_a_guard_that_raises_is_a_fault_too() -> None:
     assert isinstance(fault.error, KeyError)
 
 
-def test_reading_a_key_that_is_not_listed_is_told_once() -> None:
+def test_reading_a_key_that_is_not_listed_is_reported_once() -> None:
     registry = ComputedRegistry([ComputedVar("sum", lambda s: s["app:x"] + s.get("app:y", 0), "app:x")])
     state = State({"app:x": 1})
     (fault,) = registry.recompute(state).faults

@@ -1,4 +1,4 @@
-"""Guards written as text mean what they say, and what cannot be read is pointed at."""
+"""Parsing guards written as text, and the columns of errors."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ STATES = st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES))
 
 
 @given(EXPRESSIONS, STATES)
-def test_an_expression_means_what_it_says(meant: Meant, values: dict[str, Any]) -> None:
+def test_an_expression_parses_to_its_guard(meant: Meant, values: dict[str, Any]) -> None:
     guard = parse_expression(meant.text)
     state = State(values)
     assert guard.holds(state) is meant.truth(values)
@@ -160,7 +160,7 @@ def test_lists_are_looked_into() -> None:
         ("(" * (MAX_DEPTH + 5), MAX_DEPTH + 2, "nested"),
     ],
 )
-def test_what_cannot_be_read_is_pointed_at(text: str, column: int, said: str) -> None:
+def test_an_error_names_its_column(text: str, column: int, said: str) -> None:
     with pytest.raises(ExpressionError, match="Column") as caught:
         parse_expression(text)
     assert caught.value.column == column

@@ -1,4 +1,4 @@
-"""Guards: what they decide, what they say, and that both agree."""
+"""Guards: decisions, explanations, and that both agree."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_an_ordering_between_values_that_have_none_is_false(value: Any, limit: A
     assert (term >= limit).holds(state) is (above or equal_too)
 
 
-def test_an_ordering_says_why_it_has_no_answer() -> None:
+def test_an_ordering_explains_why_it_has_no_answer() -> None:
     assert (key("app:x") > 2).explain(State()).problem == "app:x is missing"
     assert (key("app:x") > 2).explain(State({"app:x": "3"})).problem == 'app:x is "3", which has no order with 2'
     assert (key("app:x") > 2).explain(State({"app:x": 1})).problem == ""
@@ -232,7 +232,7 @@ def test_neither_a_failed_decision_nor_its_opposite_is_true(guard: Guard) -> Non
 
 
 @pytest.mark.parametrize(("guard", "value"), [(YES | BAD, True), (NO & BAD, False), (~(NO & BAD), True)])
-def test_a_decision_made_before_the_fault_stands(guard: Guard, value: bool) -> None:
+def test_a_decision_before_the_fault_is_kept(guard: Guard, value: bool) -> None:
     tree = guard.explain(State())
     assert (tree.value, tree.failed) == (value, False)
     assert guard.holds(State()) is value

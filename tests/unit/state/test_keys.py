@@ -1,4 +1,4 @@
-"""Typed keys: what may be written, what is read."""
+"""Typed keys: writing and reading values of their type."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_missing_key_gives_its_default() -> None:
         _ = state[COUNT]
 
 
-def test_a_default_cannot_be_changed_by_who_reads_it() -> None:
+def test_a_default_cannot_be_changed_by_its_reader() -> None:
     names = StateKey("app:names", list[str], default=[])
     found = State().get(names)
     assert found is not None
@@ -48,14 +48,14 @@ def test_a_default_cannot_be_changed_by_who_reads_it() -> None:
     assert State().get(names) == []
 
 
-def test_a_value_of_another_type_is_told_from_a_missing_one() -> None:
+def test_a_value_of_another_type_differs_from_a_missing_one() -> None:
     state = State({"app:count": "many"})
     assert state.get(COUNT) == 2
     with pytest.raises(StateError, match="app:count cannot be 'many'"):
         state.try_get(COUNT)
 
 
-def test_a_write_that_does_not_fit_names_key_value_and_what_was_expected() -> None:
+def test_a_write_that_does_not_fit_names_key_value_and_expected_type() -> None:
     state = State()
     with pytest.raises(StateError, match=r"app:order cannot be .*dish: Field required"):
         state.set(ORDER, {"day": "2030-01-02"})
@@ -81,7 +81,7 @@ def test_a_type_may_bring_its_own_way_into_json() -> None:
 
 
 @pytest.mark.parametrize(("kind", "value"), [(float, float("inf")), (Any, object())])
-def test_what_a_type_allows_and_json_does_not_is_refused(kind: Any, value: Any) -> None:
+def test_a_value_of_the_type_that_json_does_not_allow_is_refused(kind: Any, value: Any) -> None:
     state = State()
     with pytest.raises(StateError, match="app:x"):
         state.set(StateKey("app:x", kind), value)

@@ -1,4 +1,4 @@
-"""The state store against a plain dict, whatever is done to it and in whatever order."""
+"""The state store equals a plain dict after any sequence of operations."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from gemini_live_runtime.state.values import MISSING
 
 
 def readable(model: dict[str, Any]) -> dict[str, Any]:
-    """What can be read from a model: its values, and `derived:` ones under their bare names."""
+    """Return the readable values of a model, `derived:` ones under both names."""
     bare = {name.removeprefix("derived:"): value for name, value in model.items() if name.startswith("derived:")}
     return {**bare, **model}
 
 
 class StateMachine(RuleBasedStateMachine):
-    """`layers[0]` is the store, the others are open transactions; `models` are the dicts they have to equal."""
+    """Random operations on a store and its open transactions.
+
+    `layers[0]` is the store, the others are transactions; `models` are the dicts that they have to equal.
+    """
 
     @initialize()
     def begin(self) -> None:

@@ -21,7 +21,7 @@ def _switch_often() -> Iterator[None]:
 
 
 def together(*jobs: Callable[[], None]) -> None:
-    """Run every job in a thread of its own, all starting at the same moment, and raise what one raised."""
+    """Run all jobs at once, each in its own thread, and raise the first error."""
     barrier = threading.Barrier(len(jobs))
     errors: list[BaseException] = []
 

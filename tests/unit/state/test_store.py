@@ -67,7 +67,7 @@ def test_a_key_that_cannot_be_one_is_refused(name: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [object(), {1: "x"}, [{"x": {1}}], float("nan"), float("inf"), b"x", [float("nan")]])
-def test_what_json_cannot_hold_is_refused_with_the_key(value: Any) -> None:
+def test_a_value_that_json_cannot_hold_is_refused_with_the_key(value: Any) -> None:
     state = State()
     with pytest.raises(StateError, match="app:x"):
         state.set("app:x", value)
@@ -112,7 +112,7 @@ def test_values_are_kept_as_json(given: Any, kept: Any) -> None:
     assert type(state.get_raw("app:x")) is type(kept)
 
 
-def test_neither_what_went_in_nor_what_came_out_changes_the_state() -> None:
+def test_changing_a_written_or_read_value_does_not_change_the_state() -> None:
     state = State()
     given = {"list": [1]}
     state.set("app:x", given)
@@ -175,7 +175,7 @@ def test_modify_starts_from_the_default_or_from_the_own_value() -> None:
     assert state["n"] == 6
 
 
-def test_what_modify_is_given_is_a_copy() -> None:
+def test_modify_passes_a_copy() -> None:
     state = State({"app:list": [1]})
     with pytest.raises(ZeroDivisionError):
         state.modify("app:list", [], lambda old: (old.append(2), 1 / 0))
@@ -183,7 +183,7 @@ def test_what_modify_is_given_is_a_copy() -> None:
     assert state.modify("app:list", [], lambda old: [*old, 2]) == [1, 2]
 
 
-def test_diff_tells_what_changed_was_added_and_was_removed() -> None:
+def test_diff_lists_changed_added_and_removed_keys() -> None:
     state = State({"x": 1, "z": 3, "same": 4})
     before = state.snapshot()
     state.set("x", 2)
@@ -237,7 +237,7 @@ def test_mutations_taken_by_the_announcement_itself_are_not_lost() -> None:
     assert [mutation.new for mutation in taken] == [0, 1, 2, 3, 4]
 
 
-async def test_the_writer_follows_the_tasks_it_starts_and_no_others() -> None:
+async def test_tasks_inherit_the_writer() -> None:
     state = State()
 
     async def write(name: str) -> None:
@@ -267,7 +267,7 @@ def test_evidence_is_of_the_value_that_is_read() -> None:
     assert state.evidence("app:never") is None
 
 
-def test_evidence_in_an_overlay_is_of_what_the_overlay_shows() -> None:
+def test_evidence_in_an_overlay_is_of_the_visible_value() -> None:
     state = State()
     with writing_as(Origin("operator")):
         state.set("risk", 1)
@@ -345,7 +345,7 @@ def test_a_derived_change_that_shows_through_a_bare_name_is_listed_under_both() 
     assert changes.take() == {"derived:risk": (2, 3), "risk": (2, 4)}
 
 
-def test_a_transaction_is_seen_only_when_it_ends() -> None:
+def test_a_transaction_is_visible_only_when_it_ends() -> None:
     state = State({"a": 1, "b": 2})
     changes = state.track()
     with state.transaction() as tx:
@@ -384,7 +384,7 @@ def test_writes_of_a_transaction_keep_their_own_writers() -> None:
     assert {str(m.key): str(m.origin) for m in mutations()} == {"a": "tool pay", "b": "extractor facts"}
 
 
-def test_an_overlay_shows_what_its_base_does_to_other_keys() -> None:
+def test_an_overlay_shows_changes_of_its_base_to_other_keys() -> None:
     state = State({"a": 1})
     fork = state.fork()
     fork.set("b", 2)
@@ -408,7 +408,7 @@ def test_live_values_are_read_through_every_layer_and_make_no_mutations() -> Non
     assert state.snapshot() == {}
 
 
-def test_what_a_fork_provides_stays_in_the_fork() -> None:
+def test_live_keys_of_a_fork_stay_in_the_fork() -> None:
     state = State()
     fork = state.fork()
     fork.provide("session:x", lambda: 1)

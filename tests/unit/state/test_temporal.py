@@ -1,4 +1,4 @@
-"""Temporal patterns: each driven by what it counts, to the moment, and acted upon once."""
+"""Temporal patterns: when each detector fires, cooldowns, faults."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ INTERRUPTED = TemporalEvent("event", type="interrupted")
 
 
 def nothing() -> None:
-    """An action."""
+    """Do nothing, as an action."""
 
 
 def tool(name: str, ok: bool) -> TemporalEvent:
-    """A call that ended."""
+    """Return the event of a call that ended."""
     return TemporalEvent("tool", name=name, ok=ok)
 
 
@@ -97,7 +97,7 @@ def test_a_sustained_pattern_is_acted_upon_once_until_the_guard_was_false() -> N
     assert one.at(107)
 
 
-def test_a_pattern_that_outlasts_the_cooldown_is_acted_upon_when_it_ends() -> None:
+def test_a_pattern_that_outlasts_the_cooldown_fires_when_it_ends() -> None:
     one = One(SustainedDetector(ANGRY, 5), cooldown_s=20)
     one.at(0, STATE, angry=True)
     assert one.at(5)
@@ -139,7 +139,7 @@ def test_events_older_than_the_window_do_not_count() -> None:
     assert one.at(11, INTERRUPTED)
 
 
-def test_a_rate_is_counted_anew_after_it_was_acted_upon() -> None:
+def test_a_rate_is_counted_anew_after_firing() -> None:
     one = One(RateDetector("interrupted", 2, 10))
     assert [one.at(now, INTERRUPTED) for now in range(6)] == [False, True, False, True, False, True]
 
@@ -240,7 +240,7 @@ def test_a_detector_of_ones_own_needs_two_methods() -> None:
     assert one.registry.deadline(0) is None
 
 
-def test_two_sessions_of_one_agent_do_not_share_what_they_saw() -> None:
+def test_two_sessions_of_one_agent_do_not_share_detectors() -> None:
     for detector, event in ((EveryThird(), TURN), (TurnCountDetector(True, 3), TURN), (RateDetector("x", 3, 9), TURN)):
         pattern = TemporalPattern("p", detector, nothing)
         first, second = TemporalRegistry([pattern]), TemporalRegistry([pattern])

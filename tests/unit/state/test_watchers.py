@@ -1,4 +1,4 @@
-"""Watchers: which changes fire them, what is told of those that do not."""
+"""Watchers: changes that fire them, and near misses."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from gemini_live_runtime.state.watchers import Change, Watcher, WatcherRegistry,
 
 
 def nothing() -> None:
-    """An action."""
+    """Do nothing, as an action."""
 
 
 def change(predicate: WatchPredicate, old: Any, new: Any, name: str = "app:x") -> WatchResult:
-    """What one watcher makes of one change."""
+    """Evaluate one watcher on one change."""
     state = State() if old is MISSING else State({name: old})
     registry = WatcherRegistry([Watcher(predicate, nothing, name="w")])
     registry.prime(state)
@@ -117,7 +117,7 @@ def test_a_predicate_fires_on_its_change_only(predicate: WatchPredicate, old: An
         (WatchPredicate.custom("app:x", lambda old, new: False, "is odd"), 1, 2, "is odd said no"),
     ],
 )
-def test_a_near_miss_says_what_was_missing(predicate: WatchPredicate, old: Any, new: Any, missing: str) -> None:
+def test_a_near_miss_names_the_missing_part(predicate: WatchPredicate, old: Any, new: Any, missing: str) -> None:
     (miss,) = change(predicate, old, new).near_misses
     assert miss.missing == missing
 
@@ -135,7 +135,7 @@ def test_a_near_miss_says_what_was_missing(predicate: WatchPredicate, old: Any, 
         (WatchPredicate.custom(X, lambda old, new: True, "grew"), "app:x: grew"),
     ],
 )
-def test_predicates_say_what_they_wait_for(predicate: WatchPredicate, text: str) -> None:
+def test_predicates_describe_themselves(predicate: WatchPredicate, text: str) -> None:
     assert predicate.text == text
     assert predicate.keys == {"app:x"}
 
@@ -185,7 +185,7 @@ def test_a_guard_over_several_changed_keys_is_decided_once() -> None:
     assert firing.change == Change("app:b", 1, 2)
 
 
-def test_what_held_when_it_was_primed_does_not_become_true() -> None:
+def test_a_guard_that_held_when_primed_does_not_become_true() -> None:
     state = State({"app:x": 5, "app:y": 1})
     registry = WatcherRegistry([Watcher(((X > 3) & (key("app:y") > 0)).became_true(), nothing)])
     registry.prime(state)
@@ -270,7 +270,7 @@ def test_a_predicate_that_raises_is_a_fault_and_the_others_go_on() -> None:
     assert [firing.name for firing in result.fired] == ["good"]
 
 
-def test_what_an_action_is_told_is_its_own_to_change() -> None:
+def test_an_action_may_change_its_argument() -> None:
     state = State({"app:x": [1]})
     registry = WatcherRegistry([Watcher(X.changed(), nothing)])
     changes = state.track()
@@ -280,7 +280,7 @@ def test_what_an_action_is_told_is_its_own_to_change() -> None:
     assert state["app:x"] == [1, 2]
 
 
-def test_watchers_without_a_name_are_called_by_what_they_wait_for() -> None:
+def test_watchers_without_a_name_are_named_by_their_predicate() -> None:
     registry = WatcherRegistry([Watcher(X.changed(), nothing) for _ in range(3)])
     assert [status.name for status in registry.status] == ["app:x changed", "app:x changed (2)", "app:x changed (3)"]
     assert all(status.defined_at.startswith("test_watchers.py:") for status in registry.status)
@@ -321,7 +321,7 @@ def test_an_action_that_cannot_be_called_is_refused(then: Any) -> None:
         Watcher(X.changed(), then)
 
 
-def test_a_guard_is_no_change_and_the_error_says_what_to_write() -> None:
+def test_a_guard_as_predicate_is_refused_with_a_remedy() -> None:
     with pytest.raises(AgentError, match="became_true"):
         Watcher(X > 3, nothing)  # type: ignore[arg-type]
     with pytest.raises(AgentError, match="became_true"):
