@@ -72,7 +72,7 @@ async def main() -> None:
             "emit, journaled": Hub("b2", LoopClock(), program="b", pid=1, journal=journal),
             "emit, journaled, one console": Hub("b3", LoopClock(), program="b", pid=1, journal=journal),
         }
-        outlet = hubs["emit, journaled, one console"].attach()
+        outbox = hubs["emit, journaled, one console"].attach()
         cases: dict[str, Callable[[], object]] = {"floor: json.dumps": lambda: json.dumps(plain)}
         cases["Event.to_line"] = event.to_line
         cases["decode an event"] = lambda: decode(line)
@@ -87,8 +87,8 @@ async def main() -> None:
             cases[title] = lambda hub=hub: hub.emit(delta, turn=1, gen=1)  # type: ignore[misc]
 
         def drained() -> None:
-            outlet._lines.clear()
-            outlet._bytes = 0
+            outbox._lines.clear()
+            outbox._bytes = 0
 
         cases["(drain)"] = drained
         found = interleaved(cases)

@@ -251,7 +251,7 @@ def test_engine_and_embedded_server_hold_no_key_that_other_processes_can_read(
         # Another process: there is nothing to wait on but its signs of life.
         while not ready():
             assert time.monotonic() < deadline
-            assert engine.process.poll() is None, engine.last_words()
+            assert engine.process.poll() is None, engine.startup_output()
             time.sleep(0.01)
         arguments = Path(f"/proc/{pid}/cmdline").read_text()
         family = [pid, *_children(pid)]
@@ -270,8 +270,8 @@ def test_the_last_words_of_an_engine_that_could_not_start_hold_no_key(
     engine = start_engine(EngineSpec(session_id="s1"), program=program)
     engines.append(engine)
     engine.process.wait()
-    assert "failed with" in engine.last_words()
-    assert leaks(paths.data_dir(), engine.last_words()) == []
+    assert "failed with" in engine.startup_output()
+    assert leaks(paths.data_dir(), engine.startup_output()) == []
 
 
 def test_a_key_file_is_used_only_when_nobody_else_can_read_it(tmp_path: Path, nobodys_home: Path) -> None:

@@ -1,1 +1,1 @@
-"""The engine process: door, life cycle, registry, command handling."""
+"""The engine process: life cycle, console server and links, registry."""

@@ -1,11 +1,10 @@
-"""Putting a session together from its spec: agent, sound, backend, limits."""
+"""Build a session from its spec: agent, sound, backend, limits."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime import __version__
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.loader import BUNDLED, load_agent
 from gemini_live_runtime.agents.source import AgentSource
@@ -13,6 +12,7 @@ from gemini_live_runtime.audio.factory import AudioSpec, make_audio
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.engine.backends import Backend, Remote, backend_of
+from gemini_live_runtime.engine.host import PROGRAM
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
@@ -32,13 +32,11 @@ if TYPE_CHECKING:
     from gemini_live_runtime.local.default_parts import DefaultParts
     from gemini_live_runtime.local.script_types import Script
 
-PROGRAM = f"gemini-live-tui {__version__}"
-
 
 def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession:
-    """The session that `spec` asks for, not running yet.
+    """Return the session of `spec`, not running yet.
 
-    Reads the credentials and takes them out of the environment before any of the person's own code is imported. Raises
+    Reads the credentials and removes them from the environment before any code of the agent is imported. Raises
     `GeminiLiveError` for an agent, a file, a limit or a credential that cannot be used.
     """
     limits = Limits(spec.max_cost, spec.max_minutes)
@@ -49,7 +47,7 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
         scrub_environment()
     if spec.agent in BUNDLED:
         if spec.reload:
-            raise UsageError("A bundled agent has no file to read again", remedy="Leave out --reload", field="reload")
+            raise UsageError("A bundled agent has no file to reload", remedy="Leave out --reload", field="reload")
         return session_of(load_agent(spec.agent), spec, sink, clock, backend=backend, limits=limits)
     source = AgentSource(spec.agent, watched=spec.reload)
     return session_of(source.load(), spec, sink, clock, backend=backend, limits=limits, source=source)
@@ -65,7 +63,10 @@ def session_of(
     limits: Limits,
     source: AgentSource | None = None,
 ) -> LiveSession:
-    """A session of `plan`, not running yet; the backend's credentials have been read. `source` can be read again."""
+    """Return a session of `plan`, not running yet.
+
+    `backend` is prepared: its credentials have been read. `source` is the agent's file, for hot reload.
+    """
     definition = plan.definition
     parts = _local_parts(spec)
     model = spec.model or (definition.model if parts is None else _local_model(plan, parts))
@@ -117,7 +118,8 @@ def session_of(
             )
             return await connect(endpoint, setup, observer=recorder, transport_factory=factory)
 
-        # Who speaks through a file hears from the model that nobody listens; there is no one to type instead.
+        # With devices the user can type instead, so warn of a server without speech recognition. A microphone file has
+        # no such user.
         deaf = backend.deaf if spec.audio == "devices" else ""
         return Opening(url=redacted_url(endpoint.url), connect=connected, deaf=deaf)
 
@@ -144,7 +146,7 @@ def session_of(
 
 
 def _local_parts(spec: EngineSpec) -> DefaultParts | None:
-    """What the embedded server answers from; None for a server somewhere else."""
+    """Return the embedded server's parts; None for another backend."""
     if spec.backend != "local":
         return None
     from gemini_live_runtime.local.default_parts import DefaultParts
@@ -159,21 +161,21 @@ def _local_model(plan: SessionPlan, parts: DefaultParts) -> str:
         return plan.definition.local_model
     from gemini_live_runtime.local.script import bundled_names
 
-    # Without a dialogue of its own an agent has the concierge's, which calls any tool by the words of its name.
+    # An agent without a dialogue of its own gets the concierge's, which calls any tool by the words of its name.
     return f"local-{plan.name if plan.name in bundled_names() else 'concierge'}"
 
 
 def _script(model: str, parts: DefaultParts) -> Script:
-    """The dialogue that the embedded server speaks with `model`."""
+    """Return the dialogue that the embedded server has for `model`."""
     try:
         return parts.script(model)
     except KeyError:
-        # The server refuses such a model in its own words; nothing will be said in any dialogue.
+        # The server will refuse this model when connecting: any dialogue does until then.
         return parts.script("")
 
 
 def _text_model(plan: SessionPlan, script: Script | None, backend: Backend) -> TextModel | None:
-    """What extractors ask when their author named nothing: a model of the session's own backend."""
+    """Return the backend's text model, for extractors that name none."""
     if not plan.definition.extractors:
         return None
     if isinstance(backend, Remote):
@@ -185,9 +187,9 @@ def _text_model(plan: SessionPlan, script: Script | None, backend: Backend) -> T
 
 
 def _local_phrases(plan: SessionPlan, script: Script, parts: DefaultParts) -> tuple[str, ...]:
-    """What the embedded server understands of an agent that names no phrases.
+    """Return phrases for an agent without any that the embedded server understands.
 
-    The examples of its dialogue, or, where that is not one made for it, its tools' names, as words.
+    They are the examples of its dialogue, or, when that is another agent's, the names of its tools as words.
     """
     own_names = (plan.name, plan.definition.local_model.removeprefix("local-"))
     if script is parts.own or script.name in own_names:

@@ -1,4 +1,4 @@
-"""Backends: where a session's server is, and with which credential it is reached."""
+"""Find a session's server and the credential for it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from gemini_live_runtime.local.server import LocalServer
 
 TEXT_MODEL = "gemini-flash-latest"
-"""The text model that extractors ask when an agent names none: Google's alias for the newest fast one."""
+"""Text model of extractors by default: Google's alias for the newest fast one."""
 
 
 class Remote:
-    """A server somewhere else: Google's, or one named by its URL."""
+    """Backend over the network: Google's, or a server named by its URL."""
 
     deaf = ""
 
@@ -49,28 +49,31 @@ class Remote:
         self._endpoint, self.warnings = self._find()
 
     async def open(self) -> tuple[Endpoint, TransportFactory]:
-        """The endpoint and what opens it."""
+        """Return the endpoint and the factory of its transport."""
         assert self._endpoint is not None
-        # Vertex tokens come over the network.
+        # In a thread: a Vertex token is fetched over the network.
         return await asyncio.to_thread(self._endpoint), open_websocket
 
     def text_model(self) -> TextModel | None:
-        """Google's text model behind the same credential; None for a server that is not Google's."""
-        return _TextModelThere(self) if self.name in ("gemini", "vertex") else None
+        """Return Google's text model with the same credential; None for another server."""
+        return _RemoteTextModel(self) if self.name in ("gemini", "vertex") else None
 
     async def close(self) -> None:
-        """Nothing of ours runs there."""
+        """No-op: the server is not ours."""
 
 
-class _TextModelThere:
-    """A text model at the backend's host, made when it is first asked: Vertex tokens come over the network."""
+class _RemoteTextModel:
+    """Text model at the backend's host.
+
+    Created with the first request, since a Vertex token is fetched over the network.
+    """
 
     def __init__(self, backend: Remote) -> None:
         self._backend = backend
         self._model: TextModel | None = None
 
     async def generate(self, request: TextRequest, /) -> str:
-        """The reply; raises `GeminiLiveError`."""
+        """Return the reply; raises `GeminiLiveError`."""
         if self._model is None:
             from gemini_live_runtime.conversation.gemini_text import GeminiTextModel
 
@@ -80,7 +83,7 @@ class _TextModelThere:
 
 
 class Local:
-    """The embedded server: a child process, or in this one on the session's own (virtual) clock."""
+    """Embedded server, as a child process or in this one on the session's own clock."""
 
     def __init__(self, script: str, in_process: bool) -> None:
         self.name = "local"
@@ -99,12 +102,12 @@ class Local:
             load_script(Path(self._script))
 
     async def open(self) -> tuple[Endpoint, TransportFactory]:
-        """Start the server."""
+        """Start the server; return its endpoint and the factory of its transport."""
         if not self._in_process:
             self._process = await LocalServerProcess.start(self._script)
             self.deaf = self._process.deaf
             return local_endpoint(self._process.url), open_websocket
-        # The server's parts are heavy and usually live in their own process.
+        # Imported here: the server's parts are heavy and usually loaded in their own process.
         from gemini_live_runtime.local.server import LocalServer, ServerOptions
 
         server = self._server = LocalServer(ServerOptions(script=Path(self._script) if self._script else None))
@@ -126,7 +129,7 @@ Backend = Remote | Local
 
 
 def backend_of(spec: EngineSpec) -> Backend:
-    """The backend that `spec` names; raises `UsageError` for options that it does not have."""
+    """Return the backend that `spec` names; raises `UsageError` for other's options."""
     if spec.backend == "local":
         if spec.api_version:
             raise UsageError("The embedded server has no API versions", remedy="Leave out --api-version")
@@ -174,7 +177,7 @@ def _vertex(spec: EngineSpec) -> _Found:
 def _url(spec: EngineSpec) -> _Found:
     credential: Credential | None = None
     warnings: tuple[str, ...] = ()
-    # A server of one's own usually wants no key; one named in trusted_hosts gets it.
+    # A user's own server usually needs no key; one named in trusted_hosts gets it.
     if may_send_credential(spec.backend, spec.trusted_hosts):
         found = find_api_key(os.environ, source=spec.api_key_source, key_file=_key_file(spec))
         credential, warnings = found.credential, found.warnings

@@ -1,4 +1,4 @@
-"""Running an agent inside one's own program: no process, no console, the caller's event loop."""
+"""Run an agent inside a program: in the caller's event loop, without a console."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 _NOT_HERE = frozenset(("agent", "linger_s"))
-"""What of a spec has no meaning here: the agent is given, and the program itself is what the session lives with."""
+"""Fields of a spec without a meaning here: the agent is an argument, and no console comes or goes."""
 
 
 class Connecting:
-    """One session in the making: what `connect` gives, for one `async with` block."""
+    """Context manager of one session, returned by `connect`, for one `async with`."""
 
     def __init__(self, plan: SessionPlan, options: dict[str, Any]) -> None:
         self._context = _running(plan, _spec(plan, options))
@@ -42,7 +42,9 @@ class Connecting:
 
     async def __aenter__(self) -> LiveHandle:
         if self._used:
-            raise EngineError("This session was begun before", remedy="Call connect once for each `async with` block")
+            raise EngineError(
+                "This session was already started", remedy="Call connect once for each `async with` block"
+            )
         self._used = True
         return await self._context.__aenter__()
 
@@ -53,13 +55,13 @@ class Connecting:
 
 
 def connect(plan: SessionPlan, **options: Any) -> Connecting:
-    """`async with connect(plan) as session:` runs a session of `plan` for the length of the block.
+    """Run a session of `plan` during an `async with` block.
 
     `options` are those of `EngineSpec`, with other defaults: `backend="gemini"`, `audio="none"`, `mode="text"`,
     `record="off"`. With `audio="program"` and `mode="voice"` the program brings the microphone's audio
     (`LiveHandle.send_audio`) and plays the model's (`on_audio`). The block begins once the connection is made or
-    refused. Raises `GeminiLiveError` for options that cannot be used, and on entering for what cannot be started; what
-    goes wrong later is an event.
+    refused. Raises `GeminiLiveError` for unusable options, and on entering when the session cannot be started; later
+    failures are events.
     """
     return Connecting(plan, options)
 
@@ -124,7 +126,7 @@ async def _running(plan: SessionPlan, spec: EngineSpec) -> AsyncIterator[LiveHan
         try:
             await engine.hang_up("the program is done")
         except asyncio.CancelledError:
-            # Cancelled once more while it ends: it must not go on by itself.
+            # Cancelled again while it ends: cancel the session, too, which would otherwise outlive the block.
             engine.host.stop_at_once("the program was cancelled")
             raise
         await ended

@@ -1,6 +1,14 @@
-"""The host: one session's life from its making to its last word, with whoever is watching.
+"""Host one session: create it, run it, carry out commands, end it.
 
-It knows nothing of processes; `process` wraps it in one, `in_process` runs it inside the caller's event loop.
+The host knows nothing of processes; `process` wraps it in one, `in_process` runs it inside the caller's event loop.
+
+Order of a life: the hub and the journal exist before the session, so that a session that cannot be created still ends
+with events that say why. `session.started` is always the first event and `session.ended` the last, whichever way it
+ends: by itself, by a hang-up, by a crash, or cancelled. After `session.ended` the journal is flushed, since a failing
+disk may still be reported; then consoles get their goodbye, and only then the journal is closed.
+
+Commands wait in a bounded queue and are carried out one after the other, in the order of their arrival. A hang-up does
+not wait in that queue: it must also end a session whose current command never returns.
 """
 
 from __future__ import annotations
@@ -29,26 +37,26 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.ports.sink import RunnableSession
 
 SessionFactory = Callable[[EngineSpec, Hub, Clock], "RunnableSession"]
-"""Makes the session of a spec. What it raises ends the engine with a notice, a `GeminiLiveError` in its own words."""
+"""Function that creates the session of a spec. An exception ends the engine with a notice."""
 
 MAX_COMMANDS = 1000
-"""Commands that may wait; more are refused."""
+"""Commands that may wait; further ones are refused."""
 
 HANG_UP_S = 10.0
-"""Seconds a session has to end once it was asked to; then it is cancelled."""
+"""Seconds for a session to end after a hang-up, before it is cancelled."""
 
 UNWATCHED_S = 10.0
-"""Seconds without a console after which a held agent goes on; one that only lost its terminal is back sooner."""
+"""Seconds without a console after which a held agent continues; a console that lost its terminal is back sooner."""
 
 FIRST_CONSOLE_S = 5.0
-"""Seconds a session that ended waits for its first console, so that the reason can be read."""
+"""Seconds that an ended session waits for its first console, which shows the reason."""
 
 
 PROGRAM = f"{paths.APP} {__version__}"
 
 
 class Host:
-    """Runs one session: `start`, then `run` to the end. `submit` takes the lines of consoles."""
+    """Host of one session: `run` it to the end, then `close`."""
 
     def __init__(self, spec: EngineSpec, factory: SessionFactory, *, clock: Clock | None = None) -> None:
         self.spec = spec
@@ -90,20 +98,23 @@ class Host:
             )
             self.hub.journal, self.hub.folder = journal, str(journal.folder.absolute())
         except GeminiLiveError as error:
-            # The session must not say that it is recorded.
+            # The session's events say what is recorded, which must be true.
             self.spec = replace(spec, record="off")
             self.hub.tell(_notice("not-recorded", error))
 
     # -- commands ---------------------------------------------------------------------------------------------------
 
     def submit(self, line: bytes) -> bool:
-        """Take one line from a console: whether it was a command. Refusals become events."""
+        """Queue one line from a console; return True when it was a command.
+
+        Refusals become events.
+        """
         from gemini_live_runtime import vocabulary
 
         try:
             command = vocabulary.command_from_line(line)
         except ProtocolError as error:
-            self._refuse(*_salvage(line), str(error))
+            self._refuse(*_id_and_name(line), str(error))
             return False
         if self._over:
             self._refuse(command.id, command.order.command, "The session is over.")
@@ -133,7 +144,7 @@ class Host:
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def hang_up(self, reason: str) -> None:
-        """Ask the session to end in an orderly way; it is cancelled when it has not after `HANG_UP_S`."""
+        """Ask the session to end in an orderly way; cancel it after `HANG_UP_S`."""
         if self._hang_up_reason:
             return
         self._hang_up_reason = reason or "hung up"
@@ -158,9 +169,9 @@ class Host:
             self._unwatched = None
         if count:
             self._seen_console.set()
-            self._tell_watched(True)
+            self._set_watched(True)
         elif self._seen_console.is_set() and not self._over:
-            self._unwatched = self._loop.call_later(UNWATCHED_S, self._tell_watched, False)
+            self._unwatched = self._loop.call_later(UNWATCHED_S, self._set_watched, False)
         if self._linger is not None:
             self._linger.cancel()
             self._linger = None
@@ -169,16 +180,16 @@ class Host:
             reason = f"no console for {linger / 60:.0f} min" if linger >= 60 else f"no console for {linger:.0f} s"
             self._linger = self._loop.call_later(linger, self.hang_up, reason)
 
-    def _tell_watched(self, somebody: bool) -> None:
+    def _set_watched(self, watched: bool) -> None:
         if self._session is not None and not self._over:
-            self._session.watched(somebody)
+            self._session.watched(watched)
 
-    # -- the life ---------------------------------------------------------------------------------------------------
+    # -- life cycle -------------------------------------------------------------------------------------------------
 
     async def run(self, *, watched: bool = True, started: Callable[[], None] | None = None) -> int:
-        """Make the session, live through it, say goodbye; the exit code. `watched`: end when no console is left.
+        """Create the session, run it to its end and return its exit code.
 
-        `started` is called once the session has been made.
+        With `watched` it ends `linger_s` after the last console detached. `started` is called once the session exists.
         """
         if watched:
             self._consoles_changed(self.hub.consoles)
@@ -193,7 +204,7 @@ class Host:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._seen_console.wait(), FIRST_CONSOLE_S)
         if self.hub.journal is not None:
-            # What the disk refuses at the very end can still be said.
+            # A disk that fails at the very end is reported while consoles are still attached.
             await asyncio.to_thread(self.hub.journal.flush)
         self.hub.bye(self.hub.view.ended or "ended", code)
         return code
@@ -213,9 +224,9 @@ class Host:
             started()
         self.hub.sample_source = session.sample
         self._task = self._loop.create_task(session.run())
-        hands = self._loop.create_task(self._carry_out(session))
+        commands = self._loop.create_task(self._carry_out(session))
         if self._hang_up_reason:
-            # Asked while it was being made: it must first have begun.
+            # The hang-up came while the session was created: its task must take a first step before.
             self._loop.call_soon(self._ask_to_end, session)
         if self._stopped_at_once:
             self._task.cancel()
@@ -228,8 +239,8 @@ class Host:
         except Exception as error:
             return self._failed("The session broke down", error)
         finally:
-            hands.cancel()
-            await asyncio.gather(hands, return_exceptions=True)
+            commands.cancel()
+            await asyncio.gather(commands, return_exceptions=True)
             for command in self._commands:
                 self._refuse(command.id, command.order.command, "The session ended first.")
         return self._ended("The session ended", code)
@@ -273,8 +284,8 @@ def _notice(code: str, error: GeminiLiveError) -> ev.Notice:
     )
 
 
-def _salvage(line: bytes) -> tuple[str, str]:
-    """The id and name of a malformed command, as far as it has any."""
+def _id_and_name(line: bytes) -> tuple[str, str]:
+    """Return the id and name of a malformed command, "" for one that is missing."""
     from gemini_live_runtime import vocabulary
 
     try:
@@ -285,7 +296,7 @@ def _salvage(line: bytes) -> tuple[str, str]:
 
 
 class InProcessEngine:
-    """A session in the caller's own event loop: `link` watches it, `wait` returns its exit code."""
+    """Session in the caller's event loop; `link` is its first console's link."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -299,15 +310,15 @@ class InProcessEngine:
             await self.host.close()
 
     def attach(self) -> QueueLink:
-        """A further console's link."""
+        """Return a link for a further console."""
         return QueueLink(self.host.hub, self.host.submit, engine=self)
 
     async def wait(self) -> int:
-        """The exit code, once the session has ended and its journal is closed."""
+        """Wait until the session ended and its journal is closed; return the exit code."""
         return await asyncio.shield(self._task)
 
     async def hang_up(self, reason: str) -> int:
-        """End the session in an orderly way; the exit code."""
+        """End the session in an orderly way; return its exit code."""
         self.host.hang_up(reason)
         return await self.wait()
 

@@ -1,4 +1,13 @@
-"""The hub: stamps what a session emits, folds it, journals it and hands it to every attached console."""
+"""Stamp a session's events, fold and journal them, and send them to consoles.
+
+All of it happens in `emit`, on the event loop and without an await in between: the journal, the view and every console
+see the same events in the same order, and a console that attaches gets a snapshot of the view to which the next event
+on its link belongs. Nothing in it blocks: the journal has its own thread, and each console an outbox from which its
+connection sends. An outbox that exceeds its bound ends that console's link and no other.
+
+Threads reach the hub through `report` alone, which passes the payload to the event loop. Payloads of the engine itself
+that come before `session.started` wait for it.
+"""
 
 from __future__ import annotations
 
@@ -22,53 +31,59 @@ from gemini_live_runtime.text import redactor
 
 MAX_OUTBOX_LINES = 20_000
 MAX_OUTBOX_BYTES = 48 * 1024 * 1024
-"""What may wait for one console; one that falls further behind is let go and may attach again."""
+"""Bounds of one console's outbox; beyond them its link ends, and it may attach again."""
 
 _BATCH = 256
+"""Lines sent to a console at a time."""
+
 _MAX_EARLY = 10_000
+"""Payloads of the engine that may wait for the session's first event."""
 
 SAMPLE_S = 0.05
 """Seconds between samples while a console is attached (20 Hz)."""
 
 METERS_S = 1.0
-"""Seconds between `meters` events, and between readings of the loop's lag and the event rate."""
+"""Seconds between `meters` events, and between measurements of the loop's lag and the event rate."""
 
 
-class Outlet:
-    """One console's bounded outbox of encoded lines. Events are never dropped, of samples the last one wins."""
+class Outbox:
+    """Bounded queue of encoded lines for one console.
+
+    Events are never dropped; a sample replaces one that still waits.
+    """
 
     __slots__ = ("_bytes", "_lines", "_sample", "_wake", "ended")
 
     def __init__(self) -> None:
         self.ended = asyncio.Event()
-        """Set when the last line was queued."""
+        """Event that is set when the last line is queued."""
         self._lines: deque[str] = deque()
         self._bytes = 0
         self._sample: str | None = None
         self._wake = asyncio.Event()
 
     def push(self, line: str) -> None:
-        """Queue a line, or end the link when too much waits."""
+        """Queue a line, or end the link when the queue is full."""
         if self.ended.is_set():
             return
         if len(self._lines) >= MAX_OUTBOX_LINES or self._bytes + len(line) > MAX_OUTBOX_BYTES:
             behind = len(self._lines)
             self._lines.clear()
             self._bytes = 0
-            self.end(encode(Closed(f"The console fell {behind:,} messages behind and was let go; attach again")))
+            self.end(encode(Closed(f"The console fell {behind:,} messages behind and was detached; attach again")))
             return
         self._lines.append(line)
         self._bytes += len(line)
         self._wake.set()
 
     def push_sample(self, line: str) -> None:
-        """Offer a sample; it replaces one that still waits."""
+        """Queue a sample in place of one that still waits."""
         if not self.ended.is_set():
             self._sample = line
             self._wake.set()
 
     def end(self, last: str) -> None:
-        """Queue the last line; nothing is accepted after it."""
+        """Queue the last line; later lines are ignored."""
         if not self.ended.is_set():
             self.ended.set()
             self._sample = None
@@ -76,7 +91,10 @@ class Outlet:
             self._wake.set()
 
     async def take(self) -> list[str]:
-        """Some of the waiting lines in order, at least one; none once everything is delivered and the outlet ended."""
+        """Wait for lines and return some of them in order.
+
+        Return no line once the outbox has ended and all lines were taken.
+        """
         while not self._lines and self._sample is None:
             if self.ended.is_set():
                 return []
@@ -91,7 +109,10 @@ class Outlet:
 
 
 class Hub:
-    """An `EventSink` with consoles attached to it. Everything but `report` belongs to the event loop's thread."""
+    """Event sink of a session, to which consoles attach.
+
+    Only `report` may be called from other threads than the event loop's.
+    """
 
     def __init__(
         self,
@@ -106,15 +127,15 @@ class Hub:
         self.view = SessionView()
         self.journal = journal
         self.sample_source: Callable[[], MeterSample] | None = None
-        """Where samples come from while a console is attached; the host sets it once there is a session."""
+        """Function that returns the current sample; the host sets it once the session exists."""
         self.folder = ""
-        """Where the session is recorded; consoles that come later read there what was before."""
+        """Folder of the recording; consoles that attach later read earlier events there."""
         self._identity = (session_id, pid, program)
         self._clock = clock
         self._origin = clock.now()
         self.wall = clock.wall()
         """Seconds since the Unix epoch at t = 0: the `wall` of `session.started`."""
-        self._outlets: list[Outlet] = []
+        self._outboxes: list[Outbox] = []
         self._early: deque[ev.Payload] = deque(maxlen=_MAX_EARLY)
         self._on_consoles = on_consoles
         self._loop = asyncio.get_running_loop()
@@ -133,7 +154,10 @@ class Hub:
     # -- events -----------------------------------------------------------------------------------------------------
 
     def emit(self, payload: ev.Payload, *, turn: int, gen: int) -> ev.Event:
-        """Stamp, fold, journal and forward `payload`. Never raises: what cannot be written becomes a notice."""
+        """Stamp, fold, journal and send `payload`.
+
+        Never raises: a payload that cannot be encoded becomes a notice.
+        """
         view = self.view
         t = max(view.t, round(self._clock.now() - self._origin, 6))
         try:
@@ -148,8 +172,8 @@ class Hub:
         apply(view, event)
         if self.journal is not None:
             self.journal.append(line)
-        for outlet in self._outlets:
-            outlet.push(line)
+        for outbox in self._outboxes:
+            outbox.push(line)
         if self._early:
             early, self._early = self._early, deque(maxlen=_MAX_EARLY)
             for waiting in early:
@@ -157,9 +181,9 @@ class Hub:
         return event
 
     def tell(self, payload: ev.Payload) -> None:
-        """Emit something of the engine's own, in the current turn and generation.
+        """Emit a payload of the engine itself, in the current turn and generation.
 
-        What is told before the session's first event waits for it: a journal begins with `session.started`.
+        Before the session's first event it waits: a journal begins with `session.started`.
         """
         if not self.view.seq and not isinstance(payload, ev.SessionStarted):
             self._early.append(payload)
@@ -167,12 +191,12 @@ class Hub:
             self.emit(payload, turn=self.view.turn, gen=self.view.gen)
 
     def report(self, payload: ev.Payload) -> None:
-        """`tell` from another thread."""
-        with contextlib.suppress(RuntimeError):  # the loop has ended: there is nobody left to tell
+        """Call `tell` from another thread."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the session
             self._loop.call_soon_threadsafe(self.tell, payload)
 
     def audio(self, track: ev.Side, pcm: bytes) -> None:
-        """Record samples (s16le): `user` exactly what was sent (16 kHz), `model` all that was received (24 kHz)."""
+        """Record samples (s16le): `user` as sent (16 kHz), `model` as received (24 kHz)."""
         if self.journal is not None:
             self.journal.audio(track, pcm)
 
@@ -180,37 +204,40 @@ class Hub:
 
     @property
     def consoles(self) -> int:
-        """How many consoles are attached."""
-        return len(self._outlets)
+        """Number of attached consoles."""
+        return len(self._outboxes)
 
-    def attach(self) -> Outlet:
-        """A new outbox that begins with hello and the fold so far; events continue from there without a gap."""
-        outlet = Outlet()
-        outlet.push(encode(Hello(*self._identity, self.folder)))
-        outlet.push(encode(Snapshot(self.view)))
-        self._outlets.append(outlet)
+    def attach(self) -> Outbox:
+        """Return a new outbox that begins with a hello and a snapshot of the view.
+
+        Events continue from there without a gap.
+        """
+        outbox = Outbox()
+        outbox.push(encode(Hello(*self._identity, self.folder)))
+        outbox.push(encode(Snapshot(self.view)))
+        self._outboxes.append(outbox)
         self._shown = None
         self._changed_consoles()
-        return outlet
+        return outbox
 
-    def detach(self, outlet: Outlet) -> None:
-        """Forget an outbox; a second time is harmless."""
-        if outlet in self._outlets:
-            self._outlets.remove(outlet)
+    def detach(self, outbox: Outbox) -> None:
+        """Remove an outbox; idempotent."""
+        if outbox in self._outboxes:
+            self._outboxes.remove(outbox)
             self._changed_consoles()
 
     def bye(self, reason: str, exit_code: int) -> None:
-        """Say goodbye to every console and stop the meters."""
+        """End the links of all consoles and stop the meters."""
         if self._beat is not None:
             self._beat.cancel()
         self._over = True
         self.sample_source = None
-        for outlet in self._outlets:
-            outlet.end(encode(Bye(reason, exit_code)))
+        for outbox in self._outboxes:
+            outbox.end(encode(Bye(reason, exit_code)))
 
     def _changed_consoles(self) -> None:
         if self._on_consoles is not None:
-            self._on_consoles(len(self._outlets))
+            self._on_consoles(len(self._outboxes))
         self._schedule()
 
     # -- samples ----------------------------------------------------------------------------------------------------
@@ -220,7 +247,7 @@ class Hub:
             return
         if self._beat is not None:
             self._beat.cancel()
-        self._due = self._loop.time() + (SAMPLE_S if self._outlets else METERS_S)
+        self._due = self._loop.time() + (SAMPLE_S if self._outboxes else METERS_S)
         self._beat = self._loop.call_at(self._due, self._tick)
 
     def _tick(self) -> None:
@@ -235,7 +262,7 @@ class Hub:
             try:
                 self._measure(self.sample_source(), second_over)
             except Exception as error:
-                # A broken meter must not end the others, and is said once.
+                # Report a broken meter once, and measure no more: the timer must go on for the loop's lag.
                 self.sample_source = None
                 self.tell(
                     ev.Notice(level="error", code="meters-failed", text=f"The meters have stopped: {error!r:.200}.")
@@ -245,20 +272,20 @@ class Hub:
     def _measure(self, sample: MeterSample, second_over: bool) -> None:
         t = round(self._clock.now() - self._origin, 6)
         sample = replace(sample, t=t, loop_lag_ms=self._lag_ms, events_per_s=self._rate)
-        if self._outlets and _differ(sample, self._shown):
+        if self._outboxes and _differ(sample, self._shown):
             self._shown = sample
             line = encode(sample)
-            for outlet in self._outlets:
-                outlet.push_sample(line)
+            for outbox in self._outboxes:
+                outbox.push_sample(line)
         if second_over and _differ(sample, self._journaled):
             self._journaled = sample
             self.tell(ev.Meters(**{name: getattr(sample, name) for name in _names(ev.Meters)}))
 
 
 def _without_secrets(payload: ev.Payload) -> ev.Payload:
-    """`payload` redacted: what tools, people and servers say may hold a credential that nobody looked for there."""
+    """Return `payload` redacted: texts of tools and servers may hold credentials."""
     if isinstance(payload, ev.WireMessage):
-        return payload  # redacted whole where it was made
+        return payload  # the recorder redacts the whole frame
     changed = {}
     kind: Any = type(payload)
     for name in _names(kind):
@@ -277,14 +304,14 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 def _differ(sample: MeterSample, before: MeterSample | None) -> bool:
-    # The engine's own pulse is no news: a quiet session must stay quiet.
+    # Lag and event rate always differ a little: comparing them would make a quiet session send all the time.
     return before is None or sample != replace(
         before, t=sample.t, loop_lag_ms=sample.loop_lag_ms, events_per_s=sample.events_per_s
     )
 
 
 def _plain_values(payload: ev.Payload, error: Exception) -> ev.Payload:
-    """The payload with values that JSON lacks spelled out, else a notice saying what was lost."""
+    """Return the payload with `repr` of values that JSON lacks, else a notice."""
     from gemini_live_runtime import vocabulary
 
     probe = ev.Event(1, 0.0, 0, 0, payload)

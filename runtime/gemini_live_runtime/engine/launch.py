@@ -1,4 +1,10 @@
-"""Starting an engine process and getting in touch with it."""
+"""Start an engine process and connect to it.
+
+The engine is started first and found later: `start_engine` returns as soon as the process exists, so that the console
+can paint meanwhile, and `connect` polls the socket, since the engine cannot call back. The process is in a session of
+its own (no terminal's hang-up reaches it) and its output goes to a file until it captures its output itself; from that
+file comes the reason when it dies before it listens.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.registry import (
+    OUTPUT_FILE,
     SPEC_FILE,
-    WORDS_FILE,
     engine_folder,
     is_alive,
     list_engines,
@@ -27,35 +33,36 @@ if TYPE_CHECKING:
     from gemini_live_runtime.engine.socket_link import SocketLink
 
 CONNECT_S = 20.0
-"""Seconds an engine has to open its door."""
+"""Seconds for an engine to begin to listen."""
 
-_LAST_WORDS = 2000
+_OUTPUT_CHARS = 2000
 _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
 
 
 @dataclass(frozen=True, slots=True)
 class EngineProcess:
-    """A started engine, perhaps not ready yet; it outlives this object and this process."""
+    """Started engine, perhaps not ready yet; it outlives this object and this process."""
 
     session_id: str
     folder: Path
     process: subprocess.Popen[bytes]
 
-    def last_words(self) -> str:
-        """What the engine wrote to its standard error before it could make events of it, made harmless."""
+    def startup_output(self) -> str:
+        """Return the engine's output before it could send events, sanitised."""
         from gemini_live_runtime.text import redactor, sanitise
 
         try:
-            text = (self.folder / WORDS_FILE).read_text("utf-8", "replace")
+            text = (self.folder / OUTPUT_FILE).read_text("utf-8", "replace")
         except OSError:
             return ""
-        return redactor.text(sanitise(text)).strip()[-_LAST_WORDS:]
+        return redactor.text(sanitise(text)).strip()[-_OUTPUT_CHARS:]
 
 
 def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequence[str] = ()) -> EngineProcess:
-    """Start the engine of `spec` in a session of its own and return at once; raises `EngineError`.
+    """Start the engine of `spec` as a process and return at once.
 
-    `program` replaces `python -m gemini_live_runtime.engine`; the spec's file is its last argument.
+    `program` replaces `python -m gemini_live_runtime.engine`; the spec's file is its last argument. Raises
+    `EngineError` when it cannot be started, or an engine of that session runs already.
     """
     folder = engine_folder(spec.session_id, root)
     list_engines(root)
@@ -64,18 +71,18 @@ def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequenc
     try:
         paths.private_dir(folder)
         paths.write_private(folder / SPEC_FILE, spec.to_json())
-        words = paths.open_private(folder / WORDS_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        output = paths.open_private(folder / OUTPUT_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             process = subprocess.Popen(
                 [*(program or (sys.executable, "-m", "gemini_live_runtime.engine")), str(folder / SPEC_FILE)],
                 stdin=subprocess.DEVNULL,
-                stdout=words,
-                stderr=words,
+                stdout=output,
+                stderr=output,
                 env=_environment(),
                 **_detached(),
             )
         finally:
-            os.close(words)
+            os.close(output)
     except OSError as error:
         remove_folder(folder)
         raise EngineError(
@@ -90,11 +97,12 @@ def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequenc
 async def connect(
     session_id: str, *, timeout: float = CONNECT_S, engine: EngineProcess | None = None, root: Path | None = None
 ) -> SocketLink:
-    """A link to the engine of `session_id`, waiting for its door; `engine`: the process that was started for it.
+    """Return a link to the engine of `session_id`, once it listens.
 
-    Raises `EngineError` when there is no such engine, when it died (with its last words), or did not open in time.
+    `engine` is the process that was started for it. Raises `EngineError` for an unknown engine, one that died (with its
+    output), or one that does not listen within `timeout` seconds.
     """
-    # A console starts its engine, then paints, then comes here: the link is imported last.
+    # Imported here: a console starts its engine, then paints, then connects.
     from gemini_live_runtime.engine.socket_link import SocketLink
 
     folder = engine.folder if engine is not None else engine_folder(session_id, root)
@@ -106,11 +114,11 @@ async def connect(
         except OSError:
             pass
         if engine is not None and engine.process.poll() is not None:
-            words = engine.last_words()
+            output = engine.startup_output()
             remove_folder(folder)
             raise EngineError(
                 f"The engine ended before it could be reached (exit code {engine.process.returncode})"
-                + (f": {words}" if words else ""),
+                + (f": {output}" if output else ""),
                 field="session id",
                 value=session_id,
             )
@@ -120,7 +128,7 @@ async def connect(
             )
         if loop.time() >= deadline:
             raise EngineError(
-                f"The engine {session_id} did not open its door within {timeout:.0f} s",
+                f"The engine {session_id} did not answer within {timeout:.0f} s",
                 remedy="Look at it with: gemini-live-tui ps",
                 field="session id",
             )
@@ -129,7 +137,10 @@ async def connect(
 
 
 def _environment() -> dict[str, str]:
-    """This environment, with this package importable; the engine takes the addition out again, see `drop_addition`."""
+    """Return this environment with this package on PYTHONPATH.
+
+    The engine removes the addition with `drop_addition`.
+    """
     environment = dict(os.environ)
     before = environment.get("PYTHONPATH", "")
     environment["PYTHONPATH"] = os.pathsep.join([_MARK, _PACKAGE_ROOT, *([before] if before else [])])
@@ -140,7 +151,7 @@ _MARK = os.path.join(_PACKAGE_ROOT, ".engine")
 
 
 def drop_addition() -> None:
-    """Give the engine's own child processes the PYTHONPATH that its starter had."""
+    """Restore the PYTHONPATH that the engine's starter had, for its child processes."""
     parts = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if parts[:2] == [_MARK, _PACKAGE_ROOT]:
         if parts[2:]:

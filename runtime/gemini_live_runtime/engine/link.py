@@ -1,9 +1,12 @@
-"""The link between an engine and a console: one encoding, over a socket or a queue.
+"""Encode the messages between an engine and a console, over a socket or a queue.
 
-Engine to console, one JSON object a line: first `{"hello": ...}`, then `{"snapshot": ...}` (the fold so far), then
-events in their wire form and `{"sample": ...}` in between, last `{"bye": ...}` when the session is over or
-`{"closed": ...}` when only this link is. Console to engine: first `{"hello": ...}` (with the door's token where there
-is one), then commands in their wire form.
+Engine to console, one JSON object a line: first `{"hello": ...}`, then `{"snapshot": ...}` (the view so far), then
+events in their wire form with `{"sample": ...}` in between, last `{"bye": ...}` when the session is over or
+`{"closed": ...}` when only this link is. Console to engine: first `{"hello": ...}` (over TCP with the server's token),
+then commands in their wire form.
+
+Events are complete and in order; a sample may be dropped for a newer one. The snapshot's `seq` is that of the last
+event folded into it, so the console knows which event comes next.
 """
 
 from __future__ import annotations
@@ -19,33 +22,33 @@ from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
 
 MAX_COMMAND_BYTES = 1024 * 1024
-"""Longest line accepted from a console; the longest typed text in its longest spelling is under half of it."""
+"""Longest line accepted from a console, in bytes: twice the longest typed text, fully escaped."""
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
-"""Longest line accepted on a link; a snapshot of a full transcript stays well below."""
+"""Longest line accepted from an engine, in bytes; a snapshot of a full transcript is well below."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """Who is at the engine's end."""
+    """Identity of the engine."""
 
     session_id: str
     pid: int
     program: str
     folder: str = ""
-    """Where the session is recorded on this machine; "" when it is not."""
+    """Folder of the recording on this machine; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The fold at the moment of attaching; events continue at `view.seq` + 1."""
+    """View at the moment of attaching; events continue at `view.seq` + 1."""
 
     view: SessionView
 
 
 @dataclass(frozen=True, slots=True)
 class Bye:
-    """The engine's last word; `exit_code` is that of the session."""
+    """End of the session, with its exit code."""
 
     reason: str
     exit_code: int
@@ -53,7 +56,10 @@ class Bye:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The engine ended this link, not the session. A console's `receive` turns it into `LinkClosed`."""
+    """End of this link, but not of the session.
+
+    A console's `receive` turns it into `LinkClosed`.
+    """
 
     reason: str
 
@@ -62,7 +68,7 @@ LinkMessage = Hello | Snapshot | Event | MeterSample | Bye
 
 
 class LinkClosed(Exception):  # noqa: N818 - an end, not always an error
-    """The link ended; `reason` is a sentence."""
+    """End of a link; `reason` is a sentence."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -70,23 +76,23 @@ class LinkClosed(Exception):  # noqa: N818 - an end, not always an error
 
 
 class Link(Protocol):
-    """A console's end of a link."""
+    """Console's end of a link."""
 
     async def receive(self) -> LinkMessage:
-        """The next message; raises `LinkClosed` when the engine is gone."""
+        """Wait for the next message; raises `LinkClosed` when the engine is gone."""
         ...
 
     async def send(self, command: Command) -> None:
-        """Hand a command to the engine; raises `LinkClosed`."""
+        """Send a command to the engine; raises `LinkClosed`."""
         ...
 
     async def close(self) -> None:
-        """Let go of the engine; it goes on."""
+        """Detach from the engine, which keeps running."""
         ...
 
 
 def encode(message: LinkMessage | Closed) -> str:
-    """The line of a message, without the newline."""
+    """Return the line of a message, without the newline."""
     if isinstance(message, Event):
         return message.to_line()
     if isinstance(message, MeterSample):
@@ -103,11 +109,11 @@ def encode(message: LinkMessage | Closed) -> str:
 
 
 def decode(line: str | bytes) -> LinkMessage:
-    """The message of a line.
+    """Return the message of a line.
 
     Raises `ProtocolError`, `NewerFormatError` for a newer engine's hello, and `LinkClosed` for a `Closed`.
     """
-    # pydantic comes with the vocabulary: a console must be able to paint before it is imported.
+    # Imported here: the vocabulary brings pydantic, and a console paints before it loads that.
     from gemini_live_runtime import vocabulary
 
     try:
@@ -126,7 +132,7 @@ def decode(line: str | bytes) -> LinkMessage:
         vocabulary.check_header(hello, where="The engine's link")
         return Hello(str(hello["session_id"]), int(hello["pid"]), str(hello["program"]), str(hello.get("folder", "")))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ProtocolError(f"The engine sent a line that is not understood: {str(error)[:100]}") from None
+        raise ProtocolError(f"The engine sent a malformed line: {str(error)[:100]}") from None
 
 
 def _dumps(value: Any) -> str:

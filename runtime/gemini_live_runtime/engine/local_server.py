@@ -1,4 +1,7 @@
-"""The embedded Live server as the engine uses it: a process of its own, so that recognition never disturbs a call."""
+"""Run the embedded Live server as a child process of the engine.
+
+Speech recognition needs the interpreter for long stretches; in a process of its own it never disturbs a call.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,25 @@ STOP_TIMEOUT_S = 2.0
 
 
 class LocalServerProcess:
-    """A running `python -m gemini_live_runtime.local`. It ends when its standard input does, so never outlives us."""
+    """Running `python -m gemini_live_runtime.local`.
+
+    It ends when its standard input closes, and so with this process.
+    """
 
     def __init__(self, process: Process, url: str, deaf: str) -> None:
         self._process = process
         self.url = url
         self.deaf = deaf
-        """Why it recognises no speech; "" when it does."""
+        """Reason why it recognises no speech; "" when it does."""
 
     @classmethod
     async def start(cls, script: str = "") -> LocalServerProcess:
-        """Start the server, or take one that was begun; wait for its address. Raises `EngineError` with its words."""
-        begun = _begun.pop(script, None)
-        return await begun if begun is not None else await cls._launch(script)
+        """Start the server, or take a prestarted one, and wait for its address.
+
+        Raises `EngineError`, with the last line of its output, when it does not start.
+        """
+        prestarted = _prestarted.pop(script, None)
+        return await prestarted if prestarted is not None else await cls._launch(script)
 
     @classmethod
     async def _launch(cls, script: str) -> LocalServerProcess:
@@ -73,19 +82,19 @@ class LocalServerProcess:
         await self._drain
 
 
-_begun: dict[str, asyncio.Task[LocalServerProcess]] = {}
+_prestarted: dict[str, asyncio.Task[LocalServerProcess]] = {}
 
 
-async def begin(script: str = "") -> None:
-    """Start a server for a later `start` with the same script; returns once its process runs, ready or not."""
-    task = _begun[script] = asyncio.create_task(LocalServerProcess._launch(script))
-    # Whoever takes it hears of a failure; when nobody does, it does not matter.
+async def prestart(script: str = "") -> None:
+    """Start a server for a later `start` with the same script; do not wait for it."""
+    task = _prestarted[script] = asyncio.create_task(LocalServerProcess._launch(script))
+    # Read the exception, so that asyncio logs none when `start` is never called; `start` raises it.
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    # The task's first step makes the process.
+    # Let the task create the process before the caller blocks the loop with imports.
     await asyncio.sleep(0)
 
 
 async def _discard(stream: asyncio.StreamReader | None) -> None:
-    # A full pipe would stop the server.
+    # The server would block on a full pipe.
     while stream is not None and await stream.read(65536):
         pass

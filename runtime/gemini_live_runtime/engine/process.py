@@ -1,4 +1,11 @@
-"""An engine as a process of its own: its files, its signals, its output, its end."""
+"""Run a host as a process: its files, signals, output and end.
+
+Order matters at both ends. The lock is taken first, so that `ps` sees a living engine; output is captured before any
+code of the agent runs; the console server listens before the session is created, so that a console can attach and read
+why it failed. At the end the console server closes while output is still captured, then the journal, then the folder
+is removed, and last the lock is released. A thread of a tool that still runs cannot keep the process alive: a timer
+ends it `EXIT_GUARD_S` later.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +23,7 @@ from pathlib import Path
 from types import FrameType
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.engine.door import Door, DoorKind
+from gemini_live_runtime.engine.console_server import ConsoleServer, ServerKind
 from gemini_live_runtime.engine.host import PROGRAM, Host, SessionFactory
 from gemini_live_runtime.engine.launch import drop_addition
 from gemini_live_runtime.engine.registry import ENGINE_FILE, remove_folder, take_lock
@@ -26,32 +33,32 @@ from gemini_live_runtime.errors import EngineError, GeminiLiveError
 from gemini_live_runtime.text import redactor
 
 EXIT_GUARD_S = 3.0
-"""Seconds that leftovers (threads of tools, a blocked loop) may delay an exit that is due."""
+"""Seconds that threads of tools or a blocked event loop may delay the exit."""
 
 
 def main(
     spec_file: Path,
     factory: SessionFactory,
     *,
-    door: DoorKind | None = None,
-    early: Callable[[EngineSpec], Awaitable[None]] | None = None,
+    server_kind: ServerKind | None = None,
+    on_listening: Callable[[EngineSpec], Awaitable[None]] | None = None,
 ) -> int:
-    """Run the engine whose spec is in `spec_file`, in that file's folder; the exit code.
+    """Run the engine of `spec_file` in that file's folder; return its exit code.
 
-    `early` is called once consoles can enter, before the session is made.
+    `on_listening` is called once consoles can attach, before the session is created.
     """
     os.umask(0o077)
     drop_addition()
     try:
         spec = read_spec(spec_file)
-        return asyncio.run(_serve(spec, spec_file.parent, factory, door, early))
+        return asyncio.run(_serve(spec, spec_file.parent, factory, server_kind, on_listening))
     except GeminiLiveError as error:
         print(redactor.text(str(error)), file=sys.stderr)
         return error.exit_code
 
 
 def read_spec(spec_file: Path) -> EngineSpec:
-    """The spec in a file; raises `EngineError`."""
+    """Read the spec in a file; raises `EngineError`."""
     try:
         value = json.loads(spec_file.read_text("utf-8"))
         if not isinstance(value, dict):
@@ -67,32 +74,32 @@ async def _serve(
     spec: EngineSpec,
     folder: Path,
     factory: SessionFactory,
-    kind: DoorKind | None,
-    early: Callable[[EngineSpec], Awaitable[None]] | None,
+    kind: ServerKind | None,
+    on_listening: Callable[[EngineSpec], Awaitable[None]] | None,
 ) -> int:
-    held = take_lock(folder)
+    lock_fd = take_lock(folder)
     host = Host(spec, factory)
-    door = Door(host.hub, folder, host.submit, kind=kind)
-    code, words_wanted = 1, True
+    server = ConsoleServer(host.hub, folder, host.submit, kind=kind)
+    code, output_wanted = 1, True
     try:
         with _signals(host), CapturedOutput(host.hub.report) as output:
             faulthandler.enable(output.original_stderr)
             try:
-                await door.open()
+                await server.open()
                 _register(spec, folder, host)
-                if early is not None:
-                    await early(spec)
+                if on_listening is not None:
+                    await on_listening(spec)
                 code = await host.run(started=_freeze)
-                await door.close()
+                await server.close()
             finally:
                 faulthandler.disable()
-        # The last lines of output are on their way through the loop.
+        # The capture passed its last lines to the loop: let them reach the journal.
         await asyncio.sleep(0)
-        words_wanted = False
+        output_wanted = False
     finally:
         await host.close()
-        remove_folder(folder, keep_words=words_wanted)
-        os.close(held)
+        remove_folder(folder, keep_output=output_wanted)
+        os.close(lock_fd)
         _exit_soon(code)
     return code
 
@@ -112,7 +119,7 @@ def _register(spec: EngineSpec, folder: Path, host: Host) -> None:
 
 
 def _freeze() -> None:
-    # What exists now lives as long as the engine: the collector need not walk it again.
+    # All objects so far live as long as the engine: exclude them from every later collection.
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -120,12 +127,12 @@ def _freeze() -> None:
 
 @contextlib.contextmanager
 def _signals(host: Host) -> Iterator[None]:
-    """The first SIGTERM or SIGINT hangs up, the second ends the session at once."""
+    """Hang up on the first SIGTERM or SIGINT, end the session at once on the second."""
     loop = asyncio.get_running_loop()
     count = 0
 
     def asked(number: int, frame: FrameType | None) -> None:
-        # Runs between two bytecodes, so also while somebody's code blocks the loop.
+        # Runs between two bytecodes, and so also while code of the agent blocks the loop.
         nonlocal count
         count += 1
         name = signal.Signals(number).name

@@ -1,4 +1,4 @@
-"""A console's end of a link to an engine in the same process: the same lines, through a queue."""
+"""Link a console to an engine in the same process: the same lines, by a queue."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from gemini_live_runtime.engine.link import LinkClosed, LinkMessage, decode
 
 
 class QueueLink:
-    """A `Link` without a socket. Messages make the same encoding round trip as over one.
+    """Link without a socket; messages make the same encoding round trip as over one.
 
-    `engine` is kept alive for as long as the link is: event loops hold their tasks only weakly.
+    It holds a reference to `engine`: event loops hold their tasks only weakly.
     """
 
     def __init__(self, hub: Hub, submit: Callable[[bytes], bool], *, engine: object = None) -> None:
         self.engine = engine
         self._hub = hub
         self._submit = submit
-        self._outlet = hub.attach()
+        self._outbox = hub.attach()
         self._lines: deque[str] = deque()
         self._closed = ""
 
     async def receive(self) -> LinkMessage:
-        """The next message; raises `LinkClosed` after the last one."""
+        """Wait for the next message; raises `LinkClosed` after the last one."""
         while not self._lines:
             self._check_open()
-            taken = await self._outlet.take()
-            # It may have been closed while this waited.
+            taken = await self._outbox.take()
+            # `close` may have been called while this waited.
             self._check_open()
             if not taken:
                 await self._end("The engine is gone")
@@ -41,13 +41,13 @@ class QueueLink:
             raise
 
     async def send(self, command: Command) -> None:
-        """Hand a command to the engine; raises `LinkClosed`."""
+        """Send a command to the engine; raises `LinkClosed`."""
         self._check_open()
         self._submit(command.to_line().encode("ascii"))
 
     async def close(self) -> None:
-        """Let go of the engine; it goes on."""
-        await self._end("The console let go")
+        """Detach from the engine, which keeps running."""
+        await self._end("The console has detached")
 
     def _check_open(self) -> None:
         if self._closed:
@@ -56,5 +56,5 @@ class QueueLink:
     async def _end(self, reason: str) -> None:
         self._closed = self._closed or reason
         self._lines.clear()
-        self._outlet.end("")
-        self._hub.detach(self._outlet)
+        self._outbox.end("")
+        self._hub.detach(self._outbox)

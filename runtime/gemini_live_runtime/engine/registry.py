@@ -1,43 +1,47 @@
-"""Which engines are alive: one folder each under the runtime folder, a lock held for as long as the process lives.
+"""Find and list living engines: one folder each under the runtime folder.
 
-The lock, not the process id, says that an engine lives: ids are used again.
+A lock that the process holds until it dies, not the process id, says that an engine lives: the system reuses ids. A
+folder without a held lock is that of a dead engine, or of one that is just starting: it is removed when it is older
+than `STARTING_S`, or when `engine.json`, written after the lock was taken, is in it.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import os
-import signal
 import socket
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import EngineError, GeminiLiveError, UsageError
+from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.disk import is_locked, lock
 
 SPEC_FILE = "spec.json"
 ENGINE_FILE = "engine.json"
 LOCK_FILE = "engine.lock"
-WORDS_FILE = "last-words.txt"
-_FILES = (SPEC_FILE, ENGINE_FILE, "door", "door.json", WORDS_FILE, LOCK_FILE)
+SOCKET_FILE = "door"
+"""Name of the Unix socket; consoles of other versions look for it, too."""
+
+TOKEN_FILE = "door.json"  # noqa: S105 - a file name
+"""Name of the file with port and token, where there are no Unix sockets."""
+
+OUTPUT_FILE = "last-words.txt"
+"""Name of the file with the engine's output before it sends events."""
+
+_FILES = (SPEC_FILE, ENGINE_FILE, SOCKET_FILE, TOKEN_FILE, OUTPUT_FILE, LOCK_FILE)
 
 STARTING_S = 60.0
-"""Seconds an engine may take from its folder's making to its lock."""
-
-
-GRACE_S = 5.0
-"""Seconds a process has to be gone after each step of being stopped."""
+"""Longest time in seconds from the creation of an engine's folder to its lock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineInfo:
-    """A living engine. `started` is Unix seconds."""
+    """Living engine; `started` is Unix seconds."""
 
     session_id: str
     pid: int
@@ -48,22 +52,22 @@ class EngineInfo:
 
 
 def engine_folder(session_id: str, root: Path | None = None) -> Path:
-    """The folder of an engine's door; raises `UsageError` for an id that is no safe name."""
+    """Return an engine's folder; raises `UsageError` for an id that is no safe name."""
     return (root or paths.runtime_dir()) / paths.safe_name(session_id, field="session id")
 
 
 def take_lock(folder: Path) -> int:
-    """Mark `folder` as that of a living engine until this process ends; the descriptor to keep open."""
+    """Mark `folder` as a living engine's; return the descriptor to keep open."""
     fd = paths.open_private(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
     lock(fd)
     return fd
 
 
 def is_alive(folder: Path) -> bool:
-    """Whether the engine of `folder` lives."""
+    """Return True when the engine of `folder` lives."""
     if sys.platform == "win32":
         try:
-            port = int(json.loads((folder / "door.json").read_text())["port"])
+            port = int(json.loads((folder / TOKEN_FILE).read_text())["port"])
             with socket.create_connection(("127.0.0.1", port), 0.5):
                 return True
         except (OSError, ValueError, KeyError, TypeError):
@@ -72,12 +76,12 @@ def is_alive(folder: Path) -> bool:
 
 
 def list_engines(root: Path | None = None) -> list[EngineInfo]:
-    """Living engines, oldest first; what dead ones left behind is removed."""
+    """Return the living engines, oldest first, and remove the folders of dead ones."""
     root = root or paths.runtime_dir()
     found = []
     for folder in _folders(root):
         if is_alive(folder):
-            info = _read(folder)
+            info = read_info(folder)
             if info is not None:
                 found.append(info)
         elif _age(folder) > STARTING_S or (folder / ENGINE_FILE).exists():
@@ -85,77 +89,18 @@ def list_engines(root: Path | None = None) -> list[EngineInfo]:
     return sorted(found, key=lambda info: (info.started, info.session_id))
 
 
-def remove_folder(folder: Path, *, keep_words: bool = False) -> None:
-    """Remove an engine's folder and the files an engine has; anything else keeps it there.
+def remove_folder(folder: Path, *, keep_output: bool = False) -> None:
+    """Remove an engine's folder and files; a folder with another file stays.
 
-    `keep_words`: leave its last words for whoever started it.
+    `keep_output`: leave its output for the console that started it.
     """
     for name in _FILES:
-        if keep_words and name == WORDS_FILE:
+        if keep_output and name == OUTPUT_FILE:
             continue
         with contextlib.suppress(OSError):
             (folder / name).unlink()
     with contextlib.suppress(OSError):
         folder.rmdir()
-
-
-async def stop_engine(
-    session_id: str, *, root: Path | None = None, patience_s: float = 15.0
-) -> Literal["ended", "terminated", "killed"]:
-    """Hang up, then ask (SIGTERM), then force: how the engine ended. Raises `EngineError` when there is none."""
-    folder = engine_folder(session_id, root)
-    if not is_alive(folder):
-        raise EngineError(
-            f"There is no engine {session_id}", remedy="List engines with: gemini-live-tui ps", field="session id"
-        )
-    if await _hang_up(folder, patience_s) and await _gone(folder, GRACE_S):
-        return "ended"
-    info = _read(folder)
-    if info is None:
-        raise EngineError(f"The engine {session_id} does not answer and its process is unknown", field="session id")
-    steps: tuple[tuple[int, Literal["terminated", "killed"]], ...] = (
-        (signal.SIGTERM, "terminated"),
-        (getattr(signal, "SIGKILL", signal.SIGTERM), "killed"),
-    )
-    for number, outcome in steps:
-        with contextlib.suppress(OSError):
-            os.kill(info.pid, number)
-        if await _gone(folder, GRACE_S):
-            return outcome
-    raise EngineError(f"The engine {session_id} (process {info.pid}) cannot be ended", field="session id")
-
-
-async def _hang_up(folder: Path, patience_s: float) -> bool:
-    """Ask through the door; whether the engine said goodbye."""
-    # Whoever only starts or lists engines needs no link.
-    from gemini_live_runtime.commands import Command, HangUp
-    from gemini_live_runtime.engine.link import Bye, LinkClosed
-    from gemini_live_runtime.engine.socket_link import SocketLink
-
-    try:
-        async with asyncio.timeout(patience_s):
-            link = await SocketLink.connect(folder)
-            try:
-                await link.send(Command("stop", HangUp(reason="stopped by gemini-live-tui stop")))
-                while not isinstance(await link.receive(), Bye):
-                    pass
-            finally:
-                await link.close()
-    except (OSError, LinkClosed, TimeoutError, GeminiLiveError):
-        return False
-    return True
-
-
-async def _gone(folder: Path, seconds: float) -> bool:
-    # A process's end has no event for those who did not start it: look in growing steps.
-    step, loop = 0.01, asyncio.get_running_loop()
-    deadline = loop.time() + seconds
-    while is_alive(folder):
-        if loop.time() >= deadline:
-            return False
-        await asyncio.sleep(step)
-        step = min(step * 1.5, 0.2)
-    return True
 
 
 def _folders(root: Path) -> list[Path]:
@@ -178,7 +123,8 @@ def _age(folder: Path) -> float:
         return 0.0
 
 
-def _read(folder: Path) -> EngineInfo | None:
+def read_info(folder: Path) -> EngineInfo | None:
+    """Return what an engine wrote about itself; None when it cannot be read."""
     try:
         with os.fdopen(paths.open_private(folder / ENGINE_FILE, os.O_RDONLY), encoding="utf-8") as file:
             value: Any = json.load(file)

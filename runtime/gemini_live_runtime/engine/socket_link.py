@@ -1,4 +1,4 @@
-"""The console's end of an engine's door."""
+"""Link a console to an engine in another process, over its socket."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.commands import Command
 from gemini_live_runtime.engine.link import MAX_LINE_BYTES, LinkClosed, LinkMessage, decode
+from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE
 
 _GONE = "The engine is gone"
 
 
 class SocketLink:
-    """A `Link` to an engine in another process."""
+    """Link to an engine in another process."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -26,8 +27,8 @@ class SocketLink:
 
     @classmethod
     async def connect(cls, folder: Path) -> SocketLink:
-        """Enter through the door in `folder`; raises `OSError` when there is none or nobody answers."""
-        socket_path, token_path = folder / "door", folder / "door.json"
+        """Connect to the engine of `folder`; raises `OSError` when none answers."""
+        socket_path, token_path = folder / SOCKET_FILE, folder / TOKEN_FILE
         token = ""
         if token_path.exists():
             with os.fdopen(paths.open_private(token_path, os.O_RDONLY), encoding="utf-8") as file:
@@ -44,7 +45,10 @@ class SocketLink:
         return cls(reader, writer)
 
     async def receive(self) -> LinkMessage:
-        """The next message; raises `LinkClosed` when the engine is gone, `ProtocolError` for a line not understood."""
+        """Wait for the next message.
+
+        Raises `LinkClosed` when the engine is gone, `ProtocolError` for a malformed line.
+        """
         if self._closed:
             raise LinkClosed(self._closed)
         try:
@@ -64,7 +68,7 @@ class SocketLink:
             raise
 
     async def send(self, command: Command) -> None:
-        """Hand a command to the engine; raises `LinkClosed`."""
+        """Send a command to the engine; raises `LinkClosed`."""
         if self._closed or self._writer.is_closing():
             raise LinkClosed(self._closed or _GONE)
         try:
@@ -74,8 +78,8 @@ class SocketLink:
             raise LinkClosed(_GONE) from None
 
     async def close(self) -> None:
-        """Let go of the engine; it goes on."""
-        await self._end(self._closed or "The console let go")
+        """Detach from the engine, which keeps running."""
+        await self._end(self._closed or "The console has detached")
 
     async def _end(self, reason: str) -> None:
         self._closed = reason

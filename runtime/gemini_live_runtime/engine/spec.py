@@ -1,4 +1,4 @@
-"""What an engine is asked to run. Holds names and paths, never a credential."""
+"""Describe the session that an engine is to run, without any credential."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ AudioKind = Literal["devices", "files", "program", "none"]
 
 
 def new_session_id(wall: float) -> str:
-    """A session id that sorts by time and is safe as a folder name, e.g. `20261120-105912-3f9a`."""
+    """Return a session id that sorts by time, such as `20261120-105912-3f9a`.
+
+    It is safe as a folder's name.
+    """
     from datetime import UTC, datetime
 
     stamp = datetime.fromtimestamp(wall, UTC).strftime("%Y%m%d-%H%M%S")
@@ -25,55 +28,55 @@ def new_session_id(wall: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSpec:
-    """One session: who talks, to what, through which sound, recorded how, within which limits."""
+    """Specification of one session: agent, backend, sound, recording, limits."""
 
     session_id: str
     agent: str = "concierge"
-    """A bundled agent's name, `MODULE:ATTR` or `FILE.py:ATTR`."""
+    """Name of a bundled agent, `MODULE:ATTR` or `FILE.py:ATTR`."""
     backend: str = "local"
-    """`gemini`, `vertex`, `local` or a ws:// or wss:// URL."""
+    """Name `gemini`, `vertex` or `local`, or a ws:// or wss:// URL."""
     model: str = ""
-    """Overrides the agent's model."""
+    """Model in place of the agent's; "" for the agent's."""
     mode: Mode = "voice"
     record: Record = "audio"
     audio: AudioKind = "devices"
     input: str = ""
-    """Device index or name substring, or the WAV file of `audio="files"`; "" is the default device, or silence."""
+    """Index or name substring of a device, or WAV file of `audio="files"`; "" is the default device, or silence."""
     output: str = ""
     max_cost: float | None = None
-    """US dollars; None is no limit."""
+    """Limit in US dollars; None is no limit."""
     max_minutes: float | None = None
     linger_s: float = 300.0
-    """Seconds an engine goes on after its last console vanished."""
+    """Seconds that an engine runs on without a console."""
     data_dir: str = ""
-    """Where sessions are kept; "" is the platform's data folder."""
+    """Folder of recordings; "" is the platform's data folder."""
     record_cap_bytes: int = 2_000_000_000
     trusted_hosts: tuple[str, ...] = ()
-    """Hosts named in config that credentials may be sent to, besides Google's."""
+    """Hosts from config that credentials may be sent to, besides Google's."""
     api_version: str = ""
     vertex_project: str = ""
     vertex_location: str = ""
     api_key_source: str = ""
-    """Where config says the key is: `env`, `keyring` or `file`; "" is wherever it is found."""
+    """Place of the key by config: `env`, `keyring` or `file`; "" searches all."""
     api_key_file: str = ""
-    """A 0600 file that holds the key."""
+    """File (0600) that holds the key."""
     voice: str = ""
     prices: dict[str, Any] = field(default_factory=dict)
-    """The `[prices]` of the config, laid over the built-in table."""
+    """Table `[prices]` of the config, which overrides the built-in one."""
     server_script: str = ""
     """Dialogue file of the embedded server (backend `local` only)."""
     reload: bool = False
-    """Read an own agent again when its file has changed."""
+    """True to reload the agent when its file changes."""
     fast: bool = False
-    """The embedded server in this process, on the engine's own (virtual) clock."""
+    """True to run the embedded server in this process, on the engine's own clock."""
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object; `from_json` restores an equal spec."""
+        """Return a JSON object from which `from_json` restores an equal spec."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> EngineSpec:
-        """Restore a spec; an unknown or missing field raises `EngineError` naming it."""
+        """Restore a spec; raises `EngineError` for an unknown or missing field."""
         known = {f.name for f in fields(cls)}
         for name in value:
             if name not in known:

@@ -1,7 +1,8 @@
-"""What people's code and C libraries print in an engine becomes `log` events; what would wait for a terminal says so.
+"""Capture what agents and C libraries print in an engine as `log` events.
 
-The engine's descriptors 1 and 2 become pipes. A thread reads them, not the event loop: code that prints more than a
-pipe holds, from the loop itself, would otherwise wait for ever for its own reader.
+The engine's descriptors 1 and 2 become pipes. A thread reads each, not the event loop: code that prints more than a
+pipe holds, from the loop itself, would otherwise wait for ever for its own reader. `input()` and `breakpoint()`, which
+would wait for a terminal that is not there, report what to do instead.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from gemini_live_runtime.text import redactor
 from gemini_live_runtime.threads import start_daemon_thread
 
 MAX_LINE_CHARS = 4000
-"""Longer lines are cut and say so."""
+"""Characters of a line; a longer one is cut and says so."""
 
 LINES_PER_S = 200
 BURST_LINES = 1000
-"""Lines forwarded at once and on average; what exceeds them is dropped and counted."""
+"""Lines forwarded on average and at once; further ones are dropped and counted."""
 
 JOIN_S = 1.0
-"""Seconds to wait for the last output once nobody should hold a pipe any more."""
+"""Seconds to wait for a pipe's last output at the end."""
 
 Source = Literal["stdout", "stderr", "logging"]
 Level = Literal["debug", "info", "warning", "error"]
@@ -36,7 +37,7 @@ Report = Callable[[ev.Payload], None]
 
 
 class LineGate:
-    """Lets lines through at a bounded rate (token bucket) and counts the others. Thread-safe."""
+    """Rate limit of lines, a thread-safe token bucket that counts dropped lines."""
 
     def __init__(self, report: Report, now: Callable[[], float] = time.monotonic) -> None:
         self._report = report
@@ -45,7 +46,7 @@ class LineGate:
         self._tokens = float(BURST_LINES)
         self._last = now()
         self.dropped = 0
-        self._untold = 0
+        self._unreported = 0
 
     def line(self, source: Source, level: Level, text: str) -> None:
         """Report one line, redacted and cut, or count it as dropped."""
@@ -55,20 +56,20 @@ class LineGate:
             self._last = now
             if self._tokens < 1:
                 self.dropped += 1
-                self._untold += 1
+                self._unreported += 1
                 return
             self._tokens -= 1
-        self.settle()
+        self.report_dropped()
         if len(text) > MAX_LINE_CHARS:
             text = f"{text[:MAX_LINE_CHARS]}… ({len(text) - MAX_LINE_CHARS:,} more characters)"
         self._report(ev.Log(source=source, level=level, text=redactor.text(text)))
 
-    def settle(self) -> None:
-        """Say how many lines were dropped since this was last said."""
+    def report_dropped(self) -> None:
+        """Report the number of lines dropped since the last report."""
         with self._lock:
-            untold, self._untold = self._untold, 0
-        if untold:
-            text = f"{untold:,} lines of output were dropped: more than {LINES_PER_S} a second"
+            count, self._unreported = self._unreported, 0
+        if count:
+            text = f"{count:,} lines of output were dropped: more than {LINES_PER_S} a second"
             self._report(ev.Log(source="logging", level="warning", text=text))
 
 
@@ -109,20 +110,20 @@ class _Pipe:
 
     def restore(self) -> None:
         os.dup2(self.original, self._fd)
-        # The last writer is gone now, unless a child process still holds the pipe: it must not hold the engine.
+        # A child process may still hold the pipe's other end: wait for it only `JOIN_S`.
         self._thread.join(JOIN_S)
         os.close(self.original)
 
 
 class LogHandler(logging.Handler):
-    """Passes records of the `logging` module on as `log` events."""
+    """Logging handler that reports records as `log` events."""
 
     def __init__(self, gate: LineGate) -> None:
         super().__init__()
         self._gate = gate
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Report one record."""
+        """Report a record, one event a line."""
         try:
             text = f"{record.name}: {self.format(record)}"
         except Exception as error:
@@ -141,9 +142,9 @@ class LogHandler(logging.Handler):
 
 
 class CapturedOutput(contextlib.AbstractContextManager["CapturedOutput"]):
-    """While entered: output becomes events, `input()` and `breakpoint()` explain themselves instead of waiting.
+    """Context in which output becomes events and `input()` fails instead of waiting.
 
-    `report` must be thread-safe. Leaving puts everything back and passes on what was still in the pipes.
+    `report` must be thread-safe. Leaving restores all of it and reports the output still in the pipes.
     """
 
     def __init__(self, report: Report) -> None:
@@ -153,7 +154,7 @@ class CapturedOutput(contextlib.AbstractContextManager["CapturedOutput"]):
         self._handler = LogHandler(self._gate)
         self._saved: tuple[Any, Any] | None = None
         self._streams: tuple[TextIO, TextIO] = (sys.stdout, sys.stderr)
-        self._told: set[str] = set()
+        self._explained: set[str] = set()
 
     def __enter__(self) -> CapturedOutput:
         _flush()
@@ -174,11 +175,11 @@ class CapturedOutput(contextlib.AbstractContextManager["CapturedOutput"]):
         sys.stdout, sys.stderr = self._streams
         for pipe in self._pipes:
             pipe.restore()
-        self._gate.settle()
+        self._gate.report_dropped()
 
     @property
     def original_stderr(self) -> int:
-        """The descriptor that standard error had before; open while entered."""
+        """Descriptor of the standard error before; open while entered."""
         return self._pipes[1].original
 
     def _input(self, prompt: object = "") -> str:
@@ -189,8 +190,8 @@ class CapturedOutput(contextlib.AbstractContextManager["CapturedOutput"]):
         self._explain("breakpoint()")
 
     def _explain(self, what: str) -> None:
-        if what not in self._told:
-            self._told.add(what)
+        if what not in self._explained:
+            self._explained.add(what)
             self._report(
                 ev.Notice(
                     level="warning",
@@ -202,7 +203,7 @@ class CapturedOutput(contextlib.AbstractContextManager["CapturedOutput"]):
 
 
 def _line_stream(fd: int) -> TextIO:
-    # A new one each: the old stream may believe that it writes to a file, and would hold lines back.
+    # Create new streams: the old ones may be block-buffered, as for a file, and would delay lines.
     return open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 

@@ -12,4 +12,4 @@ from scripted_session import make_session
 from gemini_live_runtime.engine.process import main
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[-1]), make_session, door="tcp" if "tcp" in sys.argv[1:-1] else None))
+    sys.exit(main(Path(sys.argv[-1]), make_session, server_kind="tcp" if "tcp" in sys.argv[1:-1] else None))

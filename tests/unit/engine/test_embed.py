@@ -59,9 +59,9 @@ def test_one_call_of_connect_is_for_one_block() -> None:
     async def main() -> None:
         connecting = local()
         async with connecting:
-            with pytest.raises(GeminiLiveError, match="begun before"):
+            with pytest.raises(GeminiLiveError, match="already started"):
                 await connecting.__aenter__()
-        with pytest.raises(GeminiLiveError, match="begun before"):
+        with pytest.raises(GeminiLiveError, match="already started"):
             async with connecting:
                 pass
 

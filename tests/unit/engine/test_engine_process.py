@@ -18,12 +18,13 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Command, HangUp, SendText
-from gemini_live_runtime.engine import registry
+from gemini_live_runtime.engine import stop
 from gemini_live_runtime.engine.launch import EngineProcess, connect, start_engine
 from gemini_live_runtime.engine.link import Bye, LinkClosed, LinkMessage, Snapshot
-from gemini_live_runtime.engine.registry import list_engines, stop_engine
+from gemini_live_runtime.engine.registry import list_engines
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.engine.stop import stop_engine
 from gemini_live_runtime.errors import EngineError, UsageError
 from gemini_live_runtime.journal.catalog import list_entries
 from gemini_live_runtime.journal.reader import read_journal
@@ -195,7 +196,7 @@ async def test_stop_ends_an_engine_in_an_orderly_way(place):
 
 
 async def test_stop_forces_an_engine_whose_loop_is_blocked(place, monkeypatch):
-    monkeypatch.setattr(registry, "GRACE_S", 0.3)
+    monkeypatch.setattr(stop, "GRACE_S", 0.3)
     engine = place.start()
     async with linked(place, engine) as link:
         await link.send(Command("c1", SendText(text="block")))

@@ -199,7 +199,7 @@ def test_a_spec_round_trips_and_refuses_what_it_does_not_know():
 def test_what_a_console_imports_to_start_an_engine_does_not_import_pydantic():
     code = (
         "import sys, gemini_live_runtime.engine.launch, gemini_live_runtime.engine.link, "
-        "gemini_live_runtime.journal.fold, gemini_live_runtime.engine.door\n"
+        "gemini_live_runtime.journal.fold, gemini_live_runtime.engine.console_server\n"
         "heavy = {'pydantic', 'numpy', 'websockets', 'httpx', 'textual'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

@@ -10,7 +10,7 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
-from gemini_live_runtime.engine.hub import SAMPLE_S, Hub, Outlet
+from gemini_live_runtime.engine.hub import SAMPLE_S, Hub, Outbox
 from gemini_live_runtime.engine.link import decode
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.samples import MeterSample
@@ -94,12 +94,12 @@ class Odd:
 )
 def test_values_that_json_lacks_are_spelled_out_the_same_for_everybody(value, kept):
     async def body(hub, journal):
-        outlet = hub.attach()
+        outbox = hub.attach()
         hub.emit(STARTED, turn=0, gen=0)
         event = hub.emit(ev.ToolCalled(call_id="1", name="t", args=value), turn=1, gen=1)
         assert event.payload.args == kept
         assert journal.events[-1] == event
-        assert decode((await outlet.take())[-1]) == event
+        assert decode((await outbox.take())[-1]) == event
 
     with_hub(body)
 
@@ -130,11 +130,11 @@ def test_samples_flow_only_while_somebody_watches():
         hub.sample_source = sample
         await asyncio.sleep(10.2)
         assert asked <= 11
-        outlet = hub.attach()
+        outbox = hub.attach()
         before = asked
         await asyncio.sleep(1.0)
         assert 18 <= asked - before <= 21
-        hub.detach(outlet)
+        hub.detach(outbox)
         before = asked
         await asyncio.sleep(10)
         assert asked - before <= 11
@@ -162,13 +162,13 @@ def test_meters_are_journaled_once_a_second_and_not_at_all_while_nothing_changes
 def test_a_quiet_session_sends_a_quiet_console_next_to_nothing():
     async def body(hub, journal):
         hub.emit(STARTED, turn=0, gen=0)
-        outlet = hub.attach()
+        outbox = hub.attach()
         hub.sample_source = lambda: MeterSample(t=0.0)
         await asyncio.sleep(1.5)
-        await outlet.take()
+        await outbox.take()
         await asyncio.sleep(600)
-        assert not outlet._lines
-        assert outlet._sample is None
+        assert not outbox._lines
+        assert outbox._sample is None
 
     with_hub(body)
 
@@ -176,7 +176,7 @@ def test_a_quiet_session_sends_a_quiet_console_next_to_nothing():
 def test_the_last_sample_wins_and_carries_the_event_rate():
     async def body(hub, journal):
         hub.emit(STARTED, turn=0, gen=0)
-        outlet = hub.attach()
+        outbox = hub.attach()
         level = [0.0]
 
         def sample() -> MeterSample:
@@ -187,7 +187,7 @@ def test_the_last_sample_wins_and_carries_the_event_rate():
         for _ in range(40):
             hub.tell(LOG)
             await asyncio.sleep(SAMPLE_S)
-        messages = [decode(line) for line in await outlet.take()]
+        messages = [decode(line) for line in await outbox.take()]
         samples = [message for message in messages if isinstance(message, MeterSample)]
         assert len(samples) == 1
         assert samples[0].mic_db == level[0]
@@ -234,10 +234,10 @@ def test_sound_goes_to_the_journal_and_is_no_event():
 
 
 async def test_an_outlet_that_ended_gives_its_last_line_and_then_nothing():
-    outlet = Outlet()
-    outlet.push(json.dumps(1))
-    outlet.end("last")
-    outlet.push("too late")
-    outlet.push_sample("too late")
-    assert await outlet.take() == ["1", "last"]
-    assert await outlet.take() == []
+    outbox = Outbox()
+    outbox.push(json.dumps(1))
+    outbox.end("last")
+    outbox.push("too late")
+    outbox.push_sample("too late")
+    assert await outbox.take() == ["1", "last"]
+    assert await outbox.take() == []

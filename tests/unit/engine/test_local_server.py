@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gemini_live_runtime.engine import local_server
-from gemini_live_runtime.engine.local_server import LocalServerProcess, begin
+from gemini_live_runtime.engine.local_server import LocalServerProcess, prestart
 from gemini_live_runtime.errors import EngineError
 
 
@@ -21,17 +21,17 @@ async def test_a_server_that_was_begun_is_the_one_that_is_started(monkeypatch: p
         return await make(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", counted)
-    await begin()
+    await prestart()
     assert len(made) == 1
     server = await LocalServerProcess.start()
     assert len(made) == 1
     assert server.url.startswith("ws://127.0.0.1:")
     await server.stop()
-    assert local_server._begun == {}
+    assert local_server._prestarted == {}
 
 
 async def test_whoever_takes_a_server_that_could_not_begin_hears_why(tmp_path: Path) -> None:
     script = str(tmp_path / "missing.toml")
-    await begin(script)
+    await prestart(script)
     with pytest.raises(EngineError, match=r"did not start.*missing\.toml"):
         await LocalServerProcess.start(script)

@@ -71,7 +71,7 @@ def test_lines_above_the_rate_are_dropped_and_counted(reports):
     assert "500 lines" in texts(reports, "logging")[0]
     for number in range(1000):
         gate.line("stdout", "info", str(number))
-    gate.settle()
+    gate.report_dropped()
     assert len(texts(reports, "stdout")) == BURST_LINES + LINES_PER_S
     assert "801 lines" in texts(reports, "logging")[1]
 

@@ -65,7 +65,8 @@ def ps(as_json: bool) -> int:
 @click.option("--all", "everything", is_flag=True, help="End every running engine.")
 def stop(session: str, everything: bool) -> int:
     """End a running engine: SESSION, or the only one there is."""
-    from gemini_live_runtime.engine.registry import list_engines, stop_engine
+    from gemini_live_runtime.engine.registry import list_engines
+    from gemini_live_runtime.engine.stop import stop_engine
 
     if everything and session:
         raise UsageError("Give a session or --all, not both", field="session")

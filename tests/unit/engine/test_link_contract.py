@@ -17,10 +17,10 @@ from scripted_session import ScriptedSession, make_session
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophone
-from gemini_live_runtime.engine import door as door_module
+from gemini_live_runtime.engine import console_server as server_module
 from gemini_live_runtime.engine import host as host_module
 from gemini_live_runtime.engine import hub as hub_module
-from gemini_live_runtime.engine.door import Door
+from gemini_live_runtime.engine.console_server import ConsoleServer
 from gemini_live_runtime.engine.host import Host
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.engine.queue_link import QueueLink
@@ -61,22 +61,22 @@ async def engine(kind: str, **fields: object) -> AsyncIterator[Engine]:
         folder = Path(name) / "engine"
         spec = EngineSpec(session_id="s1", **{"record": "off", **fields})
         host = Host(spec, factory)
-        door = Door(host.hub, folder, host.submit, kind=kind) if kind != "queue" else None
+        server = ConsoleServer(host.hub, folder, host.submit, kind=kind) if kind != "queue" else None
 
         async def attach() -> Link:
-            if door is None:
+            if server is None:
                 return QueueLink(host.hub, host.submit)
             return await SocketLink.connect(folder)
 
         async def live() -> int:
             code = await host.run(started=began.set)
-            if door is not None:
-                await door.close()
+            if server is not None:
+                await server.close()
             await host.close()
             return code
 
-        if door is not None:
-            await door.open()
+        if server is not None:
+            await server.open()
         task = asyncio.create_task(live())
         try:
             await began.wait()
@@ -322,12 +322,12 @@ async def test_a_newer_console_is_refused_by_name(socket_kind, monkeypatch):
 
 
 async def test_a_caller_that_says_nothing_is_sent_away(socket_kind, monkeypatch):
-    monkeypatch.setattr(door_module, "HELLO_S", 0.05)
+    monkeypatch.setattr(server_module, "HELLO_S", 0.05)
     async with engine(socket_kind) as running:
         link = await running.attach()
         reader, writer = await _raw(link)
         line = await asyncio.wait_for(reader.readline(), WAIT)
-        assert "No hello came" in json.loads(line)["closed"]["reason"]
+        assert "No hello within" in json.loads(line)["closed"]["reason"]
         writer.close()
 
 
@@ -349,7 +349,7 @@ async def test_a_caller_with_a_wrong_token_learns_nothing():
 
 
 async def test_a_caller_of_another_user_is_refused(monkeypatch):
-    monkeypatch.setattr(door_module, "peer_uid", lambda connection: os.getuid() + 1)
+    monkeypatch.setattr(server_module, "peer_uid", lambda connection: os.getuid() + 1)
     async with engine("unix") as running:
         with pytest.raises(LinkClosed, match="another user"):
             await receive(await running.attach())
@@ -359,7 +359,7 @@ async def test_a_caller_of_another_user_is_refused(monkeypatch):
 async def test_the_user_at_the_other_end_is_known():
     here, there = socket.socketpair(socket.AF_UNIX)
     with here, there:
-        assert door_module.peer_uid(here) == os.getuid()
+        assert server_module.peer_uid(here) == os.getuid()
 
 
 @pytest.mark.parametrize(("kind", "name"), [("unix", "door"), ("tcp", "door.json")])

@@ -1,7 +1,13 @@
-"""The engine's door: where consoles attach. A Unix socket, or loopback TCP with a token where there are none.
+"""Serve consoles on a Unix socket, or on loopback TCP with a token.
 
-Both kinds speak the same lines (see `link`). The folder is 0700, the socket and the token's file are 0600, and where
-the system tells who is calling, other users are turned away.
+Both kinds carry the same lines (see `link`). The folder is 0700, the socket and the token's file are 0600, and where
+the system tells the peer's user id, other users are refused. The umask is set while the socket is bound: between bind
+and a later chmod another user could connect.
+
+Each connection has three tasks: one sends the lines of its outbox, one reads commands, one waits for the outbox to end.
+The first that finishes decides: a console that closed needs no farewell, one whose outbox ended has `FAREWELL_S` to
+read the last lines. An outbox, not the socket's buffer, holds what waits for a slow console, so that its bound counts
+everything.
 """
 
 from __future__ import annotations
@@ -18,51 +24,51 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.engine.hub import Hub, Outlet
+from gemini_live_runtime.engine.hub import Hub, Outbox
 from gemini_live_runtime.engine.link import MAX_COMMAND_BYTES, Closed, encode
+from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE
 from gemini_live_runtime.errors import EngineError, GeminiLiveError, ProtocolError
 
-DoorKind = Literal["unix", "tcp"]
+ServerKind = Literal["unix", "tcp"]
 
-SOCKET_FILE = "door"
-TOKEN_FILE = "door.json"  # noqa: S105 - a file name
 MAX_CONSOLES = 16
 MAX_MALFORMED = 50
 """Malformed lines a console may send before its link ends."""
 
 HELLO_S = 5.0
-"""Seconds a caller has to say hello."""
+"""Seconds for a console to send its hello."""
 
 FAREWELL_S = 5.0
-"""Seconds a console has to read what is left once its link has ended."""
+"""Seconds for a console to read the remaining lines once its link has ended."""
 
 _SOCKET_PATH_LIMIT = 103
+"""Bytes of a socket's path on macOS, the shortest limit."""
 
 
-def default_kind() -> DoorKind:
-    """`unix` where the system and asyncio have such sockets, else `tcp`."""
+def default_kind() -> ServerKind:
+    """Return `unix` where the system and asyncio support it, else `tcp`."""
     return "unix" if hasattr(socket, "AF_UNIX") and hasattr(asyncio, "start_unix_server") else "tcp"
 
 
-class Door:
-    """Listens in `folder`; every console that enters is attached to `hub`, its lines go to `submit`.
+class ConsoleServer:
+    """Server that listens in `folder` and attaches each console to `hub`.
 
-    `submit(line)` answers whether the line was a command; it must not block.
+    `submit(line)` gets a console's lines and returns True when the line was a command; it must not block.
     """
 
     def __init__(
-        self, hub: Hub, folder: Path, submit: Callable[[bytes], bool], *, kind: DoorKind | None = None
+        self, hub: Hub, folder: Path, submit: Callable[[bytes], bool], *, kind: ServerKind | None = None
     ) -> None:
         self._hub = hub
         self._folder = folder
         self._submit = submit
-        self._kind: DoorKind = kind or default_kind()
+        self._kind: ServerKind = kind or default_kind()
         self._token = ""
         self._server: asyncio.Server | None = None
-        self._visits: set[asyncio.Task[None]] = set()
+        self._connections: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Start to listen; raises `EngineError` when the door cannot be made."""
+        """Start to listen; raises `EngineError` when that fails."""
         try:
             paths.private_dir(self._folder)
             if self._kind == "unix":
@@ -71,7 +77,7 @@ class Door:
                 await self._open_tcp()
         except OSError as error:
             raise EngineError(
-                f"The engine's door in {self._folder} cannot be opened: {error.strerror or error}",
+                f"The engine cannot listen in {self._folder}: {error.strerror or error}",
                 remedy="Set XDG_RUNTIME_DIR to a folder of your own",
                 field="runtime folder",
             ) from None
@@ -90,36 +96,39 @@ class Door:
             listener.bind(os.fspath(path))
         finally:
             os.umask(before)
-        self._server = await asyncio.start_unix_server(self._enter, sock=listener, limit=MAX_COMMAND_BYTES)
+        self._server = await asyncio.start_unix_server(self._accept, sock=listener, limit=MAX_COMMAND_BYTES)
 
     async def _open_tcp(self) -> None:
         self._token = secrets.token_hex(32)
-        self._server = await asyncio.start_server(self._enter, "127.0.0.1", 0, limit=MAX_COMMAND_BYTES)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=MAX_COMMAND_BYTES)
         port = self._server.sockets[0].getsockname()[1]
         paths.write_private(self._folder / TOKEN_FILE, {"port": port, "token": self._token})
 
     async def close(self) -> None:
-        """Let nobody in any more, give the consoles inside `FAREWELL_S` to read their last lines, remove the door."""
+        """Stop listening, and let attached consoles read their last lines.
+
+        Connections that take longer than `FAREWELL_S` are cut.
+        """
         if self._server is not None:
             self._server.close()
         for name in (SOCKET_FILE, TOKEN_FILE):
             with contextlib.suppress(OSError):
                 (self._folder / name).unlink()
-        if self._visits:
-            _, late = await asyncio.wait(self._visits, timeout=FAREWELL_S)
+        if self._connections:
+            _, late = await asyncio.wait(self._connections, timeout=FAREWELL_S)
             for visit in late:
                 visit.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    # -- one visit --------------------------------------------------------------------------------------------------
+    # -- one connection ---------------------------------------------------------------------------------------------
 
-    def _enter(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        visit = asyncio.get_running_loop().create_task(self._visit(reader, writer))
-        self._visits.add(visit)
-        visit.add_done_callback(self._visits.discard)
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        visit = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._connections.add(visit)
+        visit.add_done_callback(self._connections.discard)
 
-    async def _visit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # `drain` returns once everything is with the kernel: what waits for a slow console waits in its outlet.
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # high=0: `drain` returns only when the kernel has everything, so lines wait in the outbox, which is bounded.
         writer.transport.set_write_buffer_limits(high=0)
         try:
             refusal = await self._admit(reader, writer)
@@ -128,11 +137,11 @@ class Door:
                 async with asyncio.timeout(FAREWELL_S):
                     await writer.drain()
             else:
-                await self._converse(reader, writer)
+                await self._exchange(reader, writer)
         except (OSError, TimeoutError):
-            pass  # the console is gone, which is how most visits end
+            pass  # the console is gone, as at the end of most connections
         finally:
-            # What a console has not read by now it will not read.
+            # Closing would wait for a console that does not read: abort instead.
             if writer.transport.get_write_buffer_size():
                 writer.transport.abort()
             writer.close()
@@ -140,7 +149,7 @@ class Door:
                 await writer.wait_closed()
 
     async def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
-        """Why this caller may not enter; empty for one who may."""
+        """Return why this console is refused, or "" when it is admitted."""
         from gemini_live_runtime import vocabulary
 
         caller = peer_uid(writer.get_extra_info("socket"))
@@ -159,56 +168,56 @@ class Door:
                 return "The token is wrong"
             vocabulary.check_header(hello, where="The console")
         except TimeoutError:
-            return f"No hello came within {HELLO_S:.0f} s"
+            return f"No hello within {HELLO_S:.0f} s"
         except ValueError:
             return "The hello is too long"
         except ProtocolError:
-            return "A console must first say hello"
+            return "The first line of a console must be a hello"
         except GeminiLiveError as error:
             return str(error)
         return ""
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        outlet = self._hub.attach()
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        outbox = self._hub.attach()
         loop = asyncio.get_running_loop()
-        pump = loop.create_task(_pump(outlet, writer))
-        listen = loop.create_task(self._listen(reader, outlet))
-        ended = loop.create_task(outlet.ended.wait())
+        pump = loop.create_task(_send_lines(outbox, writer))
+        listen = loop.create_task(self._receive_lines(reader, outbox))
+        ended = loop.create_task(outbox.ended.wait())
         try:
             await asyncio.wait({pump, listen, ended}, return_when=asyncio.FIRST_COMPLETED)
-            if outlet.ended.is_set() and not listen.done():
+            if outbox.ended.is_set() and not listen.done():
                 await asyncio.wait({pump}, timeout=FAREWELL_S)
         finally:
-            self._hub.detach(outlet)
+            self._hub.detach(outbox)
             for task in (pump, listen, ended):
                 task.cancel()
             await asyncio.gather(pump, listen, ended, return_exceptions=True)
 
-    async def _listen(self, reader: asyncio.StreamReader, outlet: Outlet) -> None:
+    async def _receive_lines(self, reader: asyncio.StreamReader, outbox: Outbox) -> None:
         malformed = 0
         while True:
             try:
                 line = await reader.readline()
             except ValueError:
-                outlet.end(encode(Closed(f"A line from the console was longer than {MAX_COMMAND_BYTES:,} bytes")))
-                await asyncio.Event().wait()  # until the last line is out
+                outbox.end(encode(Closed(f"A line from the console was longer than {MAX_COMMAND_BYTES:,} bytes")))
+                await asyncio.Event().wait()  # until the caller, which waits for the last line, cancels this task
             if not line.endswith(b"\n"):
                 return
             if not self._submit(line):
                 malformed += 1
             if malformed > MAX_MALFORMED:
-                outlet.end(encode(Closed(f"The console sent {malformed} lines that are no commands")))
+                outbox.end(encode(Closed(f"The console sent {malformed} lines that are no commands")))
                 await asyncio.Event().wait()
 
 
-async def _pump(outlet: Outlet, writer: asyncio.StreamWriter) -> None:
-    while lines := await outlet.take():
+async def _send_lines(outbox: Outbox, writer: asyncio.StreamWriter) -> None:
+    while lines := await outbox.take():
         writer.write("".join(f"{line}\n" for line in lines).encode("ascii"))
         await writer.drain()
 
 
 def peer_uid(connection: Any) -> int | None:
-    """The user at the other end of a Unix socket; None where the system does not tell."""
+    """Return the user id at the other end of a Unix socket; None when unknown."""
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None or connection is None or connection.family != getattr(socket, "AF_UNIX", None):
         return None
