@@ -130,7 +130,7 @@ def main() -> None:
     for voice in VOICES:
         for is_covered, sentences in ((True, covered), (False, OTHER.split("\n"))):
             for sentence in filter(None, sentences):
-                opinion = engine.hear(say(voice, sentence), dialogue.grammar, dialogue.pronunciations)
+                opinion = engine.decode(say(voice, sentence), dialogue.grammar, dialogue.pronunciations)
                 heard[is_covered] += 1
                 matches = opinion.text == sentence
                 right += is_covered and matches

@@ -12,10 +12,10 @@ from __future__ import annotations
 from gemini_live_runtime.local.activity import RATE
 from gemini_live_runtime.local.context import IMAGE_TOKENS, Entry, audio_tokens, text_tokens
 from gemini_live_runtime.local.conversation import Conversation
-from gemini_live_runtime.local.hearing import content_said, is_image
 from gemini_live_runtime.local.live_config import instruction_text
+from gemini_live_runtime.local.realtime_input import is_image, user_turn_of
 from gemini_live_runtime.local.refusal import SYSTEM_ROLE, context_exhausted, invalid
-from gemini_live_runtime.local.turns import Prompt, Said
+from gemini_live_runtime.local.turns import Prompt, UserTurn
 from gemini_live_runtime.wire.messages import ClientContent, Content, Modality, Role
 
 MAX_UNASKED = 4 * 1024 * 1024
@@ -31,9 +31,9 @@ class ContentTurns:
     def __init__(self, conversation: Conversation, *, initial_history: bool) -> None:
         self._conversation = conversation
         self._seeding = initial_history
-        self._unasked: list[Said] = []
+        self._unasked: list[UserTurn] = []
 
-    def take(self, message: ClientContent) -> Said | Prompt | None:
+    def take(self, message: ClientContent) -> UserTurn | Prompt | None:
         """Remember what `message` holds; return what it wants an answer to. Raises `Refusal`."""
         instructions = [instruction_text(turn) for turn in message.turns if turn.role == SYSTEM_ROLE]
         if instructions:
@@ -51,10 +51,10 @@ class ContentTurns:
         if self._seeding:
             self._seeding = False
             return None
-        return Said(text, pcm, counted=True) if text or pcm else Prompt()
+        return UserTurn(text, pcm, counted=True) if text or pcm else Prompt()
 
     def _add(self, content: Content) -> None:
-        said = content_said(content)
+        said = user_turn_of(content)
         context = self._conversation.context
         by_model = content.role == Role.MODEL
         role = "model" if by_model else "user"

@@ -14,7 +14,7 @@ from typing import Any
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.local.context import Context
 from gemini_live_runtime.local.live_config import DeclaredTool, LiveConfig
-from gemini_live_runtime.local.parts import Dialogue, Heard, Parts, Recogniser, Speech
+from gemini_live_runtime.local.parts import Dialogue, Parts, Recogniser, Recognition, Speech
 from gemini_live_runtime.local.refusal import VIOLATION, Refusal
 
 log = logging.getLogger("gemini_live_runtime.local")
@@ -70,7 +70,7 @@ class Conversation:
     def _declare(self) -> None:
         self.dialogue.declare({name: tool.parameters for name, tool in self.tools.items()})
         self.context.set_fixed(self.instruction, *(tool.text for tool in self.tools.values()))
-        self._listening_for: frozenset[str] = frozenset(self.tools)
+        self._tool_names: frozenset[str] = frozenset(self.tools)
 
     def blocking(self, name: str) -> bool:
         """Whether the model waits for the function `name`."""
@@ -98,7 +98,7 @@ class Conversation:
         else:
             self.dialogue.instruct(self._config.instruction)
 
-    async def recognise(self, pcm: bytes) -> Heard | None:
+    async def recognise(self, pcm: bytes) -> Recognition | None:
         """What was said; None when there is no recogniser (see `no_recogniser`)."""
         if self.no_recogniser:
             return None
@@ -111,12 +111,12 @@ class Conversation:
 
     async def prepare_to_hear(self) -> None:
         """Make the recogniser, so that it may load its models while the user still speaks."""
-        if self.no_recogniser or (self._recogniser is not None and self._recogniser_tools == self._listening_for):
+        if self.no_recogniser or (self._recogniser is not None and self._recogniser_tools == self._tool_names):
             return
         await self._close_recogniser()
-        self._recogniser_tools = self._listening_for
+        self._recogniser_tools = self._tool_names
         try:
-            self._recogniser = self._parts.recogniser(self.dialogue, self._listening_for)
+            self._recogniser = self._parts.recogniser(self.dialogue, self._tool_names)
         except Exception as error:
             self.no_recogniser = _why(error, "recogniser")
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
+from gemini_live_runtime.local.instruction_notes import InstructionNotes
+from gemini_live_runtime.local.intents import DialogueState, IntentMatcher
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
-from gemini_live_runtime.local.meaning import Meanings, Moment
 from gemini_live_runtime.local.open_calls import OpenCalls, Outcome, arguments_of
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.script_types import Intent, Pattern, Script, SlotRef
 from gemini_live_runtime.local.template import describe, fill
-from gemini_live_runtime.local.told import Told
 from gemini_live_runtime.local.tools_by_name import arguments_for, named_tools, spoken_choices
 from gemini_live_runtime.local.words import name_words
 
@@ -46,7 +46,7 @@ class ScriptedDialogue:
     def __init__(self, script: Script) -> None:
         self._script = script
         self._matcher = Matcher(script.slots, script.filler)
-        self._meanings = Meanings(script, self._matcher)
+        self._matching = IntentMatcher(script, self._matcher)
         self._intents = {intent.name: intent for intent in script.intents}
         # Tools of a phase are not called by their name alone: the script says when they are called.
         self._phased = {call.tool for intent in script.intents if intent.during for call in intent.calls}
@@ -58,7 +58,7 @@ class ScriptedDialogue:
         self._known: dict[str, str | int | float] = {}
         self._turns = 0
         self._open = OpenCalls()
-        self._told = Told()
+        self._notes = InstructionNotes()
         self._remembered: dict[str, SlotValue] = {}
 
     @property
@@ -85,36 +85,36 @@ class ScriptedDialogue:
 
     def instruct(self, text: str) -> None:
         """A new instruction. A question that belongs to another one is dropped."""
-        self._told.instruct(text)
+        self._notes.instruct(text)
         self._drop_unfit_question()
 
     def note(self, text: str) -> None:
         """Something to know beside the instruction."""
-        self._told.note(text)
+        self._notes.note(text)
         self._drop_unfit_question()
 
     def prompt(self) -> Reply:
         """What to say without having been spoken to: a cue, else the greeting, the last question or a short line."""
-        for text in self._told.newest_first():
+        for text in self._notes.newest_first():
             for cue in self._script.cues:
                 said = self._fill(cue.say, {}) if any(part in text for part in cue.told) else ""
                 if said:
                     self._question = ""  # whatever was open before is over
-                    return self._keep(Reply(said))
+                    return self._remember_reply(Reply(said))
         if not self._turns and not self._last_reply:
-            return self._keep(Reply(self._fill(self._script.greeting, {})))
+            return self._remember_reply(Reply(self._fill(self._script.greeting, {})))
         if self._pending is not None:
-            return self._keep(Reply(self._script.slots[self._pending.slot].ask))
-        return self._keep(Reply(self._question or self._fill(self._script.prompted, {})))
+            return self._remember_reply(Reply(self._script.slots[self._pending.slot].ask))
+        return self._remember_reply(Reply(self._question or self._fill(self._script.prompted, {})))
 
-    def hear(self, text: str, *, typed: bool) -> Reply:
+    def respond(self, text: str, *, typed: bool) -> Reply:
         """The answer to an utterance; "" is one that was not understood. Typed and spoken words mean the same."""
         self._turns += 1
         words = Words(text)
         reply = self._answer(words)
         if text.strip():
             self._said = [*self._said, text.strip()][-MAX_SAID:]
-        return self._keep(reply)
+        return self._remember_reply(reply)
 
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
         """The answer once calls have their results, or with `more` to come a first part of them.
@@ -122,7 +122,7 @@ class ScriptedDialogue:
         A response with a true `timeout` is a call that was given up.
         """
         parts = [self._outcome(outcome) for outcome in self._open.take(results, more=more)]
-        return self._keep(Reply(text=" ".join(part for part in parts if part)))
+        return self._remember_reply(Reply(text=" ".join(part for part in parts if part)))
 
     def snapshot(self) -> dict[str, Any]:
         """JSON state from which `restore` continues."""
@@ -142,7 +142,7 @@ class ScriptedDialogue:
             "known": dict(self._known),
             "turns": self._turns,
             "open": self._open.snapshot(),
-            "told": self._told.snapshot(),
+            "told": self._notes.snapshot(),
             "remembered": dict(self._remembered),
         }
 
@@ -158,19 +158,19 @@ class ScriptedDialogue:
         self._known = dict(state.get("known", {}))
         self._turns = int(state.get("turns", 0))
         self._open.restore(state.get("open", []))
-        self._told.restore(state.get("told", {}))
+        self._notes.restore(state.get("told", {}))
         remembered = state.get("remembered", {})
         self._remembered = {name: value for name, value in remembered.items() if name in self._script.slots}
 
     # --- from words to what is meant ------------------------------------------------------------------------------
 
     def _answer(self, words: Words) -> Reply:
-        best = self._meanings.best(words, self._now)
+        best = self._matching.best(words, self._now)
         if self._pending is not None and (best is None or best[1].cost > 0):
             answer = self._pending_answer(words)
             if answer is not None and (best is None or answer.cost <= best[1].cost or self._free_text_pending()):
                 return self._filled(self._pending, answer)
-        ended = self._meanings.ending(self._told) is not None
+        ended = self._matching.ending(self._notes) is not None
         by_name = named_tools(words, [] if ended else [name for name in self._tools if name not in self._phased])
         if best is not None:
             intent, match = best
@@ -186,18 +186,18 @@ class ScriptedDialogue:
             tool = by_name[0]
             request = ToolRequest(tool.name, arguments_for(self._tools[tool.name], tool.rest))
             return self._call((request,), "", {})
-        told = self._meanings.in_passing(words, self._now)
-        return self._not_understood() if told is None else self._act(told, {})
+        within = self._matching.find_within(words, self._now)
+        return self._not_understood() if within is None else self._act(within, {})
 
     @property
-    def _now(self) -> Moment:
-        return Moment(self._told, self._last_reply, self._tools)
+    def _now(self) -> DialogueState:
+        return DialogueState(self._notes, self._last_reply, self._tools)
 
     def _drop_unfit_question(self) -> None:
         if self._pending is None:
             return
         during = self._intents[self._pending.intent].during
-        if (during and self._told.age(during) is None) or self._meanings.ending(self._told) is not None:
+        if (during and self._notes.age(during) is None) or self._matching.ending(self._notes) is not None:
             self._pending = None
 
     def _pending_answer(self, words: Words) -> Match | None:
@@ -214,7 +214,7 @@ class ScriptedDialogue:
         return self._act(self._intents[pending.intent], {**pending.slots, **answer.slots})
 
     def _not_understood(self) -> Reply:
-        ending = self._meanings.ending(self._told)
+        ending = self._matching.ending(self._notes)
         if ending is not None:
             return Reply(text=self._fill_sentences(ending.end) or _NOT_UNDERSTOOD)
         pending = self._pending
@@ -299,8 +299,8 @@ class ScriptedDialogue:
         return unconditional[self._turns % len(unconditional)] if unconditional else ""
 
     def _facts(self) -> dict[str, Any]:
-        examples = self._meanings.examples(self._tools)
-        special, general = self._meanings.examples_now(self._now)
+        examples = self._matching.examples(self._tools)
+        special, general = self._matching.examples_now(self._now)
         special = self._some(special, _FEW_NOW)
         return {
             "examples": _listed(examples),
@@ -327,7 +327,7 @@ class ScriptedDialogue:
         filled = (fill(sentence, facts) for sentence in re.split(r"(?<=[.!?}])\s+(?=[A-Z{])", template))
         return " ".join(sentence for sentence in filled if sentence)
 
-    def _keep(self, reply: Reply) -> Reply:
+    def _remember_reply(self, reply: Reply) -> Reply:
         if reply.text:
             self._last_reply = reply.text
             self._question = _last_question(reply.text) or self._question

@@ -9,16 +9,16 @@ from collections.abc import Coroutine
 from typing import Any, Protocol
 
 from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
-from gemini_live_runtime.local.calls import Batch, CallIds, Calls, News
 from gemini_live_runtime.local.content import ContentTurns
 from gemini_live_runtime.local.context import Context, Entry, text_tokens
 from gemini_live_runtime.local.conversation import Conversation, Memory, log
+from gemini_live_runtime.local.function_calls import CallBatch, CallIds, CallResults, FunctionCalls
 from gemini_live_runtime.local.handles import Handles
-from gemini_live_runtime.local.hearing import Hearing
 from gemini_live_runtime.local.live_config import LiveConfig, check_setup, declared_tools, instruction_text
+from gemini_live_runtime.local.message_sender import MessageSender
 from gemini_live_runtime.local.options import Fault, ServerOptions
-from gemini_live_runtime.local.outlet import Outlet
 from gemini_live_runtime.local.parts import Parts
+from gemini_live_runtime.local.realtime_input import RealtimeInputReader
 from gemini_live_runtime.local.refusal import (
     DEADLINE,
     FAILURE,
@@ -32,7 +32,7 @@ from gemini_live_runtime.local.refusal import (
     invalid,
     invalid_json,
 )
-from gemini_live_runtime.local.turns import Said, Turns
+from gemini_live_runtime.local.turns import Turns, UserTurn
 from gemini_live_runtime.wire.codec import decode_client
 from gemini_live_runtime.wire.messages import (
     ClientContent,
@@ -61,7 +61,7 @@ OLD_CONNECTION_GRACE_S = 1.0
 _SETUP_FIRST = "setup must be the first message and only the first."
 
 
-class House(Protocol):
+class ServerContext(Protocol):
     """What a session shares with the others of its server."""
 
     options: ServerOptions
@@ -78,10 +78,10 @@ class House(Protocol):
 class LiveSession:
     """Serves one connection. `run` returns when it is over."""
 
-    def __init__(self, transport: Transport, house: House) -> None:
+    def __init__(self, transport: Transport, server: ServerContext) -> None:
         self._transport = transport
-        self._house = house
-        self._outlet = Outlet(transport, house.take_fault)
+        self._server = server
+        self._sender = MessageSender(transport, server.take_fault)
         self._consumed = 0
         self._background: set[asyncio.Task[None]] = set()
         self.ended = asyncio.Event()
@@ -91,8 +91,8 @@ class LiveSession:
     session_id: str
     _conversation: Conversation
     _turns: Turns
-    _calls: Calls
-    _hearing: Hearing
+    _calls: FunctionCalls
+    _input: RealtimeInputReader
     _contents: ContentTurns
 
     async def run(self) -> None:
@@ -102,16 +102,16 @@ class LiveSession:
         except TransportClosed:
             pass
         except Refusal as refusal:
-            await self._outlet.close(refusal.code, refusal.reason)
+            await self._sender.close(refusal.code, refusal.reason)
         except Exception:
             log.exception("A session failed")
-            await self._outlet.close(FAILURE, INTERNAL)
+            await self._sender.close(FAILURE, INTERNAL)
         finally:
             self.ended.set()
 
     async def shut(self, code: int, reason: str) -> None:
         """End the connection from the server's side."""
-        await self._outlet.close(code, reason)
+        await self._sender.close(code, reason)
 
     async def _serve(self) -> None:
         try:
@@ -122,32 +122,32 @@ class LiveSession:
         if message.setup is None:
             raise Refusal(INVALID, _SETUP_FIRST)
         self.config = check_setup(message.setup)
-        if self._house.take_fault(Fault.SILENT_SETUP):
+        if self._server.take_fault(Fault.SILENT_SETUP):
             while True:
                 await self._transport.recv()
-        self._conversation = Conversation(self.config, self._house.parts)
+        self._conversation = Conversation(self.config, self._server.parts)
         memory = await self._resumed()
         self.session_id = memory.session_id if memory else secrets.token_hex(16)
         if memory is not None:
             self._conversation.restore(memory)
-        self._house.open_sessions[self.session_id] = self
+        self._server.open_sessions[self.session_id] = self
         try:
             await self._converse()
         finally:
-            if self._house.open_sessions.get(self.session_id) is self:
-                del self._house.open_sessions[self.session_id]
+            if self._server.open_sessions.get(self.session_id) is self:
+                del self._server.open_sessions[self.session_id]
 
     async def _resumed(self) -> Memory | None:
         if not self.config.handle:
             return None
-        memory = self._house.handles.find(self.config.handle, asyncio.get_running_loop().time())
+        memory = self._server.handles.find(self.config.handle, asyncio.get_running_loop().time())
         if memory is None:
             raise Refusal(INVALID, f"{INVALID_ARGUMENT}: the session resumption handle is unknown or expired.")
         if memory.model != self.config.model:
             raise invalid(f"the handle belongs to model {memory.model[:40]}")
-        older = self._house.open_sessions.get(memory.session_id)
+        older = self._server.open_sessions.get(memory.session_id)
         if older is not None:
-            if not self._house.options.refuse_open_resume:
+            if not self._server.options.refuse_open_resume:
                 await older.shut(VIOLATION, "The operation was aborted: the session was resumed elsewhere.")
             try:
                 async with asyncio.timeout(OLD_CONNECTION_GRACE_S):
@@ -158,44 +158,49 @@ class LiveSession:
 
     async def _converse(self) -> None:
         self._contents = ContentTurns(self._conversation, initial_history=self.config.initial_history)
-        self._calls = Calls(self._house.call_ids, self._news, self._expired)
+        self._calls = FunctionCalls(self._server.call_ids, self._on_results, self._on_expired)
         self._turns = Turns(
-            self.config, self._conversation, self._calls, self._outlet, on_start=self._busy, on_idle=self._offer_handle
+            self.config,
+            self._conversation,
+            self._calls,
+            self._sender,
+            on_start=self._announce_turn,
+            on_idle=self._offer_handle,
         )
-        self._hearing = Hearing(
+        self._input = RealtimeInputReader(
             self.config,
             self._context,
-            on_start=self._user_starts,
-            on_end=self._user_ends,
+            on_start=self._on_speech_start,
+            on_end=self._on_speech_end,
             on_activity=self._report_activity,
         )
         failing = asyncio.ensure_future(self._turns.failed)
         reading = asyncio.create_task(self._read())
-        leaving = asyncio.create_task(self._leave())
+        ending = asyncio.create_task(self._limit_lifetime())
         try:
-            await self._outlet.send(ServerMessage(setup_complete=SetupComplete(session_id=self.session_id)))
+            await self._sender.send(ServerMessage(setup_complete=SetupComplete(session_id=self.session_id)))
             await self._offer_handle()
-            await asyncio.wait({reading, failing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({reading, failing, ending}, return_when=asyncio.FIRST_COMPLETED)
             if failing.done():
                 raise failing.result()
-            await (reading if reading.done() else leaving)
+            await (reading if reading.done() else ending)
         finally:
-            for task in (reading, leaving, *self._background):
+            for task in (reading, ending, *self._background):
                 task.cancel()
-            await asyncio.gather(reading, leaving, *self._background, return_exceptions=True)
+            await asyncio.gather(reading, ending, *self._background, return_exceptions=True)
             failing.cancel()
-            self._hearing.close()
+            self._input.close()
             await self._turns.close()
             self._calls.close()
             await self._conversation.close()
 
-    async def _leave(self) -> None:
-        options = self._house.options
+    async def _limit_lifetime(self) -> None:
+        options = self._server.options
         if options.go_away_after is None:
             await asyncio.Event().wait()
             return
         await asyncio.sleep(options.go_away_after)
-        await self._outlet.send(ServerMessage(go_away=GoAway(time_left=f"{options.time_left:g}s")))
+        await self._sender.send(ServerMessage(go_away=GoAway(time_left=f"{options.time_left:g}s")))
         await asyncio.sleep(options.time_left)
         raise Refusal(FAILURE, DEADLINE)
 
@@ -230,16 +235,16 @@ class LiveSession:
     async def _realtime(self, message: RealtimeInput) -> None:
         if message.audio is not None or message.media_chunks:
             await self._conversation.prepare_to_hear()
-        await self._hearing.take(message)
+        await self._input.take(message)
         text = message.text
         if not text:
             return
-        if self._hearing.marked:
-            self._hearing.add_text(text)
+        if self._input.marked:
+            self._input.add_text(text)
             return
         if self.config.interrupts:
             await self._turns.interrupt()
-        self._turns.ask(Said(text))
+        self._turns.ask(UserTurn(text))
 
     async def _content(self, message: ClientContent) -> None:
         asked = self._contents.take(message)
@@ -266,12 +271,12 @@ class LiveSession:
     def _context(self) -> Context:
         return self._conversation.context
 
-    async def _user_starts(self) -> None:
+    async def _on_speech_start(self) -> None:
         self._turns.hold(True)
         if self.config.interrupts:
             await self._turns.interrupt()
 
-    async def _user_ends(self, said: Said | None) -> None:
+    async def _on_speech_end(self, said: UserTurn | None) -> None:
         if said is not None:
             self._turns.ask(said)
         self._turns.hold(False)
@@ -279,26 +284,26 @@ class LiveSession:
     async def _report_activity(self, kind: VoiceActivityType, offset_s: float) -> None:
         if self.config.vad_signal:
             activity = VoiceActivity(type=kind, audio_offset=f"{offset_s:.3f}s")
-            await self._outlet.send(ServerMessage(voice_activity=activity))
+            await self._sender.send(ServerMessage(voice_activity=activity))
 
-    def _news(self, news: News) -> None:
-        if news.scheduling is Scheduling.SILENT:
-            tokens = sum(text_tokens(str(result)) for _, result in news.results)
+    def _on_results(self, results: CallResults) -> None:
+        if results.scheduling is Scheduling.SILENT:
+            tokens = sum(text_tokens(str(result)) for _, result in results.results)
             self._context().add(Entry("tool", Modality.TEXT, tokens))
             return
-        if news.scheduling is Scheduling.INTERRUPT:
-            self._in_background(self._interrupt_with(news))
+        if results.scheduling is Scheduling.INTERRUPT:
+            self._in_background(self._interrupt_with(results))
         else:
-            self._turns.ask(news)
+            self._turns.ask(results)
 
-    async def _interrupt_with(self, news: News) -> None:
+    async def _interrupt_with(self, results: CallResults) -> None:
         await self._turns.interrupt()
-        self._turns.ask(news)
+        self._turns.ask(results)
 
-    def _expired(self, batch: Batch) -> None:
+    def _on_expired(self, batch: CallBatch) -> None:
         cancelled = ToolCallCancellation(ids=self._calls.give_up(batch))
-        self._in_background(self._outlet.send(ServerMessage(tool_call_cancellation=cancelled)))
-        self._turns.ask(News(batch.results()))
+        self._in_background(self._sender.send(ServerMessage(tool_call_cancellation=cancelled)))
+        self._turns.ask(CallResults(batch.results()))
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         async def run() -> None:
@@ -309,18 +314,18 @@ class LiveSession:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    async def _busy(self) -> None:
+    async def _announce_turn(self) -> None:
         if self.config.handles:
-            await self._outlet.send(ServerMessage(session_resumption_update=SessionResumptionUpdate()))
+            await self._sender.send(ServerMessage(session_resumption_update=SessionResumptionUpdate()))
 
     async def _offer_handle(self) -> None:
         if not self.config.handles or self._calls.pending:
             return
         memory = self._conversation.remember(self.session_id)
-        handle = self._house.handles.keep(memory, asyncio.get_running_loop().time())
+        handle = self._server.handles.keep(memory, asyncio.get_running_loop().time())
         update = SessionResumptionUpdate(
             new_handle=handle,
             resumable=True,
             last_consumed_client_message_index=self._consumed if self.config.transparent else None,
         )
-        await self._outlet.send(ServerMessage(session_resumption_update=update))
+        await self._sender.send(ServerMessage(session_resumption_update=update))

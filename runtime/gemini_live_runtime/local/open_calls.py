@@ -1,4 +1,4 @@
-"""Tool calls that a dialogue has made and whose results it will be told."""
+"""Tool calls that a dialogue has made and whose results it will be outcomes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_OPEN_CALLS = 64
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call under way. Calls of one `group` were made together, and are told together."""
+    """A call under way. Calls of one `group` were made together, and are outcomes together."""
 
     request: ToolRequest
     intent: str
@@ -67,16 +67,16 @@ class OpenCalls:
 
     def take(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> list[Outcome]:
         """What `results` are of, in their order; the calls are no longer open, unless there is `more` to come."""
-        told: dict[int, Outcome] = {}
+        outcomes: dict[int, Outcome] = {}
         for number, (request, response) in enumerate(results, 1):
             call = next((call for call in self._calls if call.request == request), None)
             if call is not None and not more:
                 self._calls.remove(call)
             # Negative numbers are groups of their own.
             group = call.group if call is not None else -number
-            before = told[group].results if group in told else ()
-            told[group] = Outcome(call, (*before, (request, response)))
-        return list(told.values())
+            before = outcomes[group].results if group in outcomes else ()
+            outcomes[group] = Outcome(call, (*before, (request, response)))
+        return list(outcomes.values())
 
     def snapshot(self) -> list[dict[str, Any]]:
         """JSON state from which `restore` continues."""

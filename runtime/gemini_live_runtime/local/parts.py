@@ -18,7 +18,7 @@ SPEECH_RATE = 24_000
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Recognition:
     """What a recogniser made of an utterance. `text` is "" when it was refused; `score` is 0 to 1."""
 
     text: str
@@ -28,7 +28,7 @@ class Heard:
 class Recogniser(Protocol):
     """Speech to text, over the phrases it was made for."""
 
-    async def recognise(self, pcm: bytes) -> Heard:
+    async def recognise(self, pcm: bytes) -> Recognition:
         """One whole utterance, s16le mono at 16 kHz. Refuses what is not one of its phrases."""
         ...
 
@@ -38,7 +38,7 @@ class Recogniser(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpeechChunk:
     """A stretch of speech: s16le mono at 24 kHz, with the text that begins in it (leading space included)."""
 
     pcm: bytes
@@ -48,7 +48,7 @@ class Spoken:
 class Speech(Protocol):
     """Text to speech."""
 
-    def speak(self, text: str, voice: str) -> AsyncIterator[Spoken]:
+    def speak(self, text: str, voice: str) -> AsyncIterator[SpeechChunk]:
         """`text` clause by clause, as soon as each is ready. `voice` is one of Gemini's names, or ""."""
         ...
 
@@ -102,7 +102,7 @@ class Dialogue(Protocol):
         """What to say when the model is asked to speak without having been spoken to; no text for nothing."""
         ...
 
-    def hear(self, text: str, *, typed: bool) -> Reply:
+    def respond(self, text: str, *, typed: bool) -> Reply:
         """The answer to an utterance; "" is one that was not understood."""
         ...
 

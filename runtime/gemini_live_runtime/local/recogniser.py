@@ -20,7 +20,7 @@ from typing import Any
 from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.local.grammar import Grammar
 from gemini_live_runtime.local.letter_sounds import guess_phones
-from gemini_live_runtime.local.parts import RECOGNISER_RATE, Dialogue, Heard
+from gemini_live_runtime.local.parts import RECOGNISER_RATE, Dialogue, Recognition
 from gemini_live_runtime.local.rejection import ACCEPT, Decoding, Evidence, Segment, confidence, weigh
 
 MAX_UTTERANCE_S = 15.0
@@ -45,7 +45,7 @@ _FILLERS = ("<s>", "</s>", "<sil>", "SIL", "(NULL)", "[NOISE]", "[SPEECH]", "+NS
 _LOG_FLOOR = -700.0
 
 
-class Opinion:
+class DecodedUtterance:
     """Everything about one decoded utterance; what the fitting of the weights reads."""
 
     __slots__ = ("complete", "evidence", "text")
@@ -96,19 +96,19 @@ class Engine:
         self._loop = pocketsphinx.Decoder(**common, **loop)
         self._grammar = pocketsphinx.Decoder(**common, **_WIDE_BEAMS)
 
-    def hear(self, pcm: bytes, grammar: Grammar, pronunciations: Mapping[str, tuple[str, ...]]) -> Opinion:
+    def decode(self, pcm: bytes, grammar: Grammar, pronunciations: Mapping[str, tuple[str, ...]]) -> DecodedUtterance:
         """What `grammar` makes of s16le mono PCM at 16 kHz."""
         sound = prepare(pcm)
         if not sound:
-            return Opinion("", False, None)
+            return DecodedUtterance("", False, None)
         self.load()
         self._activate(grammar, pronunciations)
         heard = self._decode(self._grammar, sound)
         words = heard.text.split()
         if not words or not grammar.accepts(words):
-            return Opinion(heard.text, False, None)
+            return DecodedUtterance(heard.text, False, None)
         evidence = weigh(heard, self._decode(self._free, sound), self._decode(self._loop, sound, phones=True))
-        return Opinion(heard.text, True, evidence)
+        return DecodedUtterance(heard.text, True, evidence)
 
     def _activate(self, grammar: Grammar, pronunciations: Mapping[str, tuple[str, ...]]) -> None:
         name = self._compiled.get(grammar)
@@ -243,15 +243,15 @@ class PocketsphinxRecogniser:
         self._engine = engine or shared_engine()
         self._engine.warm()
 
-    async def recognise(self, pcm: bytes) -> Heard:
+    async def recognise(self, pcm: bytes) -> Recognition:
         """One whole utterance, s16le mono at 16 kHz. `text` is "" when it was refused."""
-        opinion: Opinion = await self._engine.run(
-            self._engine.hear, pcm, self._dialogue.grammar, self._dialogue.pronunciations
+        opinion: DecodedUtterance = await self._engine.run(
+            self._engine.decode, pcm, self._dialogue.grammar, self._dialogue.pronunciations
         )
         if not opinion.complete or opinion.evidence is None:
-            return Heard("", 0.0)
+            return Recognition("", 0.0)
         score = confidence(opinion.evidence)
-        return Heard(opinion.text if score >= ACCEPT else "", score)
+        return Recognition(opinion.text if score >= ACCEPT else "", score)
 
     async def close(self) -> None:
         """The models are shared and stay loaded for the next connection."""

@@ -12,8 +12,8 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.local.calls import CallIds
 from gemini_live_runtime.local.default_parts import DefaultParts
+from gemini_live_runtime.local.function_calls import CallIds
 from gemini_live_runtime.local.handles import Handles
 from gemini_live_runtime.local.live_session import LiveSession
 from gemini_live_runtime.local.options import Fault, ServerOptions
@@ -102,17 +102,17 @@ class LocalServer:
         """The client's end of a new in-memory connection."""
         ours, theirs = MemoryTransport.pair()
         task = asyncio.create_task(self._serve(ours))
-        self._keep(task)
+        self._track(task)
         return theirs
 
-    def _keep(self, task: asyncio.Task[None]) -> None:
+    def _track(self, task: asyncio.Task[None]) -> None:
         self._sessions[task] = None
         task.add_done_callback(lambda done: self._sessions.pop(done, None))
 
     async def _accept(self, socket: ServerConnection) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._keep(task)
+        self._track(task)
         await self._serve(_Socket(socket))
 
     async def _serve(self, transport: Transport) -> None:

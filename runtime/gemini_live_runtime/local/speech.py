@@ -20,7 +20,7 @@ from typing import Protocol
 
 from gemini_live_runtime.errors import GeminiLiveError, MissingExtraError
 from gemini_live_runtime.local.espeak_child import HEADER, MAX_BYTES
-from gemini_live_runtime.local.parts import SPEECH_RATE, Spoken
+from gemini_live_runtime.local.parts import SPEECH_RATE, SpeechChunk
 from gemini_live_runtime.local.voices import EspeakVoice, voice_for
 from gemini_live_runtime.text import sanitise_line
 
@@ -163,7 +163,7 @@ class EspeakSpeech:
     def __init__(self, synthesiser: Synthesiser | None = None) -> None:
         self._synthesiser = synthesiser or find_synthesiser()
 
-    async def speak(self, text: str, voice: str) -> AsyncIterator[Spoken]:
+    async def speak(self, text: str, voice: str) -> AsyncIterator[SpeechChunk]:
         """`text` word by word, made a clause at a time; raises `SpeechError`."""
         loop = asyncio.get_running_loop()
         chosen = voice_for(voice)
@@ -171,8 +171,8 @@ class EspeakSpeech:
         for clause in clauses(text):
             # run_in_executor holds virtual time, so a clause takes none of it.
             pcm = await loop.run_in_executor(None, self._clause, clause, chosen)
-            for spoken in share_out(clause, pcm):
-                yield spoken if not first else Spoken(spoken.pcm, spoken.text.lstrip())
+            for spoken in split_at_words(clause, pcm):
+                yield spoken if not first else SpeechChunk(spoken.pcm, spoken.text.lstrip())
                 first = False
 
     async def close(self) -> None:
@@ -205,7 +205,7 @@ def clauses(text: str) -> list[str]:
     return found
 
 
-def share_out(clause: str, pcm: bytes) -> list[Spoken]:
+def split_at_words(clause: str, pcm: bytes) -> list[SpeechChunk]:
     """A clause's sound cut at its words, each as long as its share of the letters; all samples are kept, in order."""
     words = clause.split()
     total = sum(len(word) + 1 for word in words)
@@ -215,7 +215,7 @@ def share_out(clause: str, pcm: bytes) -> list[Spoken]:
     for word in words:
         letters += len(word) + 1
         end = samples * letters // total
-        pieces.append(Spoken(pcm[position * 2 : end * 2], f" {word}"))
+        pieces.append(SpeechChunk(pcm[position * 2 : end * 2], f" {word}"))
         position = end
     return pieces
 

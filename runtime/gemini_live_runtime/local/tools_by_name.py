@@ -64,7 +64,7 @@ def arguments_for(schema: Mapping[str, Any], rest: Sequence[str]) -> dict[str, A
         return {}
     required = schema.get("required")
     wanted = set(required) if isinstance(required, Sequence) and not isinstance(required, str) else set()
-    words = _Rest(rest)
+    words = _RemainingWords(rest)
     args: dict[str, Any] = {}
     texts = []
     for name, raw in properties.items():
@@ -153,7 +153,7 @@ def _bounded(value: float, schema: Mapping[str, Any]) -> float:
     return int(value) if whole or value == int(value) else value
 
 
-class _Rest:
+class _RemainingWords:
     """The words that are still free."""
 
     def __init__(self, words: Sequence[str]) -> None:

@@ -14,12 +14,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gemini_live_runtime.local.calls import CALL_TIMEOUT_S, Batch, Calls, News
 from gemini_live_runtime.local.context import Entry, audio_tokens, text_tokens, usage
 from gemini_live_runtime.local.conversation import Conversation, log
+from gemini_live_runtime.local.function_calls import CALL_TIMEOUT_S, CallBatch, CallResults, FunctionCalls
 from gemini_live_runtime.local.live_config import LiveConfig
+from gemini_live_runtime.local.message_sender import MessageSender
 from gemini_live_runtime.local.options import Fault
-from gemini_live_runtime.local.outlet import Outlet
 from gemini_live_runtime.local.parts import RECOGNISER_RATE, Reply
 from gemini_live_runtime.local.refusal import FAILURE, INTERNAL, Refusal, context_exhausted
 from gemini_live_runtime.local.utterance import Utterance, pieces
@@ -45,7 +45,7 @@ NO_SPEECH = "[There is no voice here, so answers come as text only. {why}] "
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UserTurn:
     """The user's turn: text, or audio (s16le mono 16 kHz), or both under manual activity."""
 
     text: str = ""
@@ -59,7 +59,7 @@ class Prompt:
     """The model shall speak without having been spoken to."""
 
 
-Request: TypeAlias = Said | Prompt | News
+Request: TypeAlias = UserTurn | Prompt | CallResults
 
 
 class Turns:
@@ -69,8 +69,8 @@ class Turns:
         self,
         config: LiveConfig,
         conversation: Conversation,
-        calls: Calls,
-        outlet: Outlet,
+        calls: FunctionCalls,
+        sender: MessageSender,
         *,
         on_start: Callable[[], Awaitable[None]],
         on_idle: Callable[[], Awaitable[None]],
@@ -78,7 +78,7 @@ class Turns:
         self._config = config
         self._conversation = conversation
         self._calls = calls
-        self._outlet = outlet
+        self._sender = sender
         self._on_start = on_start
         self._on_idle = on_idle
         self._waiting: deque[Request] = deque()
@@ -86,7 +86,7 @@ class Turns:
         self._turn: _Turn | None = None
         self._held = False
         self._lock = asyncio.Lock()
-        self._told_no_recogniser = self._told_no_speech = False
+        self._reported_no_recogniser = self._reported_no_speech = False
         self.failed = asyncio.get_running_loop().create_future()
         """Gets the `Refusal` that a turn ended the session with."""
 
@@ -111,7 +111,7 @@ class Turns:
     def _next(self) -> None:
         if self._turn is not None or self._held or self._lock.locked() or not self._waiting:
             return
-        self._turn = _Turn(Utterance(self._outlet, transcribe=self._config.output_transcription))
+        self._turn = _Turn(Utterance(self._sender, transcribe=self._config.output_transcription))
         self._task = asyncio.create_task(self._run(self._turn, self._waiting.popleft()))
 
     async def interrupt(self) -> None:
@@ -132,15 +132,15 @@ class Turns:
         await asyncio.wait({task})
         self._turn = self._task = None
         interrupted = ServerMessage(server_content=ServerContent(interrupted=True))
-        late = self._outlet.take_fault(Fault.LATE_INTERRUPTED)
+        late = self._sender.take_fault(Fault.LATE_INTERRUPTED)
         if not late:
-            await self._outlet.send(interrupted)
+            await self._sender.send(interrupted)
         cancelled = self._calls.give_up_blocking()
         if cancelled:
-            await self._outlet.send(ServerMessage(tool_call_cancellation=ToolCallCancellation(ids=cancelled)))
+            await self._sender.send(ServerMessage(tool_call_cancellation=ToolCallCancellation(ids=cancelled)))
         await self._complete(turn)
         if late:
-            await self._outlet.send(interrupted)
+            await self._sender.send(interrupted)
 
     async def close(self) -> None:
         """Stop without a word."""
@@ -151,9 +151,9 @@ class Turns:
     async def _run(self, turn: _Turn, request: Request) -> None:
         try:
             await self._on_start()
-            await self._outlet.faults_before_answer()
+            await self._sender.faults_before_answer()
             await self._answer(turn, request)
-            await self._outlet.send(ServerMessage(server_content=ServerContent(generation_complete=True)))
+            await self._sender.send(ServerMessage(server_content=ServerContent(generation_complete=True)))
             await turn.utterance.played()
             turn.over = True
             await self._complete(turn)
@@ -184,7 +184,7 @@ class Turns:
             self._conversation.context.add(Entry("model", modality, tokens - unheard, turn.utterance.text))
         tool_use = Counter({Modality.TEXT: sum(turn.tool_use)}) if turn.tool_use else Counter()
         counted: UsageMetadata = usage(turn.prompt, response, tool_use)
-        await self._outlet.send(ServerMessage(server_content=ServerContent(turn_complete=True), usage_metadata=counted))
+        await self._sender.send(ServerMessage(server_content=ServerContent(turn_complete=True), usage_metadata=counted))
 
     # -- what a turn says --------------------------------------------------------------------------------------------
 
@@ -202,16 +202,16 @@ class Turns:
                 )
             elif batch.blocking:
                 await self._wait(batch)
-                reply = self._told(turn, News(batch.results()))
+                reply = self._reply_to_results(turn, CallResults(batch.results()))
             else:
                 return
         log.warning("The dialogue wanted more than %d rounds of calls in a turn", MAX_ROUNDS)
 
     async def _first_reply(self, turn: _Turn, request: Request) -> Reply:
         conversation = self._conversation
-        if isinstance(request, News):
+        if isinstance(request, CallResults):
             self._start_count(turn)
-            return self._told(turn, request)
+            return self._reply_to_results(turn, request)
         if isinstance(request, Prompt):
             self._start_count(turn)
             return conversation.dialogue.prompt()
@@ -222,27 +222,27 @@ class Turns:
             spoken = await self._recognise(request)
             if spoken is None:
                 self._start_count(turn)
-                if self._told_no_recogniser and not text:
+                if self._reported_no_recogniser and not text:
                     return Reply()
-                self._told_no_recogniser = True
+                self._reported_no_recogniser = True
                 if not text:
                     return Reply(NO_RECOGNISER.format(why=conversation.no_recogniser))
             text = f"{text} {spoken or ''}".strip()
         self._start_count(turn)
         if not text and self._config.proactive:
             return Reply()
-        return conversation.dialogue.hear(text, typed=not request.pcm)
+        return conversation.dialogue.respond(text, typed=not request.pcm)
 
-    def _told(self, turn: _Turn, news: News) -> Reply:
-        turn.tool_use += [text_tokens(str(result)) for _, result in news.results]
-        return self._conversation.dialogue.results(news.results, more=news.more)
+    def _reply_to_results(self, turn: _Turn, results: CallResults) -> Reply:
+        turn.tool_use += [text_tokens(str(result)) for _, result in results.results]
+        return self._conversation.dialogue.results(results.results, more=results.more)
 
     def _start_count(self, turn: _Turn) -> None:
         if self._conversation.context.full:
             raise context_exhausted()
         turn.prompt = self._conversation.context.prompt()
 
-    async def _recognise(self, said: Said) -> str | None:
+    async def _recognise(self, said: UserTurn) -> str | None:
         heard = await self._conversation.recognise(said.pcm)
         text = heard.text if heard else ""
         if not said.counted:
@@ -251,7 +251,7 @@ class Turns:
         if self._config.input_transcription:
             for piece in pieces(text):
                 content = ServerContent(input_transcription=Transcription(text=piece))
-                await self._outlet.send(ServerMessage(server_content=content))
+                await self._sender.send(ServerMessage(server_content=content))
         return text if heard else None
 
     async def _say(self, turn: _Turn, text: str) -> None:
@@ -273,32 +273,32 @@ class Turns:
             else:
                 return
         rest = text[len(utterance.text) - before :]
-        if not self._told_no_speech:
-            self._told_no_speech = True
+        if not self._reported_no_speech:
+            self._reported_no_speech = True
             rest = f"{NO_SPEECH.format(why=self._conversation.no_speech)}{rest}"
         await utterance.transcript_only(rest)
 
     # -- calls -------------------------------------------------------------------------------------------------------
 
-    async def _call(self, turn: _Turn, reply: Reply) -> Batch | None:
-        if not self._calls.room(len(reply.calls)):
+    async def _call(self, turn: _Turn, reply: Reply) -> CallBatch | None:
+        if not self._calls.has_capacity(len(reply.calls)):
             return None
         blocking = any(self._conversation.blocking(request.name) for request in reply.calls)
         batch = self._calls.open(reply.calls, blocking=blocking)
         message = ServerMessage(tool_call=ToolCall(function_calls=batch.calls))
-        await self._outlet.send(message)
+        await self._sender.send(message)
         turn.called += sum(text_tokens(f"{call.name} {json.dumps(call.args)}") for call in batch.calls)
-        if self._outlet.take_fault(Fault.DUPLICATE_CALL):
-            await self._outlet.send(message)
+        if self._sender.take_fault(Fault.DUPLICATE_CALL):
+            await self._sender.send(message)
         return batch
 
-    async def _wait(self, batch: Batch) -> None:
+    async def _wait(self, batch: CallBatch) -> None:
         try:
             async with asyncio.timeout(CALL_TIMEOUT_S):
                 await batch.done.wait()
         except TimeoutError:
             cancelled = self._calls.give_up(batch)
-            await self._outlet.send(ServerMessage(tool_call_cancellation=ToolCallCancellation(ids=cancelled)))
+            await self._sender.send(ServerMessage(tool_call_cancellation=ToolCallCancellation(ids=cancelled)))
 
 
 class _Turn:

@@ -7,8 +7,8 @@ import contextlib
 import re
 from collections.abc import AsyncIterator, Callable
 
-from gemini_live_runtime.local.outlet import Outlet
-from gemini_live_runtime.local.parts import SPEECH_RATE, Speech, Spoken
+from gemini_live_runtime.local.message_sender import MessageSender
+from gemini_live_runtime.local.parts import SPEECH_RATE, Speech, SpeechChunk
 from gemini_live_runtime.wire.messages import (
     Content,
     Part,
@@ -39,8 +39,8 @@ _CHUNK_BYTES = _BYTES_A_SECOND * CHUNK_MS // 1000
 class Utterance:
     """What the model says in one turn. `text` and `audio_s` are what has been sent so far."""
 
-    def __init__(self, outlet: Outlet, *, transcribe: bool) -> None:
-        self._outlet = outlet
+    def __init__(self, sender: MessageSender, *, transcribe: bool) -> None:
+        self._sender = sender
         self._transcribe = transcribe
         self._plays_until = 0.0
         self.text = ""
@@ -48,7 +48,7 @@ class Utterance:
 
     async def speak(self, speech: Speech, text: str, voice: str) -> None:
         """Say `text`: audio, each piece of the transcript just before the audio it belongs to."""
-        stream: AsyncIterator[Spoken] = speech.speak(text, voice)
+        stream: AsyncIterator[SpeechChunk] = speech.speak(text, voice)
         between = " " if self.text else ""
         rest = bytearray()
         async with contextlib.AsyncExitStack() as stack:
@@ -88,12 +88,12 @@ class Utterance:
 
     async def _chunk(self, pcm: bytes) -> None:
         pcm = pcm[: len(pcm) & ~1]
-        await self._outlet.audio(pcm)
+        await self._sender.audio(pcm)
         loop = asyncio.get_running_loop()
         seconds = len(pcm) / _BYTES_A_SECOND
         self.audio_s += seconds
         self._plays_until = max(loop.time(), self._plays_until) + seconds
-        await self._outlet.fault_in_answer()
+        await self._sender.fault_in_answer()
         lead = self._plays_until - loop.time()
         await asyncio.sleep(max(seconds / SPEED, lead - MAX_LEAD_S))
 
@@ -101,7 +101,7 @@ class Utterance:
         """Say `text` without sound, as a transcript that arrives piece by piece."""
         for piece in pieces(text):
             await self._delta(piece, always=True)
-            await self._outlet.fault_in_answer()
+            await self._sender.fault_in_answer()
             await asyncio.sleep(TEXT_INTERVAL_S)
 
     async def write(self, text: str) -> None:
@@ -109,8 +109,8 @@ class Utterance:
         for piece in pieces(text):
             self.text += piece
             turn = Content(role="model", parts=(Part(text=piece),))
-            await self._outlet.send(ServerMessage(server_content=ServerContent(model_turn=turn)))
-            await self._outlet.fault_in_answer()
+            await self._sender.send(ServerMessage(server_content=ServerContent(model_turn=turn)))
+            await self._sender.fault_in_answer()
             await asyncio.sleep(TEXT_INTERVAL_S)
 
     async def played(self) -> None:
@@ -130,7 +130,7 @@ class Utterance:
         self.text += text
         if self._transcribe or always:
             content = ServerContent(output_transcription=Transcription(text=text))
-            await self._outlet.send(ServerMessage(server_content=content))
+            await self._sender.send(ServerMessage(server_content=content))
 
 
 def pieces(text: str, separate: Callable[[str], list[str]] = re.compile(r"\s*\S+").findall) -> list[str]:

@@ -155,7 +155,7 @@ def test_at_least_25_phrases_are_shown() -> None:
 def test_every_phrase_shown_is_understood_by_the_script(phrase: str) -> None:
     dialogue = ScriptedDialogue(bundled_script("concierge"))
     dialogue.declare({declared.name: declared.parameters for declared in concierge().plan().declared})
-    reply = dialogue.hear(phrase, typed=True)
+    reply = dialogue.respond(phrase, typed=True)
     assert "didn't catch" not in reply.text
     for call in reply.calls:
         assert call.name in {declared.name for declared in concierge().plan().declared}

@@ -60,7 +60,7 @@ def understood(name: str, text: str, instruction: str = "", before: str = "") ->
     """Whether this is understood under an instruction, just after the model has said `before`."""
     dialogue = dialogue_of(name, instruction)
     dialogue.restore({**dialogue.snapshot(), "last_reply": before})
-    reply = dialogue.hear(text, typed=True)
+    reply = dialogue.respond(text, typed=True)
     return bool(reply.calls) or not reply.text.startswith(bundled_script(name).fallback.partition(". ")[0])
 
 
@@ -125,7 +125,7 @@ def test_whoever_speaks_after_the_end_gets_a_kind_word_and_no_tool(name: str) ->
     for phase in plan.definition.phases:
         for instruction in instructions(name, phase.name) if phase.terminal else ():
             for phrase in phrases:
-                reply = dialogue_of(name, instruction).hear(phrase, typed=True)
+                reply = dialogue_of(name, instruction).respond(phrase, typed=True)
                 assert not reply.calls, (phase.name, phrase)
                 assert reply.text, (phase.name, phrase)
                 assert understood(name, phrase, instruction), (phase.name, phrase, reply.text)
@@ -140,7 +140,7 @@ def test_what_is_not_understood_leaves_the_question_open_and_offers_what_works_n
             dialogue = dialogue_of(name, instruction)
             question = re.split(r"(?<=[.!?]) ", dialogue.prompt().text)[-1]
             assert question.endswith("?"), phase.name
-            reply = dialogue.hear("open the pod bay doors", typed=True)
+            reply = dialogue.respond("open the pod bay doors", typed=True)
             if reply.calls:  # the caller's own words are what is asked for
                 continue
             assert question in reply.text, phase.name

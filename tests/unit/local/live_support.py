@@ -16,7 +16,15 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
 from gemini_live_runtime.local.options import ServerOptions
-from gemini_live_runtime.local.parts import SPEECH_RATE, Dialogue, Heard, Recogniser, Reply, Spoken, ToolRequest
+from gemini_live_runtime.local.parts import (
+    SPEECH_RATE,
+    Dialogue,
+    Recogniser,
+    Recognition,
+    Reply,
+    SpeechChunk,
+    ToolRequest,
+)
 from gemini_live_runtime.local.server import LocalServer
 from gemini_live_runtime.wire.transport import Transport, TransportClosed
 
@@ -55,7 +63,7 @@ class Parrot:
     def prompt(self) -> Reply:
         return Reply("Welcome.")
 
-    def hear(self, text: str, *, typed: bool) -> Reply:
+    def respond(self, text: str, *, typed: bool) -> Reply:
         before = self.said[-1] if self.said else "nothing"
         if text:
             self.said.append(text)
@@ -91,11 +99,11 @@ class Ear:
         self._texts = texts
         self.heard: list[bytes] = []
 
-    async def recognise(self, pcm: bytes) -> Heard:
+    async def recognise(self, pcm: bytes) -> Recognition:
         self.heard.append(pcm)
         await asyncio.sleep(0.1)
         text = self._texts.pop(0)
-        return Heard(text, 1.0 if text else 0.0)
+        return Recognition(text, 1.0 if text else 0.0)
 
     async def close(self) -> None:
         pass
@@ -104,10 +112,10 @@ class Ear:
 class Tone:
     """Speaks a steady level for each word."""
 
-    async def speak(self, text: str, voice: str) -> AsyncIterator[Spoken]:
+    async def speak(self, text: str, voice: str) -> AsyncIterator[SpeechChunk]:
         for index, word in enumerate(text.split()):
             pcm = np.full(int(SPEECH_RATE * WORD_S), 1000 + index, dtype="<i2").tobytes()
-            yield Spoken(pcm, word if index == 0 else f" {word}")
+            yield SpeechChunk(pcm, word if index == 0 else f" {word}")
 
     async def close(self) -> None:
         pass
@@ -116,7 +124,7 @@ class Tone:
 class Broken(Tone):
     """Breaks after the first word."""
 
-    async def speak(self, text: str, voice: str) -> AsyncIterator[Spoken]:
+    async def speak(self, text: str, voice: str) -> AsyncIterator[SpeechChunk]:
         async for spoken in super().speak(text, voice):
             yield spoken
             raise OSError("the voice is gone")

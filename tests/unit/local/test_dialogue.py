@@ -22,7 +22,7 @@ def concierge(**more: Mapping[str, Any]) -> ScriptedDialogue:
 
 
 def hear(dialogue: ScriptedDialogue, text: str) -> Reply:
-    return dialogue.hear(text, typed=True)
+    return dialogue.respond(text, typed=True)
 
 
 def called(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
@@ -101,7 +101,7 @@ def test_an_agent_without_a_dialogue_is_offered_its_own_tools_and_none_of_the_co
 
 
 def test_nothing_heard_is_not_understood() -> None:
-    assert concierge().hear("", typed=False).text.startswith("I didn't catch that.")
+    assert concierge().respond("", typed=False).text.startswith("I didn't catch that.")
 
 
 def test_a_scripted_tool_that_was_not_declared_is_named() -> None:
@@ -169,7 +169,7 @@ def test_it_remembers_what_was_said_and_what_it_answered() -> None:
     dialogue = concierge()
     hear(dialogue, "Hello there")
     assert "Hello there" in hear(dialogue, "what did I say before").text
-    dialogue.hear("goodbye", typed=False)
+    dialogue.respond("goodbye", typed=False)
     assert hear(dialogue, "say that again").text.startswith("I said: Goodbye")
 
 

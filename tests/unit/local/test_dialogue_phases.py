@@ -6,9 +6,9 @@ from typing import Any
 from phased_script import SCRIPT
 
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.instruction_notes import MAX_NOTES
 from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.script import parse_script
-from gemini_live_runtime.local.told import MAX_NOTES
 
 TOOLS = ("confirm", "pay", "send_receipt")
 
@@ -23,7 +23,7 @@ def desk(instruction: str = "", *notes: str, **more: dict[str, Any]) -> Scripted
 
 
 def hear(dialogue: ScriptedDialogue, text: str) -> Reply:
-    return dialogue.hear(text, typed=True)
+    return dialogue.respond(text, typed=True)
 
 
 def called(reply: Reply) -> list[tuple[str, dict[str, Any]]]:

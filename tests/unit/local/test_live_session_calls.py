@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from live_support import Client, TestParts, answer, hiss, join, server, session, tools, virtual, voice
 
-from gemini_live_runtime.local.calls import BACKGROUND_CALL_TIMEOUT_S, CALL_TIMEOUT_S
+from gemini_live_runtime.local.function_calls import BACKGROUND_CALL_TIMEOUT_S, CALL_TIMEOUT_S
 
 
 async def calls_of(client: Client) -> list[dict[str, Any]]:

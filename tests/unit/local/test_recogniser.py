@@ -14,7 +14,7 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.local import recogniser
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.parts import RECOGNISER_RATE, Heard
+from gemini_live_runtime.local.parts import RECOGNISER_RATE, Recognition
 from gemini_live_runtime.local.recogniser import MAX_GRAMMARS, PocketsphinxRecogniser, prepare, shared_engine
 from gemini_live_runtime.local.script import bundled_script
 
@@ -50,7 +50,7 @@ def test_nine_of_ten_uncovered_sentences_are_refused(counts: dict[str, Counts]) 
     assert sum(c.refused for c in counts.values()) >= 27, counts
 
 
-def recognise(pcm: bytes, talk: ScriptedDialogue | None = None) -> Heard:
+def recognise(pcm: bytes, talk: ScriptedDialogue | None = None) -> Recognition:
     return run_virtual(PocketsphinxRecogniser(talk or dialogue()).recognise(pcm))
 
 
@@ -65,7 +65,7 @@ def test_an_answer_is_heard_only_while_its_question_is_open() -> None:
     talk.declare({"book_table": {}})
     answer = say("flite:slt", "for four people")
     assert recognise(answer, talk).text == ""
-    talk.hear("book a table", typed=False)
+    talk.respond("book a table", typed=False)
     assert recognise(answer, talk).text == "for four people"
 
 
@@ -83,7 +83,7 @@ def test_the_same_sound_gives_the_same_result_whatever_came_before() -> None:
 )
 def test_what_cannot_be_a_phrase_is_refused_without_decoding(pcm: bytes) -> None:
     assert prepare(pcm) == b""
-    assert recognise(pcm) == Heard("", 0.0)
+    assert recognise(pcm) == Recognition("", 0.0)
 
 
 def test_noise_is_refused() -> None:

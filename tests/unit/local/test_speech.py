@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.local import speech
-from gemini_live_runtime.local.parts import SPEECH_RATE, Spoken
+from gemini_live_runtime.local.parts import SPEECH_RATE, SpeechChunk
 from gemini_live_runtime.local.speech import (
     EspeakChild,
     EspeakProgram,
@@ -17,7 +17,7 @@ from gemini_live_runtime.local.speech import (
     SpeechError,
     clauses,
     find_synthesiser,
-    share_out,
+    split_at_words,
 )
 from gemini_live_runtime.local.voices import DEFAULT_VOICE, VOICES, EspeakVoice, voice_for
 
@@ -37,7 +37,7 @@ class Beep:
         self.asked.append(("closed", voice_for("")))
 
 
-async def collect(voice: EspeakSpeech, text: str) -> list[Spoken]:
+async def collect(voice: EspeakSpeech, text: str) -> list[SpeechChunk]:
     return [spoken async for spoken in voice.speak(text, "Kore")]
 
 
@@ -76,7 +76,7 @@ def test_other_rates_are_brought_to_24_khz() -> None:
 @given(st.text(min_size=1).filter(lambda text: text.split()), st.integers(0, 5_000))
 def test_sharing_out_keeps_every_sample_and_word(clause: str, samples: int) -> None:
     pcm = bytes(range(256)) * (samples // 128 + 1)
-    shared = share_out(clause, pcm[: samples * 2])
+    shared = split_at_words(clause, pcm[: samples * 2])
     assert b"".join(item.pcm for item in shared) == pcm[: samples * 2]
     assert "".join(item.text for item in shared).split() == clause.split()
     assert all(len(item.pcm) % 2 == 0 for item in shared)
@@ -139,7 +139,7 @@ def test_real_speech_is_as_long_as_speech_and_not_silent(kind: str) -> None:
         pytest.skip("espeak-ng is not installed")
     synthesiser = EspeakChild() if kind == "library" else EspeakProgram(str(program))
 
-    async def main() -> list[Spoken]:
+    async def main() -> list[SpeechChunk]:
         voice = EspeakSpeech(synthesiser)
         try:
             return await collect(voice, "What is the weather in Lisbon, and what in Rome?")

@@ -13,7 +13,7 @@ from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES, Transport, Tra
 from gemini_live_runtime.wire.websocket import MAX_REASON_BYTES
 
 
-class Outlet:
+class MessageSender:
     """Sends what a session says. `take_fault` tells whether a simulated fault is due, and uses it up."""
 
     def __init__(self, transport: Transport, take_fault: Callable[[Fault], bool]) -> None:

@@ -49,7 +49,7 @@ class CallIds:
 
 
 @dataclass(slots=True, eq=False)
-class Batch:
+class CallBatch:
     """The calls of one reply. `done` is set when all have answered; `results` go to the dialogue."""
 
     requests: tuple[ToolRequest, ...]
@@ -89,7 +89,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class CallResults:
     """What came of calls, and how it shall enter the conversation."""
 
     results: Sequence[tuple[ToolRequest, Mapping[str, Any]]]
@@ -98,14 +98,16 @@ class News:
     """Whether the calls go on."""
 
 
-class Calls:
-    """The open calls of one session. `on_news` takes what arrives for non-blocking calls."""
+class FunctionCalls:
+    """The open calls of one session. `on_results` takes what arrives for non-blocking calls."""
 
-    def __init__(self, ids: CallIds, on_news: Callable[[News], None], on_expired: Callable[[Batch], None]) -> None:
+    def __init__(
+        self, ids: CallIds, on_results: Callable[[CallResults], None], on_expired: Callable[[CallBatch], None]
+    ) -> None:
         self._ids = ids
-        self._on_news = on_news
+        self._on_results = on_results
         self._on_expired = on_expired
-        self._open: dict[str, Batch] = {}
+        self._open: dict[str, CallBatch] = {}
         self._answered: OrderedDict[str, None] = OrderedDict()
 
     @property
@@ -113,13 +115,13 @@ class Calls:
         """Whether any call waits for its result."""
         return bool(self._open)
 
-    def room(self, count: int) -> bool:
+    def has_capacity(self, count: int) -> bool:
         """Whether `count` more calls may be made."""
         return len(self._open) + count <= MAX_OPEN_CALLS
 
-    def open(self, requests: tuple[ToolRequest, ...], *, blocking: bool) -> Batch:
+    def open(self, requests: tuple[ToolRequest, ...], *, blocking: bool) -> CallBatch:
         """Register the calls of one reply; the caller sends them."""
-        batch = Batch(requests, tuple(self._ids.make() for _ in requests), blocking)
+        batch = CallBatch(requests, tuple(self._ids.make() for _ in requests), blocking)
         self._open.update(dict.fromkeys(batch.ids, batch))
         if not blocking:
             loop = asyncio.get_running_loop()
@@ -142,7 +144,7 @@ class Calls:
         scheduling = response.scheduling if isinstance(response.scheduling, Scheduling) else Scheduling.WHEN_IDLE
         if response.will_continue:
             if not batch.blocking:
-                self._on_news(News([(request, response.response)], scheduling=scheduling, more=True))
+                self._on_results(CallResults([(request, response.response)], scheduling=scheduling, more=True))
             return
         del self._open[call_id]
         self._answered[call_id] = None
@@ -155,16 +157,16 @@ class Calls:
                 batch.scheduling = scheduling
         self._settle(batch)
 
-    def _settle(self, batch: Batch) -> None:
+    def _settle(self, batch: CallBatch) -> None:
         if any(call_id in self._open for call_id in batch.ids):
             return
         batch.done.set()
         if batch.timer is not None:
             batch.timer.cancel()
         if not batch.blocking and batch.answers:
-            self._on_news(News(batch.results(), batch.scheduling))
+            self._on_results(CallResults(batch.results(), batch.scheduling))
 
-    def give_up(self, batch: Batch) -> tuple[str, ...]:
+    def give_up(self, batch: CallBatch) -> tuple[str, ...]:
         """Wait for `batch` no longer; return the ids to cancel. Late answers to them are ignored."""
         cancelled = tuple(call_id for call_id in batch.ids if self._open.pop(call_id, None) is not None)
         batch.given_up = cancelled

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
+from gemini_live_runtime.local.instruction_notes import InstructionNotes
 from gemini_live_runtime.local.matching import Match, Matcher, Words
 from gemini_live_runtime.local.script_types import Cue, Intent, Script, SlotRef
-from gemini_live_runtime.local.told import Told
 from gemini_live_runtime.local.words import folded, name_words
 
 _MAX_TOOLS = 6
@@ -17,15 +17,15 @@ _MAX_TOOLS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class DialogueState:
     """Where a conversation stands: what the model was told and said last, and the tools it may call."""
 
-    told: Told
+    notes: InstructionNotes
     last_reply: str
     tools: Collection[str]
 
 
-class Meanings:
+class IntentMatcher:
     """Reads utterances by a script. It remembers nothing."""
 
     def __init__(self, script: Script, matcher: Matcher) -> None:
@@ -33,7 +33,7 @@ class Meanings:
         self._matcher = matcher
         self._scripted = {call.tool for intent in script.intents for call in intent.calls}
 
-    def best(self, words: Words, now: Moment) -> tuple[Intent, Match] | None:
+    def best(self, words: Words, now: DialogueState) -> tuple[Intent, Match] | None:
         """The intent that fits best. Of equal costs: what was asked for, then what was told last, then the first."""
         best: tuple[Intent, Match] | None = None
         best_rank = (math.inf, math.inf, math.inf)
@@ -50,7 +50,7 @@ class Meanings:
                     best, best_rank = (intent, match), rank
         return best
 
-    def in_passing(self, words: Words, now: Moment) -> Intent | None:
+    def find_within(self, words: Words, now: DialogueState) -> Intent | None:
         """The intent without a call that is said among other words, if what they tell is extracted.
 
         Extraction finds its phrases anywhere, and what changes the conversation should not pass for a slip.
@@ -77,22 +77,22 @@ class Meanings:
                     best, best_rank = intent, rank
         return best
 
-    def age(self, intent: Intent, now: Moment) -> float | None:
+    def age(self, intent: Intent, now: DialogueState) -> float | None:
         """How long ago what the intent waits for was told, infinite without such; None when it does not fit now."""
-        found = now.told.age(intent.during) if intent.during else None
+        found = now.notes.age(intent.during) if intent.during else None
         age = math.inf if found is None else found
         if intent.during and found is None:
             return None
-        ended = self._ended(now.told)
+        ended = self._ended(now.notes)
         if ended is not None and (intent.during or intent.calls) and age > ended[0]:
             return None
         if intent.after and not any(text in folded(now.last_reply) for text in intent.after):
             return None
         return age
 
-    def ending(self, told: Told) -> Cue | None:
+    def ending(self, notes: InstructionNotes) -> Cue | None:
         """The cue that ended the conversation, None while it goes on."""
-        ended = self._ended(told)
+        ended = self._ended(notes)
         return None if ended is None else ended[1]
 
     def examples(self, tools: Collection[str]) -> list[str]:
@@ -100,7 +100,7 @@ class Meanings:
         own = [" ".join(name_words(name)) for name in tools if name not in self._scripted]
         return [*filter(None, own[:_MAX_TOOLS]), *(text for text, meant in self._meant if _usable(meant, tools))]
 
-    def examples_now(self, now: Moment) -> tuple[list[str], list[str]]:
+    def examples_now(self, now: DialogueState) -> tuple[list[str], list[str]]:
         """Examples of what is said only now, and the others that are understood now."""
         ages: dict[str, tuple[float, int]] = {}
         for text, meant in self._meant:
@@ -131,8 +131,8 @@ class Meanings:
                 return tuple(intent for intent in self._script.intents if costs.get(intent.name) == least)
         return ()
 
-    def _ended(self, told: Told) -> tuple[int, Cue] | None:
-        ages = [(age, cue) for cue in self._script.cues if cue.end and (age := told.age(cue.told)) is not None]
+    def _ended(self, notes: InstructionNotes) -> tuple[int, Cue] | None:
+        ages = [(age, cue) for cue in self._script.cues if cue.end and (age := notes.age(cue.told)) is not None]
         return min(ages, key=lambda found: found[0], default=None)
 
 

@@ -15,7 +15,7 @@ MAX_NOTE_CHARS = 20_000
 """Characters of a note that are looked at."""
 
 
-class Told:
+class InstructionNotes:
     """Texts are kept folded (`words.folded`), because they are only ever searched."""
 
     def __init__(self) -> None:

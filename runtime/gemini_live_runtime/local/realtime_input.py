@@ -11,7 +11,7 @@ from gemini_live_runtime.local.context import IMAGE_TOKENS, Context, Entry, audi
 from gemini_live_runtime.local.conversation import log
 from gemini_live_runtime.local.live_config import LiveConfig
 from gemini_live_runtime.local.refusal import Refusal, invalid
-from gemini_live_runtime.local.turns import Said
+from gemini_live_runtime.local.turns import UserTurn
 from gemini_live_runtime.wire.codec import pcm_rate
 from gemini_live_runtime.wire.messages import (
     Blob,
@@ -32,7 +32,7 @@ MAX_MARKED_TEXT = 100_000
 _MAX_UTTERANCE_BYTES = int(MAX_UTTERANCE_S * RATE) * 2
 
 
-class Hearing:
+class RealtimeInputReader:
     """Finds the user's turns in realtime input, by voice activity or by the client's own marks.
 
     `on_start`: the user begins to speak. `on_end`: a turn, or None for what was only a noise. `on_activity`: an edge
@@ -45,7 +45,7 @@ class Hearing:
         context: Callable[[], Context],
         *,
         on_start: Callable[[], Awaitable[None]],
-        on_end: Callable[[Said | None], Awaitable[None]],
+        on_end: Callable[[UserTurn | None], Awaitable[None]],
         on_activity: Callable[[VoiceActivityType, float], Awaitable[None]],
     ) -> None:
         self._config = config
@@ -119,7 +119,7 @@ class Hearing:
         if self._marked is None:
             raise invalid("activityEnd came without activityStart")
         self._marked += self._resampler.flush()
-        said = Said(" ".join(self._marked_text), bytes(self._marked))
+        said = UserTurn(" ".join(self._marked_text), bytes(self._marked))
         self._marked = None
         await self._on_end(said if said.text or said.pcm else None)
 
@@ -196,10 +196,10 @@ class Hearing:
             else:
                 await self._on_activity(VoiceActivityType.ACTIVITY_END, edge.offset_s)
                 noise = edge.voiced_ms < MIN_VOICED_MS
-                await self._on_end(None if noise else Said(pcm=edge.pcm))
+                await self._on_end(None if noise else UserTurn(pcm=edge.pcm))
 
 
-def content_said(content: Content) -> Said:
+def user_turn_of(content: Content) -> UserTurn:
     """Text and audio of client content; raises `Refusal` for roles that there are not, and for other audio."""
     if content.role is not None and not isinstance(content.role, Role):
         raise Refusal(1007, "Please use a valid role: user, model.")
@@ -215,7 +215,7 @@ def content_said(content: Content) -> Said:
                 raise invalid(f"media of type {(blob.mime_type or '')[:40]!r} is not supported in client content")
             resampler = Resampler()
             pcm += resampler.process(blob.data, rate) + resampler.flush()
-    return Said(" ".join(texts), pcm[:_MAX_UTTERANCE_BYTES])
+    return UserTurn(" ".join(texts), pcm[:_MAX_UTTERANCE_BYTES])
 
 
 def is_image(mime_type: str | None) -> bool:
