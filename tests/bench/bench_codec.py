@@ -77,7 +77,7 @@ def ours() -> dict[str, Call]:
     spans = [pybase64.b64encode(pcm) for pcm in model_pcm()]
     encode_plain, decode_plain = (
         make_chunk_encoder(b64.stdlib_encode),
-        make_decoder(b64.stdlib_validated),
+        make_decoder(b64.stdlib_decode_strict),
     )
     for decode in (decode_server, decode_plain):
         assert [decode(frame).data for frame in frames] == model_pcm()  # type: ignore[union-attr]
@@ -88,7 +88,7 @@ def ours() -> dict[str, Call]:
         "decode 40 ms, stdlib": ("call(given)", decode_plain, frames),
         "floor: encode 20 ms": ("call(given)", pybase64.b64encode, chunks),
         "floor: decode 40 ms": ("call(given, None, True)", pybase64.b64decode, spans),
-        "floor: decode 40 ms, stdlib": ("call(given)", b64.stdlib_validated, spans),
+        "floor: decode 40 ms, stdlib": ("call(given)", b64.stdlib_decode_strict, spans),
     }
 
 

@@ -12,7 +12,7 @@ import pytest
 from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, SetupRejectedError
 from gemini_live_runtime.wire.audio_frame import decode_server
 from gemini_live_runtime.wire.base import Message
-from gemini_live_runtime.wire.codec import decode_server_message, plan_of
+from gemini_live_runtime.wire.codec import codec_of, decode_server_message
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.messages import AudioFrame, ServerMessage, Setup
@@ -38,7 +38,7 @@ def frame_of(case: dict[str, Any]) -> str | bytes:
 def as_parsed(value: Any) -> Any:
     """A message in the shape of the capture: snake_case, nothing unset, URL-safe base64."""
     if isinstance(value, Message):
-        names = [field.attribute for field in plan_of(type(value)).fields]
+        names = [field.attribute for field in codec_of(type(value)).fields]
         pairs = [(name, getattr(value, name)) for name in names]
         return {name: as_parsed(item) for name, item in pairs if item not in (None, ()) and item != {}}
     if isinstance(value, tuple):

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from gemini_live_runtime.conversation.text_model import TextRequest
 from gemini_live_runtime.errors import ConfigError, CredentialError, ProtocolError, UnreachableError, WireError
 from gemini_live_runtime.wire.endpoints import Endpoint, is_loopback
-from gemini_live_runtime.wire.google_error import google_error, shown
+from gemini_live_runtime.wire.google_error import displayable, google_error
 
 if TYPE_CHECKING:
     import httpx
@@ -98,7 +98,7 @@ class GeminiTextModel:
             ) from None
         except httpx.HTTPError as error:
             raise UnreachableError(
-                f"The text model {self.model} cannot be reached: {shown(str(error) or type(error).__name__)}",
+                f"The text model {self.model} cannot be reached: {displayable(str(error) or type(error).__name__)}",
                 remedy="Check the network",
                 field="text_model",
             ) from None
@@ -195,7 +195,7 @@ class GeminiTextModel:
             ) from None
         if finish != "STOP" or not text:
             raise TextModelError(
-                f"The text model {self.model} gave no complete reply: {shown(finish)}",
+                f"The text model {self.model} gave no complete reply: {displayable(finish)}",
                 remedy="Ask for less" if finish == "MAX_TOKENS" else "",
             )
         return text

@@ -78,25 +78,25 @@ class WireRecorder:
         self._tracks = tracks
         self._spans: dict[Wire, _Span] = {"sent": _Span("sent", "user"), "received": _Span("received", "model")}
 
-    def sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
+    def on_sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
         """Record a sent message."""
         resumption = message.setup.session_resumption if message.setup is not None else None
         if resumption is not None and resumption.handle:
             redactor.add_temporary(resumption.handle)
         self._message("sent", raw, size)
 
-    def sent_audio(self, pcm: bytes, size: int) -> None:
+    def on_audio_sent(self, pcm: bytes, size: int) -> None:
         """Record a sent chunk of microphone audio."""
         self._audio("sent", pcm, SENT_MIME)
 
-    def received(self, message: ServerMessage, size: int) -> None:
+    def on_received(self, message: ServerMessage, size: int) -> None:
         """Record a received message."""
         update = message.session_resumption_update
         if update is not None and update.new_handle:
             redactor.add_temporary(update.new_handle)
         self._message("received", message.raw, size, message.problems)
 
-    def received_audio(self, frame: AudioFrame, size: int) -> None:
+    def on_audio_received(self, frame: AudioFrame, size: int) -> None:
         """Record a received chunk of the model's audio.
 
         At another rate than the track's it is recorded as a message, with its bytes.
@@ -106,7 +106,7 @@ class WireRecorder:
         else:
             self._message("received", to_json(audio_message(frame.data, frame.mime_type)), size)
 
-    def unreadable(self, error: ProtocolError, size: int) -> None:
+    def on_unreadable(self, error: ProtocolError, size: int) -> None:
         """Record a received frame that could not be decoded."""
         self._message("received", {}, size, (error.message,))
 

@@ -1,1 +1,1 @@
-"""What travels: messages, codec, endpoints and credentials, transport, connection."""
+"""Speak the Live API: messages, codec, endpoints, credentials, connection."""

@@ -1,12 +1,13 @@
-"""The hot paths: one microphone chunk out, one piece of model speech in, without building messages.
+"""Encode microphone chunks and decode model speech without building messages.
 
-Both are exact: what they write is what the codec would write, and what they read is what the codec would read.
+These are the hot paths, one frame for each 20 to 40 ms of sound. They are exact: the encoder writes what the codec
+would write, and the decoder returns what the codec would return.
 
-Reading splices. A frame of model speech is a long base64 string between a head and a tail that hardly ever change. The
-first such frame takes the full parse and teaches a form: the head and the tail are put around a sentinel, and only when
-the codec then reads exactly one piece of speech whose data is the sentinel is the form kept. A later frame with that
-head and tail whose middle is strict base64 means the same, because base64 holds no quote and no backslash that could
-change the structure around it. Everything else takes the full parse.
+The decoder matches templates. A frame of model speech is a long base64 string between a head and a tail that hardly
+ever change. The first such frame is parsed by the codec. Then its head and tail are put around a random sentinel; when
+the codec reads that as one piece of speech whose data is the sentinel, head and tail become a template. A later frame
+with the same head and tail and strict base64 between them has the same meaning, because base64 has no quote and no
+backslash that could change the structure around it. All other frames are parsed by the codec.
 """
 
 from __future__ import annotations
@@ -18,43 +19,46 @@ from typing import NamedTuple, TypeAlias
 from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.wire import b64
 from gemini_live_runtime.wire.codec import MODEL_PCM_RATE
-from gemini_live_runtime.wire.codec import decode_server as decode_fully
+from gemini_live_runtime.wire.codec import decode_server as decode_with_codec
 from gemini_live_runtime.wire.messages import AudioFrame, ServerMessage
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
 CHUNK_RATE = 16_000
-"""Hz of the microphone chunks written here."""
+"""Sample rate of microphone chunks, in Hz."""
 
-MAX_FORMS = 8
-"""Forms remembered by a decoder, newest first; a server uses one or two. The oldest makes room."""
+MAX_TEMPLATES = 8
+"""Templates of a decoder, newest first; a server uses one or two. A new one displaces the oldest."""
 
-MAX_LESSONS = 1_000
-"""Frames a decoder may try to learn from: bounds the work caused by a server that never repeats itself."""
+MAX_TEMPLATE_ATTEMPTS = 1_000
+"""Frames from which a decoder may derive a template; bounds the work for a server that never repeats itself."""
 
-MAX_AROUND = 4_096
-"""Bytes of head and tail of the longest form remembered."""
+MAX_TEMPLATE_BYTES = 4_096
+"""Bytes of the longest head and tail of a template."""
 
-MAX_SPLICED = MAX_MESSAGE_BYTES // 2
-"""Bytes of speech up to which a frame cannot be above the message limit, so nobody has to look."""
+MAX_FAST_BYTES = MAX_MESSAGE_BYTES // 2
+"""Bytes of speech up to which a frame is below the message limit, without measuring it."""
 
 ChunkEncoder: TypeAlias = Callable[[bytes], str]
 FrameDecoder: TypeAlias = Callable[[str | bytes], ServerMessage | AudioFrame]
 
 
-class Form(NamedTuple):
-    """What stands around the base64 of a frame of model speech, and what the frame then means."""
+class FrameTemplate(NamedTuple):
+    """Head and tail around the base64 of a frame of model speech, and its format."""
 
     head: bytes
     tail: bytes
     start: int
     stop: int
-    """Where the base64 begins and ends in a frame; `stop` counts from the end."""
+    """Start and end of the base64 in a frame; `stop` counts from the end."""
     rate: int
     mime_type: str
 
 
 def make_encoder(head: str, tail: str, encode_base64: Callable[[bytes], str]) -> ChunkEncoder:
-    """A function from s16le mono PCM to a frame; it raises `ProtocolError` for an odd number of bytes."""
+    """Return a function from s16le mono PCM to a frame with `head` and `tail`.
+
+    The function raises `ProtocolError` for an odd number of bytes.
+    """
 
     def encode(pcm: bytes) -> str:
         if len(pcm) & 1:
@@ -67,14 +71,14 @@ def make_encoder(head: str, tail: str, encode_base64: Callable[[bytes], str]) ->
 
 
 def make_chunk_encoder(encode_base64: Callable[[bytes], str] = b64.encode) -> ChunkEncoder:
-    """The encoder of microphone chunks over a given base64 function."""
+    """Return the encoder of microphone chunks that uses a base64 function."""
     return make_encoder(
         f'{{"realtimeInput":{{"audio":{{"mimeType":"audio/pcm;rate={CHUNK_RATE}","data":"', '"}}}', encode_base64
     )
 
 
 encode_audio_chunk: ChunkEncoder = make_chunk_encoder()
-"""One `realtimeInput.audio` frame from 16 kHz s16le mono PCM; raises `ProtocolError` for an odd number of bytes."""
+"""Encoder of a `realtimeInput.audio` frame from 16 kHz s16le mono PCM; raises `ProtocolError` for odd bytes."""
 
 _MODEL_MIME_TYPE = f"audio/pcm;rate={MODEL_PCM_RATE}"
 _MODEL_HEAD = (
@@ -84,15 +88,18 @@ _MODEL_HEAD = (
 _MODEL_TAIL = '"}}]}}}'
 
 encode_model_audio: ChunkEncoder = make_encoder(_MODEL_HEAD, _MODEL_TAIL, b64.encode)
-"""One server frame of model speech from 24 kHz s16le mono PCM; raises `ProtocolError` for an odd number of bytes."""
+"""Encoder of a server frame of model speech from 24 kHz s16le mono PCM; raises `ProtocolError` for odd bytes."""
 
 
-def make_decoder(decode_base64: Callable[[bytes, None, bool], bytes] = b64.validated) -> FrameDecoder:
-    """A decoder of server frames with its own forms, over a given strict base64 function."""
-    forms = [OWN_FORM]
-    # The form in use lies in plain variables: unpacking it for every frame would be a tenth of the cost.
-    head, tail, start, stop, rate, mime_type = OWN_FORM
-    lessons = MAX_LESSONS
+def make_decoder(decode_base64: Callable[[bytes, None, bool], bytes] = b64.decode_strict) -> FrameDecoder:
+    """Return a decoder of server frames that uses a strict base64 function.
+
+    Each decoder has its own templates.
+    """
+    templates = [MODEL_AUDIO_TEMPLATE]
+    # The template in use is kept in closure variables: unpacking it for every frame would be a tenth of the cost.
+    head, tail, start, stop, rate, mime_type = MODEL_AUDIO_TEMPLATE
+    attempts = MAX_TEMPLATE_ATTEMPTS
     new = tuple.__new__
 
     def decode(frame: str | bytes) -> ServerMessage | AudioFrame:
@@ -100,45 +107,50 @@ def make_decoder(decode_base64: Callable[[bytes, None, bool], bytes] = b64.valid
             try:
                 data = decode_base64(frame[start:stop], None, True)
             except ValueError:
-                return decode_fully(frame)
-            # Nothing between head and tail may mean that they overlap.
+                return decode_with_codec(frame)
+            # Head and tail of a short frame may overlap, which leaves no data. Odd PCM is an error of the codec.
             size = len(data)
-            if size & 1 or not 0 < size <= MAX_SPLICED:
-                return decode_fully(frame)
-            # The class's own constructor is a Python call; this is the same without it.
+            if size & 1 or not 0 < size <= MAX_FAST_BYTES:
+                return decode_with_codec(frame)
+            # Same as AudioFrame(...), without the call of its constructor in Python.
             return new(AudioFrame, (data, rate, mime_type))
-        return decode_otherwise(frame)
+        return decode_slow(frame)
 
-    def decode_otherwise(frame: str | bytes) -> ServerMessage | AudioFrame:
-        nonlocal lessons
+    def decode_slow(frame: str | bytes) -> ServerMessage | AudioFrame:
+        nonlocal attempts
         if isinstance(frame, str):
             try:
                 return decode(frame.encode())
             except UnicodeEncodeError:
-                return decode_fully(frame)
-        for form in forms:
-            if frame.startswith(form.head) and frame.endswith(form.tail) and (form.head, form.tail) != (head, tail):
-                use(form)
+                return decode_with_codec(frame)
+        for template in templates:
+            known = (template.head, template.tail)
+            # The template in use did not match in `decode`, which would call back here for ever.
+            if frame.startswith(known[0]) and frame.endswith(known[1]) and known != (head, tail):
+                use(template)
                 return decode(frame)
-        result = decode_fully(frame)
-        if lessons and isinstance(result, AudioFrame):
-            lessons -= 1
-            form_of_frame = learn(frame)
-            if form_of_frame is not None and form_of_frame not in forms:
-                forms.insert(0, form_of_frame)
-                del forms[MAX_FORMS:]
-                use(form_of_frame)
+        result = decode_with_codec(frame)
+        if attempts and isinstance(result, AudioFrame):
+            attempts -= 1
+            found = template_of(frame)
+            if found is not None and found not in templates:
+                templates.insert(0, found)
+                del templates[MAX_TEMPLATES:]
+                use(found)
         return result
 
-    def use(form: Form) -> None:
+    def use(template: FrameTemplate) -> None:
         nonlocal head, tail, start, stop, rate, mime_type
-        head, tail, start, stop, rate, mime_type = form
+        head, tail, start, stop, rate, mime_type = template
 
     return decode
 
 
-def learn(frame: bytes) -> Form | None:
-    """The form of `frame`, when any base64 in place of its first `data` makes it an `AudioFrame` of that data."""
+def template_of(frame: bytes) -> FrameTemplate | None:
+    """Return the template of a frame, or None.
+
+    None when the frame is more than one piece of speech whose base64 is its first `data`.
+    """
     key = frame.find(b'"data"')
     start = frame.find(b'"', key + 6) + 1
     end = frame.find(b'"', start)
@@ -147,18 +159,18 @@ def learn(frame: bytes) -> Form | None:
     head, tail = frame[:start], frame[end:]
     sentinel = secrets.token_bytes(48)
     try:
-        result = decode_fully(head + b64.encode(sentinel).encode("ascii") + tail)
+        result = decode_with_codec(head + b64.encode(sentinel).encode("ascii") + tail)
     except ProtocolError:
         return None
-    if not isinstance(result, AudioFrame) or result.data != sentinel or len(head) + len(tail) > MAX_AROUND:
+    if not isinstance(result, AudioFrame) or result.data != sentinel or len(head) + len(tail) > MAX_TEMPLATE_BYTES:
         return None
-    return Form(head, tail, len(head), -len(tail), result.rate, result.mime_type)
+    return FrameTemplate(head, tail, len(head), -len(tail), result.rate, result.mime_type)
 
 
-OWN_FORM = Form(
+MODEL_AUDIO_TEMPLATE = FrameTemplate(
     _MODEL_HEAD.encode(), _MODEL_TAIL.encode(), len(_MODEL_HEAD), -len(_MODEL_TAIL), MODEL_PCM_RATE, _MODEL_MIME_TYPE
 )
-"""The form of `encode_model_audio`, known to every decoder from the start."""
+"""Template of `encode_model_audio`, with which every decoder starts."""
 
 decode_server: FrameDecoder = make_decoder()
-"""The server message in a frame, or an `AudioFrame`; raises `ProtocolError` or `FrameTooLargeError`."""
+"""Decoder of a frame into a server message or an `AudioFrame`; raises `ProtocolError`."""

@@ -1,12 +1,12 @@
-"""What every wire message is: a frozen, slotted dataclass whose field types drive the codec.
+"""Base of the message classes, whose field types drive the codec.
 
-Rules that hold for every message class:
+Messages follow the JSON mapping of protocol buffers:
 
-- attributes are snake_case; on the wire they are camelCase (`wire(name=...)` overrides);
+- attributes are snake_case, their JSON names camelCase (`wire(name=...)` overrides);
 - an absent scalar or message is `None`, an absent list is `()`, an absent map is `{}`;
-- enums are open: a known value is a member of a `StrEnum`, an unknown one stays the plain string it was;
-- durations are the strings of the protocol (`"10s"`), bytes are `bytes`;
-- `extra` keeps what this program does not know, or could not read, under its original key, and is written back.
+- enums are open: a known value is a member of a `StrEnum`, an unknown one stays a plain string;
+- durations are strings as in JSON (`"10s"`), bytes are `bytes`;
+- `extra` has unknown and unreadable fields under their original keys; they are written back.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Message:
-    """Base of every wire message. `extra` holds unknown and unreadable fields under their original keys."""
+    """Base of every message.
+
+    `extra` has unknown and unreadable fields under their original keys.
+    """
 
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -41,11 +44,11 @@ def wire(
     int64: bool = False,
     strict: bool = False,
 ) -> Any:
-    """A dataclass field with wire details.
+    """Declare a dataclass field with options for the codec.
 
     `name`: JSON name when it is not the camelCase of the attribute. `aliases`: further names accepted on reading.
-    `always`: written even when empty. `int64`: written as a decimal string, as proto3 JSON does.
-    `strict`: an unreadable value makes the whole frame a `ProtocolError` instead of a reported problem.
+    `always`: written even when empty. `int64`: written as a decimal string, as proto3 JSON does. `strict`: an
+    unreadable value raises `ProtocolError` for the whole frame, instead of a reported problem.
     """
     metadata = {"name": name, "aliases": aliases, "always": always, "int64": int64, "strict": strict}
     if default_factory is not MISSING:

@@ -1,4 +1,4 @@
-"""What a client sends: exactly one kind in a message."""
+"""Messages of a client; each has exactly one kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from gemini_live_runtime.wire.setup import Setup
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClientContent(Message):
-    """Turns for the history. `turn_complete=True` asks for an answer and stops the one under way."""
+    """Turns for the history.
+
+    `turn_complete=True` asks for an answer, and interrupts the current one.
+    """
 
     turns: tuple[Content, ...] = ()
     turn_complete: bool | None = None
@@ -22,17 +25,17 @@ class ClientContent(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ActivityStart(Message):
-    """The user begins to speak; manual activity detection only."""
+    """Start of the user's speech; manual activity detection only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ActivityEnd(Message):
-    """The user has finished speaking; manual activity detection only."""
+    """End of the user's speech; manual activity detection only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RealtimeInput(Message):
-    """Streamed input: one of its fields at a time. `media_chunks` is deprecated."""
+    """Streamed input; set one field at a time. `media_chunks` is deprecated."""
 
     audio: Blob | None = None
     video: Blob | None = None
@@ -52,14 +55,17 @@ class ToolResponse(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ToolsUpdate(Message):
-    """The tools from now on; an empty list clears them, so it is always written."""
+    """New tools; an empty list clears them, so it is always written."""
 
     tools: tuple[Tool, ...] = wire(default=(), always=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ContextUpdate(Message):
-    """Replaces the system instruction or the tools in mid-session, in order with everything else."""
+    """Replacement of the system instruction or the tools during a session.
+
+    The server applies it in order with the other messages.
+    """
 
     system_instruction: Content | None = None
     tools: ToolsUpdate | None = None
@@ -67,10 +73,10 @@ class ContextUpdate(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClientMessage(Message):
-    """One message of a client: exactly one field is set.
+    """Message of a client; exactly one field is set.
 
-    `raw` is the JSON object it was read from, `problems` what was odd about it; both are empty on messages made here
-    and count for nothing in comparisons.
+    `raw` is the JSON object it was read from, `problems` names its unreadable parts. Both are empty on messages created
+    by this program, and comparisons ignore them.
     """
 
     setup: Setup | None = None

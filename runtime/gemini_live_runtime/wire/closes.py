@@ -1,7 +1,7 @@
-"""Why a connection ended or never began: the server's code and reason, in a sentence with a remedy.
+"""Explain close codes (RFC 6455, 7.4) and refused upgrades, with a remedy.
 
-Servers use few codes with many meanings, so the reason decides and the code is the fallback. Reasons are text from
-outside: they are cut and redacted here, and sanitised where they are displayed.
+Google's servers use few close codes with many meanings, so the close reason decides and the code is the fallback.
+Reasons are text from outside: they are cut and redacted here, and sanitised where they are displayed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from gemini_live_runtime.errors import ConnectionClosedError, UpgradeRefusedErro
 from gemini_live_runtime.text import redactor
 
 MAX_REASON = 300
-"""Characters of a server's reason that are kept."""
+"""Characters of a server's reason that are used."""
 
 
 class CloseKind(StrEnum):
-    """What a close means."""
+    """Kind of a close."""
 
     NORMAL = "normal"
     NETWORK = "network"
@@ -40,9 +40,10 @@ class CloseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CloseMeaning:
-    """What a close means and what to do. `retryable`: a new attempt may succeed without a person's help.
+    """Meaning of a close, and its remedy.
 
-    `keep_handle`: the resumption handle is worth one attempt; when False it must be dropped, a fresh session may do.
+    `retryable`: a new attempt may succeed without the user's help. `keep_handle`: the resumption handle is worth one
+    attempt; when False, only a new session can succeed.
     """
 
     kind: CloseKind
@@ -73,22 +74,22 @@ _MEANINGS: dict[CloseKind, CloseMeaning] = {
         ),
         CloseMeaning(
             CloseKind.MODEL,
-            "The server does not know this model, or the model does not do this",
+            "The server does not know this model, or the model does not support this",
             "Check the model's name, the API version and that the model supports the Live API",
             False,
             False,
         ),
-        CloseMeaning(CloseKind.HANDLE, "The session cannot be resumed", "Start a fresh session", True, False),
+        CloseMeaning(CloseKind.HANDLE, "The session cannot be resumed", "Start a new session", True, False),
         CloseMeaning(
             CloseKind.CONTEXT,
             "The conversation is longer than the model's context",
-            "Start a fresh session, or turn context compression on",
+            "Start a new session, or turn on context compression",
             True,
             False,
         ),
         CloseMeaning(
             CloseKind.ARGUMENT,
-            "The server refused something that was sent",
+            "The server refused a message",
             "Check the setup against what this model supports; the same message will be refused again",
             False,
             False,
@@ -97,22 +98,22 @@ _MEANINGS: dict[CloseKind, CloseMeaning] = {
             CloseKind.DEADLINE, "The session reached the server's time limit", "Connect again to go on", True, True
         ),
         CloseMeaning(
-            CloseKind.UNAVAILABLE, "The service is unavailable at the moment", "Try again in a moment", True, True
+            CloseKind.UNAVAILABLE, "The service is currently unavailable", "Try again in a moment", True, True
         ),
         CloseMeaning(CloseKind.INTERNAL, "The server had an internal error", "Connect again", True, True),
         CloseMeaning(
             CloseKind.ABORTED,
-            "The server broke the session off",
-            "Connect again; if it recurs, start afresh",
+            "The server aborted the session",
+            "Connect again; if it recurs, start a new session",
             True,
             True,
         ),
         CloseMeaning(
-            CloseKind.TOO_LARGE, "A message was above the size limit", "Send or ask for smaller pieces", False, True
+            CloseKind.TOO_LARGE, "A message was above the size limit", "Send or request less at a time", False, True
         ),
         CloseMeaning(
             CloseKind.PROTOCOL,
-            "One side broke the WebSocket protocol",
+            "One side violated the WebSocket protocol",
             "Check that the address is a Live API server",
             False,
             True,
@@ -121,7 +122,7 @@ _MEANINGS: dict[CloseKind, CloseMeaning] = {
     )
 }
 
-# In order: the first that matches decides. "The model is overloaded" is not about the model, nor a quota about the key.
+# The first match decides: "The model is overloaded" is not about the model's name, nor a quota about the key.
 _REASONS: tuple[tuple[CloseKind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
@@ -166,18 +167,18 @@ _CODES = {
     1014: CloseKind.UNAVAILABLE,
     1015: CloseKind.NETWORK,
 }
-# These codes are made on this side or say nothing about the request, so a reason cannot change them.
+# This side reports these codes for the transport itself, so their reason is not the server's.
 _FIXED_CODES = frozenset({1002, 1006, 1009, 1015})
 
 
-def outside_text(text: str, limit: int = MAX_REASON) -> str:
-    """Text of a server, redacted and cut to `limit` characters. Sanitise it before display."""
+def server_text(text: str, limit: int = MAX_REASON) -> str:
+    """Redact a server's text and cut it to `limit` characters, without sanitising it."""
     text = redactor.text(text.strip())
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def classify(code: int, reason: str = "") -> CloseMeaning:
-    """What a close with `code` and the server's `reason` means."""
+    """Return the meaning of a close code and the server's reason."""
     if code not in _FIXED_CODES:
         for kind, pattern in _REASONS:
             if pattern.search(reason[:MAX_REASON]):
@@ -185,17 +186,17 @@ def classify(code: int, reason: str = "") -> CloseMeaning:
     return _MEANINGS[_CODES.get(code, CloseKind.UNKNOWN)]
 
 
-def said_with(code: int, reason: str) -> str:
-    """Code and reason for the inside of a sentence."""
+def code_and_reason(code: int, reason: str) -> str:
+    """Return code and reason, to be put into a sentence."""
     return f"{code}: {reason.rstrip('.')}" if reason else f"{code}, no reason given"
 
 
 def closed_error(code: int, reason: str = "") -> ConnectionClosedError:
-    """The typed error of a close, with the server's own reason."""
+    """Return the error of a close, with the server's reason."""
     meaning = classify(code, reason)
-    said = outside_text(reason)
-    message = f"{meaning.sentence} ({said_with(code, said)})"
-    return ConnectionClosedError(message, close_code=code, reason=said, remedy=meaning.remedy)
+    text = server_text(reason)
+    message = f"{meaning.sentence} ({code_and_reason(code, text)})"
+    return ConnectionClosedError(message, close_code=code, reason=text, remedy=meaning.remedy)
 
 
 _STATUS = {
@@ -203,21 +204,24 @@ _STATUS = {
     401: ("does not accept the credential", "Check the key or token"),
     403: ("does not allow this", "Check that the key is valid, unrestricted for this API, and that the API is enabled"),
     404: ("has no Live API at this address", "Check the URL and the API version"),
-    407: ("is behind a proxy that wants a login", "Put the login into HTTPS_PROXY"),
-    426: ("wants another protocol", "Check that the address is a Live API server"),
+    407: ("is behind a proxy that requires a login", "Put the user name and password into HTTPS_PROXY"),
+    426: ("requires another protocol", "Check that the address is a Live API server"),
     429: ("has no quota left for this key", "Wait, or raise the quota or enable billing for the key's project"),
 }
 
 
 def upgrade_refused(where: str, status: int, body: bytes = b"") -> UpgradeRefusedError:
-    """The typed error of a refused HTTP upgrade at host `where`, with the reason found in `body`."""
-    says, remedy = _STATUS.get(status, ("refused the connection", "Check the address"))
+    """Return the error of a refused HTTP upgrade.
+
+    `where` is the host; the reason is read from `body`: JSON, HTML or text.
+    """
+    problem, remedy = _STATUS.get(status, ("refused the connection", "Check the address"))
     if 300 <= status < 400:
-        says, remedy = "points to another address, which is not followed", "Give the final address"
+        problem, remedy = "redirects to another address, which is not followed", "Configure the final address"
     elif status >= 500:
-        says, remedy = "is unavailable at the moment", "Try again in a moment"
-    said = outside_text(_reason_of(body))
-    message = f"{where} {says} (HTTP {status}: {said})" if said else f"{where} {says} (HTTP {status})"
+        problem, remedy = "is currently unavailable", "Try again in a moment"
+    reason = server_text(_reason_of(body))
+    message = f"{where} {problem} (HTTP {status}: {reason})" if reason else f"{where} {problem} (HTTP {status})"
     return UpgradeRefusedError(message, status=status, remedy=remedy)
 
 

@@ -1,8 +1,8 @@
-"""Frames to messages and back. Reading is tolerant, writing is strict; both are driven by the message classes.
+"""Decode frames into messages and encode messages, by the message classes.
 
-Reading keeps what it does not understand: unknown fields stay in `extra`, a field of the wrong type stays there too and
-is named in `problems`, so that nothing else of the frame is lost. Only what makes a frame worthless raises
-`ProtocolError`: text that is not a JSON object, media that is not base64, PCM that does not hold whole samples.
+Decoding is tolerant, encoding is strict. Unknown fields are kept in `extra`; a field of the wrong type is kept there
+too and named in `problems`, so that the rest of the message can be used. `ProtocolError` is raised only for a frame
+that is of no use: text that is no JSON object, media that is not base64, PCM with half a sample.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.wire.base import Message
 from gemini_live_runtime.wire.content import Blob, Content, FunctionResponse, Part
 from gemini_live_runtime.wire.enums import Scheduling
-from gemini_live_runtime.wire.fields import Plan, Planner, Problems, WrongTypeError
+from gemini_live_runtime.wire.fields import CodecRegistry, MessageCodec, Problems, WrongTypeError
 from gemini_live_runtime.wire.json_frame import dump_object, parse_object
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerContent, ServerMessage
 
 M = TypeVar("M", bound=Message)
 
 MODEL_PCM_RATE = 24_000
-"""Hz of model speech whose MIME type names no rate."""
+"""Sample rate in Hz of model speech whose MIME type names none."""
 
 PCM_RATES = range(8_000, 192_001)
-"""Rates in Hz that a PCM MIME type may name."""
+"""Sample rates in Hz that a PCM MIME type may name."""
 
 
 def decode_client(frame: str | bytes) -> ClientMessage:
-    """The client message in `frame`; raises `ProtocolError` or `FrameTooLargeError`."""
+    """Decode a frame of a client; raise `ProtocolError` or `FrameTooLargeError`."""
     problems = Problems()
     raw = parse_object(frame)
     message = _decode(ClientMessage, raw, problems)
@@ -41,7 +41,7 @@ def decode_client(frame: str | bytes) -> ClientMessage:
 
 
 def decode_server(frame: str | bytes) -> ServerMessage | AudioFrame:
-    """The server message in `frame`, or an `AudioFrame` when it is one piece of model speech and nothing else.
+    """Decode a frame of a server; return an `AudioFrame` for speech alone.
 
     Raises `ProtocolError` or `FrameTooLargeError`.
     """
@@ -50,7 +50,10 @@ def decode_server(frame: str | bytes) -> ServerMessage | AudioFrame:
 
 
 def decode_server_message(frame: str | bytes) -> ServerMessage:
-    """The server message in `frame`, also when it is a piece of speech; raises as `decode_server` does."""
+    """Decode a frame of a server, also one of speech alone, into a message.
+
+    Raises `ProtocolError` or `FrameTooLargeError`.
+    """
     problems = Problems()
     raw = parse_object(frame)
     message = _decode(ServerMessage, raw, problems)
@@ -61,7 +64,7 @@ def decode_server_message(frame: str | bytes) -> ServerMessage:
 
 
 def as_audio_frame(message: ServerMessage) -> AudioFrame | None:
-    """`message` as an `AudioFrame` when nothing is lost by that, else None."""
+    """Return a message as an `AudioFrame`, or None when that would lose a field."""
     content = message.server_content
     if message.problems or content is None or (turn := content.model_turn) is None or len(turn.parts) != 1:
         return None
@@ -74,13 +77,16 @@ def as_audio_frame(message: ServerMessage) -> AudioFrame | None:
 
 
 def audio_message(data: bytes, mime_type: str, role: str | None = "model") -> ServerMessage:
-    """A server message with one piece of model speech."""
+    """Return a server message with one piece of model speech."""
     part = Part(inline_data=Blob(mime_type=mime_type, data=data))
     return ServerMessage(server_content=ServerContent(model_turn=Content(role=role, parts=(part,))))
 
 
 def pcm_rate(mime_type: str, *, default: int = MODEL_PCM_RATE, kinds: tuple[str, ...] = ("audio/pcm",)) -> int | None:
-    """Hz of a MIME type of `kinds`, `default` when it names none; None for any other or a senseless rate."""
+    """Return the sample rate in Hz that a MIME type of `kinds` names, or `default`.
+
+    None for a MIME type of another kind, and for a rate outside `PCM_RATES`.
+    """
     kind, *parameters = mime_type.lower().replace(" ", "").split(";")
     if kind not in kinds:
         return None
@@ -93,41 +99,55 @@ def pcm_rate(mime_type: str, *, default: int = MODEL_PCM_RATE, kinds: tuple[str,
 
 
 def encode_server(message: ServerMessage) -> str:
-    """One frame; raises `ProtocolError` naming a field that cannot be written, `FrameTooLargeError`."""
+    """Encode a server message.
+
+    Raises `ProtocolError` naming a field that cannot be encoded, or `FrameTooLargeError`.
+    """
     return dump_object(to_json(message))
 
 
 def client_to_json(message: ClientMessage) -> dict[str, Any]:
-    """The JSON object of a client message; raises `ProtocolError` unless exactly one kind is set."""
+    """Return the JSON object of a client message.
+
+    Raises `ProtocolError` unless exactly one kind is set.
+    """
     kinds = client_kinds(message)
     if len(kinds) + len(message.extra) != 1:
         raise ProtocolError(
-            f"A client message holds exactly one kind, not {', '.join([*kinds, *message.extra]) or 'none'}",
+            f"A client message must have exactly one kind, not {', '.join([*kinds, *message.extra]) or 'none'}",
             field="message",
         )
     return to_json(message)
 
 
 def client_kinds(message: ClientMessage) -> tuple[str, ...]:
-    """Wire names of the kinds set in `message`."""
-    return tuple(field.name for field in plan_of(ClientMessage).fields if getattr(message, field.attribute) is not None)
+    """Return the JSON names of the kinds that are set."""
+    return tuple(
+        field.name for field in codec_of(ClientMessage).fields if getattr(message, field.attribute) is not None
+    )
 
 
 def to_json(message: Message) -> dict[str, Any]:
-    """The JSON object of any message: camelCase, standard base64, no nulls; `extra` last."""
+    """Return the JSON object of any message: without nulls, `extra` last.
+
+    Raises `ProtocolError` naming a field of the wrong type.
+    """
     return _write(message, "")
 
 
 def from_json(cls: type[M], value: Mapping[str, Any]) -> tuple[M, tuple[str, ...]]:
-    """A message of class `cls` from a JSON object, and what was unreadable in it; raises `ProtocolError`."""
+    """Return a message of class `cls` from a JSON object, and its problems.
+
+    Raises `ProtocolError`.
+    """
     problems = Problems()
     return _decode(cls, dict(value), problems), problems.sentences()
 
 
 def unknown_fields(message: Message) -> Iterator[str]:
-    """Paths of all fields in `extra`, at any depth: what a strict server would refuse."""
+    """Yield the paths of all fields in `extra`, which a strict server would refuse."""
     yield from message.extra
-    for field in plan_of(type(message)).fields:
+    for field in codec_of(type(message)).fields:
         value = getattr(message, field.attribute)
         if isinstance(value, Message):
             children = [(field.name, value)]
@@ -152,7 +172,7 @@ def _decode(cls: type[M], raw: dict[str, Any], problems: Problems) -> M:
 def _read(cls: type[Message], value: Any, path: str, problems: Problems) -> Any:
     if not isinstance(value, dict):
         raise WrongTypeError("an object", value)
-    by_key = plan_of(cls).by_key
+    by_key = codec_of(cls).by_key
     values: dict[str, Any] = {}
     extra: dict[str, Any] = {}
     for key, item in value.items():
@@ -181,7 +201,7 @@ def _read(cls: type[Message], value: Any, path: str, problems: Problems) -> Any:
 
 def _write(message: Message, path: str) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    for field in plan_of(type(message)).fields:
+    for field in codec_of(type(message)).fields:
         value = getattr(message, field.attribute)
         if value is None or (value == field.default and not field.always):
             continue
@@ -196,12 +216,12 @@ def _write(message: Message, path: str) -> dict[str, Any]:
     return result
 
 
-_planner = Planner(_read, _write)
+_codecs = CodecRegistry(_read, _write)
 
 
-def plan_of(cls: type[Message]) -> Plan:
-    """The compiled table of a message class."""
-    return _planner.plan_of(cls)
+def codec_of(cls: type[Message]) -> MessageCodec:
+    """Return the codec of a message class."""
+    return _codecs.codec_of(cls)
 
 
 def _check_pcm(values: Mapping[str, Any], path: str) -> None:
@@ -213,6 +233,7 @@ def _check_pcm(values: Mapping[str, Any], path: str) -> None:
 
 
 def _lift_scheduling(values: dict[str, Any]) -> None:
+    """Set `scheduling` and `will_continue` from the entries of `response`."""
     response = values.get("response", {})
     scheduling = response.get("scheduling")
     if "scheduling" not in values and isinstance(scheduling, str) and scheduling.upper() in list(Scheduling):

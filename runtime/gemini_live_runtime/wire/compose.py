@@ -1,4 +1,4 @@
-"""The client messages a session sends, each made by one call."""
+"""Compose the client messages of a session, each by one call."""
 
 from __future__ import annotations
 
@@ -38,42 +38,45 @@ from gemini_live_runtime.wire.messages import (
 
 
 def text_content(*texts: str, role: Role | str | None = Role.USER) -> Content:
-    """A content with one part for each text."""
+    """Return a content with one part for each text."""
     return Content(role=role, parts=tuple(Part(text=text) for text in texts))
 
 
 def client_content(*turns: Content, turn_complete: bool = True) -> ClientMessage:
-    """Turns for the history; with `turn_complete` the model answers, at once."""
+    """Return a message with turns for the history; `turn_complete` asks for an answer."""
     return ClientMessage(client_content=ClientContent(turns=turns, turn_complete=turn_complete))
 
 
 def text_turn(text: str, *, role: Role | str = Role.USER, turn_complete: bool = True) -> ClientMessage:
-    """One typed turn."""
+    """Return a message with one typed turn."""
     return client_content(text_content(text, role=role), turn_complete=turn_complete)
 
 
 def realtime_text(text: str) -> ClientMessage:
-    """Typed text as streamed input."""
+    """Return a message with typed text as streamed input."""
     return ClientMessage(realtime_input=RealtimeInput(text=text))
 
 
 def realtime_video(data: bytes, mime_type: str = "image/jpeg") -> ClientMessage:
-    """One still of a video as streamed input."""
+    """Return a message with one video frame as streamed input."""
     return ClientMessage(realtime_input=RealtimeInput(video=Blob(mime_type=mime_type, data=data)))
 
 
 def activity_start() -> ClientMessage:
-    """The user begins to speak (manual activity detection)."""
+    """Return the start of the user's speech, for manual activity detection."""
     return ClientMessage(realtime_input=RealtimeInput(activity_start=ActivityStart()))
 
 
 def activity_end() -> ClientMessage:
-    """The user has finished speaking (manual activity detection)."""
+    """Return the end of the user's speech, for manual activity detection."""
     return ClientMessage(realtime_input=RealtimeInput(activity_end=ActivityEnd()))
 
 
 def audio_stream_end() -> ClientMessage:
-    """The microphone pauses: the server flushes what it has buffered (automatic activity detection)."""
+    """Return the end of the microphone stream, for automatic activity detection.
+
+    The server then processes the audio in its buffer.
+    """
     return ClientMessage(realtime_input=RealtimeInput(audio_stream_end=True))
 
 
@@ -85,19 +88,19 @@ def function_response(
     scheduling: Scheduling | str | None = None,
     will_continue: bool | None = None,
 ) -> FunctionResponse:
-    """The result of one call; `response` must hold JSON values."""
+    """Return the result of one call; `response` must hold JSON values."""
     return FunctionResponse(
         id=call_id, name=name, response=response, scheduling=scheduling, will_continue=will_continue
     )
 
 
 def tool_responses(*responses: FunctionResponse) -> ClientMessage:
-    """Results of function calls."""
+    """Return a message with results of function calls."""
     return ClientMessage(tool_response=ToolResponse(function_responses=responses))
 
 
 def instruction_content(instruction: str | Sequence[str] | Content) -> Content:
-    """A system instruction from text, several texts (one part each) or a content."""
+    """Return a system instruction from a text, from texts (a part each) or a content."""
     if isinstance(instruction, Content):
         return instruction
     return text_content(instruction) if isinstance(instruction, str) else text_content(*instruction)
@@ -106,7 +109,10 @@ def instruction_content(instruction: str | Sequence[str] | Content) -> Content:
 def context_update(
     *, instruction: str | Sequence[str] | Content | None = None, tools: Iterable[Tool] | None = None
 ) -> ClientMessage:
-    """Replace the system instruction, or the tools (an empty list clears them), or both."""
+    """Return an update of the system instruction, the tools, or both.
+
+    None leaves them unchanged; an empty list clears the tools.
+    """
     return ClientMessage(
         context_update=ContextUpdate(
             system_instruction=None if instruction is None else instruction_content(instruction),
@@ -116,7 +122,7 @@ def context_update(
 
 
 def tool_list(declarations: Iterable[FunctionDeclaration], builtins: Iterable[Tool] = ()) -> tuple[Tool, ...]:
-    """`tools`: the built-in ones, then all declared functions in one entry."""
+    """Return `tools`: the built-in ones, then one entry with all functions."""
     declared = tuple(declarations)
     return (*builtins, Tool(function_declarations=declared)) if declared else tuple(builtins)
 
@@ -135,10 +141,10 @@ def build_setup(
     compression: bool = True,
     manual_activity: bool = False,
 ) -> Setup:
-    """The setup of a voice session. Refine the result with `dataclasses.replace`.
+    """Return the setup of a voice session; refine it with `dataclasses.replace`.
 
-    `model` is put as it is, see `Endpoint.model_path`. `resumption` asks for handles, `handle` resumes. `compression`
-    keeps a session alive past the context limit, with the server's own numbers.
+    `connect` completes `model` to a resource name. `resumption` asks for handles, `handle` resumes a session.
+    `compression` lets a session go on past the context limit, with the server's default thresholds.
     """
     speech = None
     if voice or language:

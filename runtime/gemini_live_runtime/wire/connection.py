@@ -1,4 +1,16 @@
-"""A live connection: the setup handshake, one ordered way out, one endless stream in, and typed ends."""
+"""Connect to a Live API server: set up, send in order, receive, close.
+
+The protocol begins with `setup` from the client, which the server answers with `setupComplete`; any other answer, and a
+close, is a `SetupRejectedError`. From then on both sides send messages independently, in order.
+
+Sending has one queue for messages and microphone chunks, and one writer task, because the order matters: a chunk must
+not overtake the text that was typed before it. A chunk goes straight to the transport when the queue is empty; the
+writer's turn of the event loop would otherwise be a tenth of a chunk's latency. When the network is too slow, the
+oldest chunk in the queue is dropped, never a message: late audio has no value, a lost message would be a lost word.
+
+A frame leaves the queue before it is sent. When sending fails it is put back first, so that `_on_closed` can fail the
+futures of every message that was not sent.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +28,20 @@ from gemini_live_runtime.errors import (
     UsageError,
 )
 from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk
-from gemini_live_runtime.wire.closes import classify, closed_error, outside_text, said_with
+from gemini_live_runtime.wire.closes import classify, closed_error, code_and_reason, server_text
 from gemini_live_runtime.wire.codec import client_to_json
 from gemini_live_runtime.wire.endpoints import Backend, Endpoint
 from gemini_live_runtime.wire.json_frame import dump_object, frame_size
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerMessage, Setup
 from gemini_live_runtime.wire.support import refusals
-from gemini_live_runtime.wire.transport import PingingTransport, PromptTransport, Transport, TransportClosed
+from gemini_live_runtime.wire.transport import ImmediateTransport, PingingTransport, Transport, TransportClosed
 from gemini_live_runtime.wire.websocket import open_websocket
 
 SETUP_TIMEOUT = 20.0
-"""Seconds within which the server must answer the setup."""
+"""Seconds that the server has to answer the setup."""
 
-OUTBOX_AUDIO = 50
-"""Microphone chunks that may wait to be sent: one second of 20 ms chunks. Beyond it the oldest is dropped, counted."""
+MAX_QUEUED_CHUNKS = 50
+"""Microphone chunks in the queue, one second in chunks of 20 ms; a further one displaces the oldest."""
 
 MAX_UNREADABLE = 10
 """Unreadable frames in a row after which a session gives up on the server."""
@@ -38,26 +50,29 @@ TransportFactory: TypeAlias = Callable[[Endpoint], Awaitable[Transport]]
 
 
 class WireObserver(Protocol):
-    """Sees everything that travels, in order. Methods must be quick and must not raise."""
+    """Observer of all frames, in order. Methods must be quick and must not raise.
 
-    def sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
-        """`message` went out as the JSON object `raw`, `size` bytes."""
+    Sizes are bytes of a frame.
+    """
 
-    def sent_audio(self, pcm: bytes, size: int) -> None:
-        """A microphone chunk (16 kHz s16le mono) went out as a frame of `size` bytes."""
+    def on_sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
+        """Handle a message that was sent as the JSON object `raw`."""
 
-    def received(self, message: ServerMessage, size: int) -> None:
-        """`message` came in; its JSON object is `message.raw`."""
+    def on_audio_sent(self, pcm: bytes, size: int) -> None:
+        """Handle a microphone chunk (16 kHz s16le mono) that was sent."""
 
-    def received_audio(self, frame: AudioFrame, size: int) -> None:
-        """A piece of model speech came in."""
+    def on_received(self, message: ServerMessage, size: int) -> None:
+        """Handle a message from the server; its JSON object is `message.raw`."""
 
-    def unreadable(self, error: ProtocolError, size: int) -> None:
-        """A frame came in that could not be read."""
+    def on_audio_received(self, frame: AudioFrame, size: int) -> None:
+        """Handle a piece of model speech."""
+
+    def on_unreadable(self, error: ProtocolError, size: int) -> None:
+        """Handle a frame that could not be decoded."""
 
 
-class _Outgoing:
-    """One frame on its way out. `done` is None for audio, which nobody waits for."""
+class _QueuedFrame:
+    """Frame in the queue. `done` is None for audio, for which no caller waits."""
 
     __slots__ = ("done", "frame", "message", "pcm", "raw")
 
@@ -77,34 +92,39 @@ class _Outgoing:
 
 
 class Connection:
-    """An open session with a server. Made by `connect`; use one task to receive, any to send."""
+    """Open connection to a server, created by `connect`.
+
+    Any task may send; only one may receive.
+    """
 
     def __init__(self, transport: Transport, *, observer: WireObserver | None = None, backend: Backend = "url") -> None:
         self._transport = transport
-        # The writer's turn of the loop would be a tenth of a chunk's whole way to the server.
-        self._send_now = transport.send_now if isinstance(transport, PromptTransport) else None
+        self._send_now = transport.send_now if isinstance(transport, ImmediateTransport) else None
         self._ping = transport.ping if isinstance(transport, PingingTransport) else None
         self._observer = observer
         self._backend: Backend = backend
-        self._outbox: deque[_Outgoing] = deque()
-        self._audio_waiting = 0
+        self._queue: deque[_QueuedFrame] = deque()
+        self._queued_chunks = 0
         self._wake = asyncio.Event()
         self._end: TransportClosed | None = None
         self._closing = False
         self._first: ServerMessage | None = None
         self.setup_complete: ServerMessage | None = None
-        """The message that accepted the setup."""
+        """Message that accepted the setup."""
         self.audio_dropped = 0
-        """Microphone chunks dropped because the outbox was full or the connection gone."""
+        """Microphone chunks dropped because the queue was full or the connection closed."""
         self._writer = asyncio.create_task(self._write(), name="wire-writer")
 
     @property
     def closed(self) -> bool:
-        """Whether the connection has ended, by either side."""
+        """True when either side has closed the connection."""
         return self._closing or self._end is not None
 
     async def round_trip(self) -> float | None:
-        """Seconds for a ping there and back; None where the transport has no pings, or the connection ended."""
+        """Return the round-trip time of a ping in seconds.
+
+        None for a transport without pings, and for a closed connection.
+        """
         if self._ping is None or self.closed:
             return None
         try:
@@ -113,17 +133,18 @@ class Connection:
             return None
 
     async def send(self, message: ClientMessage) -> None:
-        """Send after everything sent before; returns when the frame is out.
+        """Queue a message and wait until it is sent.
 
-        Raises `ProtocolError` for a message that cannot be written or that this backend does not take, and
-        `ConnectionClosedError`, after which the message was not sent. A cancelled call may still send.
+        Raises `ProtocolError` for a message that cannot be encoded or that the backend does not support, and
+        `ConnectionClosedError` when the message was not sent. A cancelled call may still send.
         """
         await self.post(message)
 
     def post(self, message: ClientMessage) -> asyncio.Future[None]:
-        """Queue `message` after everything queued before, at once; the future is done when the frame is out.
+        """Queue a message without waiting, and return a future of its sending.
 
-        Raises what `send` raises for a message that cannot be queued; the future fails when it was not sent.
+        Raises the errors of `send` for a message that cannot be queued; the future has `ConnectionClosedError` when
+        the message was not sent.
         """
         refused = refusals(message, self._backend)
         if refused:
@@ -132,34 +153,34 @@ class Connection:
         frame = dump_object(raw)
         self._check_open()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._outbox.append(_Outgoing(frame, message=message, raw=raw, done=done))
+        self._queue.append(_QueuedFrame(frame, message=message, raw=raw, done=done))
         self._wake.set()
         return done
 
     def send_audio(self, pcm: bytes) -> None:
-        """Send one microphone chunk (16 kHz s16le mono), in order with `send`: at once, or when it is its turn.
+        """Send one microphone chunk (16 kHz s16le mono), in order with `send`.
 
-        When `OUTBOX_AUDIO` chunks wait already the oldest of them is dropped; on a closed connection this one is.
-        Both count in `audio_dropped`. Raises `ProtocolError` for an odd number of bytes.
+        Returns at once. With `MAX_QUEUED_CHUNKS` in the queue the oldest is dropped, on a closed connection this one;
+        `audio_dropped` counts both. Raises `ProtocolError` for an odd number of bytes.
         """
         if self.closed:
             self.audio_dropped += 1
             return
-        item = _Outgoing(encode_audio_chunk(pcm), pcm)
-        if not self._outbox and self._send_now is not None and self._send_now(item.frame):
-            self._sent(item)
+        item = _QueuedFrame(encode_audio_chunk(pcm), pcm)
+        if not self._queue and self._send_now is not None and self._send_now(item.frame):
+            self._on_sent(item)
             return
-        self._outbox.append(item)
-        self._audio_waiting += 1
-        if self._audio_waiting > OUTBOX_AUDIO:
+        self._queue.append(item)
+        self._queued_chunks += 1
+        if self._queued_chunks > MAX_QUEUED_CHUNKS:
             self._drop_oldest_audio()
         self._wake.set()
 
     async def receive(self) -> ServerMessage | AudioFrame:
-        """The next message.
+        """Wait for the next message and return it.
 
-        Raises `ConnectionClosedError` at the end, again at every later call, and `ProtocolError` for a frame that
-        cannot be read; the one after it may be fine.
+        Raises `ConnectionClosedError` at the end and at every later call, and `ProtocolError` for a frame that cannot
+        be decoded; the next frame may be decodable.
         """
         if self._first is not None:
             message, self._first = self._first, None
@@ -167,21 +188,24 @@ class Connection:
         try:
             frame = await self._transport.recv()
         except TransportClosed as end:
-            self._ended(end)
+            self._on_closed(end)
             raise closed_error(end.code, end.reason) from None
         return self._read(frame)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close; what waits in the outbox is not sent and its senders are told. Idempotent."""
+        """Close the connection; idempotent.
+
+        Messages in the queue are not sent, and their futures fail.
+        """
         self._closing = True
         self._writer.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._writer
         await self._transport.close(code, reason)
-        self._ended(TransportClosed(code, reason))
+        self._on_closed(TransportClosed(code, reason))
 
     async def handshake(self, setup: Setup, timeout: float = SETUP_TIMEOUT) -> None:
-        """Send `setup` and wait for `setupComplete`; raises `SetupRejectedError` for anything else."""
+        """Send `setup` and wait for `setupComplete`; raise `SetupRejectedError`."""
         try:
             async with asyncio.timeout(timeout):
                 await self.send(ClientMessage(setup=setup))
@@ -194,9 +218,9 @@ class Connection:
             ) from None
         except ConnectionClosedError as error:
             meaning = classify(error.close_code, error.reason)
-            said = said_with(error.close_code, error.reason)
+            cause = code_and_reason(error.close_code, error.reason)
             raise SetupRejectedError(
-                f"The server closed instead of accepting the setup ({said}): {_lower_first(meaning.sentence)}",
+                f"The server closed instead of accepting the setup ({cause}): {_lower_first(meaning.sentence)}",
                 remedy=meaning.remedy,
                 field="close_code",
                 value=error.close_code,
@@ -214,6 +238,7 @@ class Connection:
                 field="setup",
             )
         self.setup_complete = answer
+        # A server may put other kinds beside setupComplete; `receive` returns the message again for those.
         if len(answer.raw) > 1:
             self._first = answer
 
@@ -223,59 +248,60 @@ class Connection:
             message = decode_server(frame)
         except ProtocolError as error:
             if observer is not None:
-                observer.unreadable(error, frame_size(frame))
+                observer.on_unreadable(error, frame_size(frame))
             raise
         if observer is not None:
             if isinstance(message, AudioFrame):
-                observer.received_audio(message, frame_size(frame))
+                observer.on_audio_received(message, frame_size(frame))
             else:
-                observer.received(message, frame_size(frame))
+                observer.on_received(message, frame_size(frame))
         return message
 
     async def _write(self) -> None:
-        outbox = self._outbox
+        queue = self._queue
         while True:
-            while not outbox:
+            while not queue:
                 self._wake.clear()
                 await self._wake.wait()
-            item = outbox.popleft()
+            item = queue.popleft()
             if item.done is None:
-                self._audio_waiting -= 1
+                self._queued_chunks -= 1
             try:
                 await self._transport.send(item.frame)
             except TransportClosed as end:
-                outbox.appendleft(item)
+                queue.appendleft(item)
                 if item.done is None:
-                    self._audio_waiting += 1
-                self._ended(end)
+                    self._queued_chunks += 1
+                self._on_closed(end)
                 return
             except asyncio.CancelledError:
-                outbox.appendleft(item)
+                queue.appendleft(item)
                 if item.done is None:
-                    self._audio_waiting += 1
+                    self._queued_chunks += 1
                 raise
-            self._sent(item)
+            self._on_sent(item)
 
-    def _sent(self, item: _Outgoing) -> None:
+    def _on_sent(self, item: _QueuedFrame) -> None:
         if self._observer is not None:
             size = frame_size(item.frame)
             if item.message is not None and item.raw is not None:
-                self._observer.sent(item.message, item.raw, size)
+                self._observer.on_sent(item.message, item.raw, size)
             else:
-                self._observer.sent_audio(item.pcm, size)
+                self._observer.on_audio_sent(item.pcm, size)
         if item.done is not None and not item.done.done():
             item.done.set_result(None)
 
-    def _ended(self, end: TransportClosed) -> None:
+    def _on_closed(self, end: TransportClosed) -> None:
         if self._end is None:
             self._end = end
-        while self._outbox:
-            item = self._outbox.popleft()
+        while self._queue:
+            item = self._queue.popleft()
             if item.done is None:
                 self.audio_dropped += 1
             elif not item.done.done():
                 item.done.set_exception(closed_error(self._end.code, self._end.reason))
-        self._audio_waiting = 0
+        self._queued_chunks = 0
+        # After a failed send the writer itself is here, and ends by returning.
         if self._writer is not asyncio.current_task():
             self._writer.cancel()
 
@@ -286,10 +312,10 @@ class Connection:
             raise closed_error(1000)
 
     def _drop_oldest_audio(self) -> None:
-        for index, item in enumerate(self._outbox):
+        for index, item in enumerate(self._queue):
             if item.done is None:
-                del self._outbox[index]
-                self._audio_waiting -= 1
+                del self._queue[index]
+                self._queued_chunks -= 1
                 self.audio_dropped += 1
                 return
 
@@ -302,12 +328,12 @@ async def connect(
     transport_factory: TransportFactory = open_websocket,
     setup_timeout: float = SETUP_TIMEOUT,
 ) -> Connection:
-    """Open a connection and have `setup` accepted. `setup.model` is put as the endpoint wants it.
+    """Open a connection and perform the setup.
 
-    Raises `UsageError` for what the backend cannot do, `UnreachableError`, `UpgradeRefusedError` or
-    `SetupRejectedError`; nothing stays open then.
+    `setup.model` is completed to the endpoint's resource name. Raises `UsageError` for settings that the backend does
+    not support, `UnreachableError`, `UpgradeRefusedError` or `SetupRejectedError`; the transport is closed then.
     """
-    setup = with_model(setup, endpoint)
+    setup = _with_model(setup, endpoint)
     refused = refusals(ClientMessage(setup=setup), endpoint.backend)
     if refused:
         raise UsageError("; ".join(refused), remedy="Leave it out", field="setup")
@@ -321,8 +347,8 @@ async def connect(
     return connection
 
 
-def with_model(setup: Setup, endpoint: Endpoint) -> Setup:
-    """`setup` with its model named as the endpoint wants it; raises `UsageError` when it names none."""
+def _with_model(setup: Setup, endpoint: Endpoint) -> Setup:
+    """Return `setup` with the model's resource name; raise `UsageError` without one."""
     if not setup.model:
         raise UsageError("The setup names no model", remedy="Set the model", field="model")
     return replace(setup, model=endpoint.model_path(setup.model))
@@ -337,5 +363,5 @@ def _describe(answer: ServerMessage | AudioFrame) -> str:
         return "audio"
     error = answer.raw.get("error")
     if isinstance(error, dict) and isinstance(error.get("message"), str):
-        return f"an error ({outside_text(error['message'])})"
-    return outside_text(", ".join(list(answer.raw)[:5]), 100) or "an empty message"
+        return f"an error ({server_text(error['message'])})"
+    return server_text(", ".join(list(answer.raw)[:5]), 100) or "an empty message"

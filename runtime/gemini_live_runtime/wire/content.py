@@ -1,4 +1,7 @@
-"""Content: what both sides say. A `Content` has a role and parts; a part is text, media, a call or a result."""
+"""Messages of a conversation: a content has a role and parts.
+
+A part is text, media, a function call or a function's result. Both sides send contents.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from gemini_live_runtime.wire.enums import CodeLanguage, CodeOutcome, MediaResol
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Blob(Message):
-    """Inline media: raw bytes and their type, for example `audio/pcm;rate=24000` (s16le, mono)."""
+    """Inline media: bytes and MIME type, such as `audio/pcm;rate=24000` (s16le, mono)."""
 
     mime_type: str | None = None
     data: bytes = wire(default=b"", always=True, strict=True)
@@ -21,7 +24,7 @@ class Blob(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FileData(Message):
-    """Media by address."""
+    """Media by URI."""
 
     file_uri: str | None = None
     mime_type: str | None = None
@@ -30,7 +33,7 @@ class FileData(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VideoMetadata(Message):
-    """Which part of a video is meant; offsets are durations."""
+    """Range of a video; offsets are durations."""
 
     start_offset: str | None = None
     end_offset: str | None = None
@@ -39,7 +42,7 @@ class VideoMetadata(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PartMediaResolution(Message):
-    """Resolution of one part's media."""
+    """Media resolution of one part."""
 
     level: MediaResolution | str | None = None
     num_tokens: int | None = None
@@ -47,7 +50,7 @@ class PartMediaResolution(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PartialArg(Message):
-    """One piece of a call's arguments, when they stream."""
+    """Piece of a call's streamed arguments."""
 
     json_path: str | None = None
     string_value: str | None = None
@@ -59,7 +62,7 @@ class PartialArg(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FunctionCall(Message):
-    """The model asks for a function. `args` is the model's own map, keys untouched."""
+    """Function call by the model. The keys of `args` are not renamed."""
 
     id: str | None = None
     name: str | None = None
@@ -70,7 +73,7 @@ class FunctionCall(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FunctionResponsePart(Message):
-    """Media that belongs to a function's result."""
+    """Media of a function's result."""
 
     inline_data: Blob | None = None
     file_data: FileData | None = None
@@ -78,9 +81,9 @@ class FunctionResponsePart(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FunctionResponse(Message):
-    """A function's result. `response` is the tool's own map, keys untouched, always written.
+    """Function's result. `response` is always written, and its keys are not renamed.
 
-    Reading also takes `scheduling` and `willContinue` from inside `response`, where some guides show them.
+    Decoding also reads `scheduling` and `willContinue` inside `response`, where some of Google's guides show them.
     """
 
     id: str | None = None
@@ -93,7 +96,7 @@ class FunctionResponse(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ExecutableCode(Message):
-    """Code that the model wants to run on Google's side."""
+    """Code of the model that the server runs."""
 
     id: str | None = None
     language: CodeLanguage | str | None = None
@@ -102,7 +105,7 @@ class ExecutableCode(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CodeExecutionResult(Message):
-    """What running the model's code gave."""
+    """Result of the model's code."""
 
     id: str | None = None
     outcome: CodeOutcome | str | None = None
@@ -111,7 +114,7 @@ class CodeExecutionResult(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ServerToolCall(Message):
-    """A built-in tool that the server runs itself."""
+    """Call of a built-in tool that the server runs."""
 
     id: str | None = None
     tool_type: str | None = None
@@ -120,7 +123,7 @@ class ServerToolCall(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ServerToolResponse(Message):
-    """The result of a built-in tool that the server ran."""
+    """Result of a built-in tool that the server ran."""
 
     id: str | None = None
     tool_type: str | None = None
@@ -129,7 +132,7 @@ class ServerToolResponse(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Part(Message):
-    """One part of a content: usually exactly one kind is set."""
+    """Part of a content; usually exactly one kind is set."""
 
     text: str | None = None
     thought: bool | None = None
@@ -149,7 +152,7 @@ class Part(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Content(Message):
-    """Parts by one speaker."""
+    """Parts by one role."""
 
     role: Role | str | None = None
     parts: tuple[Part, ...] = ()

@@ -1,7 +1,8 @@
-"""Credentials: found once, checked, registered with the redactor, and taken out of the environment.
+"""Find and check credentials, register them with the redactor, and clear them.
 
-Order: an explicit value, `GOOGLE_API_KEY`, `GEMINI_API_KEY` (Google's own client prefers the same), the key file, the
-system's keyring. A key that starts with `auth_tokens/` is an ephemeral token.
+Search order: an explicit value, `GOOGLE_API_KEY`, `GEMINI_API_KEY` (the order of Google's own client), the key file,
+the system's keyring. A key that starts with `auth_tokens/` is an ephemeral token. Secrets are then removed from the
+environment, so that tools and child processes do not inherit them.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _TOKEN_SHAPE = re.compile(r"[\x21-\x7e]{10,8000}")
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A secret and where it was found; the secret never shows in `repr`."""
+    """Secret and the name of its source; `repr` hides the secret."""
 
     kind: CredentialKind
     secret: str = field(repr=False)
@@ -49,49 +50,59 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class FoundCredential:
-    """What a search found: perhaps a credential, and sentences the person should see."""
+    """Result of a search: a credential or None, and warnings for the user."""
 
     credential: Credential | None
     warnings: tuple[str, ...] = ()
     project: str = ""
-    """The Google Cloud project that came with the credential, when one did."""
+    """Google Cloud project of the credential; "" when unknown."""
 
 
 def api_key(secret: str, source: str = "given") -> Credential:
-    """An API key or ephemeral token, checked by its shape and registered with the redactor."""
+    """Return an API key or ephemeral token, registered with the redactor.
+
+    Raises `CredentialError` for a secret of the wrong shape.
+    """
     secret = secret.strip()
     redactor.add(secret)
-    wrong = key_fault(secret)
-    if wrong:
+    problem = key_problem(secret)
+    if problem:
         raise CredentialError(
-            f"The API key from {source} {wrong}", remedy="Copy it again from aistudio.google.com/apikey", field=source
+            f"The API key from {source} {problem}", remedy="Copy it again from aistudio.google.com/apikey", field=source
         )
     return Credential("ephemeral" if secret.startswith("auth_tokens/") else "api-key", secret, source)
 
 
 def bearer_token(secret: str, source: str = "given") -> Credential:
-    """An OAuth access token, registered with the redactor."""
+    """Return an OAuth access token, registered with the redactor.
+
+    Raises `CredentialError` for a secret of the wrong shape.
+    """
     secret = secret.strip()
     redactor.add(secret)
     if not _TOKEN_SHAPE.fullmatch(secret):
         raise CredentialError(
-            f"The access token from {source} is not one: it must be 10 to 8000 visible ASCII characters",
+            f"The access token from {source} is malformed: it must be 10 to 8000 visible ASCII characters",
             remedy="Get a new one with `gcloud auth print-access-token`",
             field=source,
         )
     return Credential("bearer", secret, source)
 
 
-def key_fault(secret: str) -> str:
-    """What is wrong with the shape of `secret` as a key, as the end of a sentence; "" when nothing is."""
+def key_problem(secret: str) -> str:
+    """Return the problem with a key's shape, as the end of a sentence, or ""."""
     if not secret:
         return "is empty"
     if secret[0] in "\"'" or secret[-1] in "\"'":
         return "has quotation marks around it"
     if secret.startswith("auth_tokens/"):
-        return "" if _TOKEN_SHAPE.fullmatch(secret) else "is not an ephemeral token: it holds unusual characters"
+        return (
+            ""
+            if _TOKEN_SHAPE.fullmatch(secret)
+            else "is not an ephemeral token: it has characters other than visible ASCII"
+        )
     if secret.startswith("ya29."):
-        return "is an OAuth access token, which only the backend vertex takes"
+        return "is an OAuth access token, which only the backend vertex accepts"
     if secret.startswith("sk-"):
         return "is a key of another provider"
     if not _KEY_SHAPE.fullmatch(secret):
@@ -100,14 +111,14 @@ def key_fault(secret: str) -> str:
 
 
 def find_api_key(environment: Mapping[str, str], *, source: str = "", key_file: Path | None = None) -> FoundCredential:
-    """Look for an API key. `source` restricts the search to `env`, `file` or `keyring`; "" looks everywhere.
+    """Search for an API key in `env`, `file` or `keyring`, or in all with `source` "".
 
-    A key that is there but unusable raises `CredentialError`; none at all is not an error.
+    Raises `CredentialError` for an unusable key, and `ConfigError` for an unusable `source`. Finding none is no error.
     """
     if source not in ("", "env", "file", "keyring"):
         raise ConfigError(
-            f"api_key_source is {source!r:.40}",
-            remedy="Use env, file or keyring, or leave it out",
+            f"api_key_source is {source!r:.40}, which is unknown",
+            remedy="Use env, file or keyring, or remove it",
             field="api_key_source",
             value=source,
         )
@@ -119,7 +130,7 @@ def find_api_key(environment: Mapping[str, str], *, source: str = "", key_file: 
             winner = next(iter(values))
             warnings: tuple[str, ...] = ()
             if len(set(values.values())) > 1:
-                warnings = (f"GOOGLE_API_KEY and GEMINI_API_KEY differ: {winner} is used",)
+                warnings = (f"GOOGLE_API_KEY and GEMINI_API_KEY differ; {winner} is used",)
             return FoundCredential(api_key(values[winner], winner), warnings)
     if source == "file" and key_file is None:
         raise ConfigError(
@@ -133,9 +144,10 @@ def find_api_key(environment: Mapping[str, str], *, source: str = "", key_file: 
 
 
 def find_vertex_token(environment: Mapping[str, str]) -> FoundCredential:
-    """A bearer token for Vertex: from the environment, else from Google's application default credentials.
+    """Find a bearer token for Vertex.
 
-    Blocks on files and the network, so call it in a thread; raises `MissingExtraError` or `CredentialError`.
+    Searches the environment, then Google's application default credentials. Blocks on files and the network, so call
+    it in a thread. Raises `MissingExtraError` or `CredentialError`.
     """
     project = environment.get("GOOGLE_CLOUD_PROJECT", "").strip()
     if given := environment.get(TOKEN_VARIABLE, "").strip():
@@ -155,7 +167,7 @@ def find_vertex_token(environment: Mapping[str, str]) -> FoundCredential:
         credentials.refresh(google.auth.transport.requests.Request())
     except google.auth.exceptions.GoogleAuthError as error:
         raise CredentialError(
-            redactor.text(f"No Google Cloud login could be used: {error!s:.200}"),
+            redactor.text(f"Google Cloud credentials cannot be used: {error!s:.200}"),
             remedy="Log in with `gcloud auth application-default login`",
             field="vertex",
         ) from None
@@ -164,14 +176,17 @@ def find_vertex_token(environment: Mapping[str, str]) -> FoundCredential:
 
 
 def wants_vertex(environment: Mapping[str, str]) -> bool:
-    """Whether `GOOGLE_GENAI_USE_VERTEXAI` asks for Vertex."""
+    """Return True when `GOOGLE_GENAI_USE_VERTEXAI` asks for Vertex.
+
+    Raises `ConfigError` for a value that is no boolean.
+    """
     value = environment.get("GOOGLE_GENAI_USE_VERTEXAI", "").strip().lower()
     if value in ("", "0", "false", "no", "off"):
         return False
     if value in ("1", "true", "yes", "on"):
         return True
     raise ConfigError(
-        f"GOOGLE_GENAI_USE_VERTEXAI is {value!r:.40}",
+        f"GOOGLE_GENAI_USE_VERTEXAI is {value!r:.40}, which is not a boolean",
         remedy="Set it to true or false",
         field="GOOGLE_GENAI_USE_VERTEXAI",
         value=value,
@@ -179,14 +194,15 @@ def wants_vertex(environment: Mapping[str, str]) -> bool:
 
 
 def scrub_environment(environment: MutableMapping[str, str] | None = None) -> tuple[str, ...]:
-    """Take secrets out of the environment, so that tools and child processes do not inherit them; the names removed.
+    """Remove secrets from the environment, and return the names of the variables.
 
-    Call it once the credentials have been found. What is removed is registered with the redactor first.
+    Tools and child processes then do not inherit them. Call it after the credentials were found. Each value is
+    registered with the redactor first.
     """
     environment = os.environ if environment is None else environment
     removed = []
     if environment is os.environ and sys.platform == "linux":
-        _wipe([name for name in SECRET_VARIABLES if name in environment])
+        _overwrite([name for name in SECRET_VARIABLES if name in environment])
     for name in SECRET_VARIABLES:
         value = environment.pop(name, None)
         if value is not None:
@@ -195,14 +211,17 @@ def scrub_environment(environment: MutableMapping[str, str] | None = None) -> tu
     return tuple(removed)
 
 
-def _wipe(names: list[str]) -> None:
-    """Overwrite variables where `/proc/PID/environ` shows those a process was started with: `unsetenv` leaves them."""
+def _overwrite(names: list[str]) -> None:
+    """Overwrite variables in the memory that `/proc/PID/environ` shows.
+
+    It has the environment with which the process was started; `unsetenv` does not change it.
+    """
     if not names:
         return
     import ctypes
 
     try:
-        # Fields 50 and 51 of proc(5)'s stat: where the first environment begins and ends. The name may hold blanks.
+        # Fields 50 and 51 of stat, see proc(5): env_start and env_end. Field 2, the name, may contain spaces.
         after_name = Path("/proc/self/stat").read_text("ascii", "replace").rpartition(")")[2].split()
         start, end = int(after_name[47]), int(after_name[48])
         getenv = ctypes.CDLL(None).getenv

@@ -1,4 +1,4 @@
-"""Tools as they are declared to the model."""
+"""Messages that declare tools to the model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gemini_live_runtime.wire.enums import Behavior, SchemaType
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Schema(Message):
-    """The proto-style subset of OpenAPI schemas. Property names are the user's and never renamed."""
+    """Schema in the Live API's subset of OpenAPI. Property names are not renamed."""
 
     type: SchemaType | str | None = None
     title: str | None = None
@@ -43,7 +43,10 @@ class Schema(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FunctionDeclaration(Message):
-    """One function that the model may call. Give `parameters` or `parameters_json_schema`, not both."""
+    """Function that the model may call.
+
+    Set `parameters` or `parameters_json_schema`, not both.
+    """
 
     name: str | None = None
     description: str | None = None
@@ -56,7 +59,10 @@ class FunctionDeclaration(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Tool(Message):
-    """One entry of `tools`: function declarations, or one built-in tool with its options (`{}` for none)."""
+    """Entry of `tools`: function declarations, or one built-in tool.
+
+    The value of a built-in tool is its options, `{}` for none.
+    """
 
     function_declarations: tuple[FunctionDeclaration, ...] = ()
     google_search: Mapping[str, Any] | None = None

@@ -1,7 +1,8 @@
-"""Where a connection goes and with which credential: Google's APIs, a server of one's own, the embedded one.
+"""Build the URLs and headers of Live API servers.
 
-A credential is sent in a header, never in the URL; only to Google's hosts or to hosts named in config; and never over
-plain `ws://` unless to this machine. The functions here refuse anything else with `CredentialError`.
+Servers are Google's two APIs, any server by its URL, and the embedded one. A credential is sent in a header, never in
+the URL; only to Google's hosts and to hosts in `trusted_hosts` of the config; and over plain `ws://` only to this
+machine. The functions here raise `CredentialError` for anything else.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ Backend = Literal["gemini", "vertex", "local", "url"]
 
 GEMINI_HOST = "generativelanguage.googleapis.com"
 API_VERSIONS = ("v1beta", "v1", "v1alpha")
-"""Versions of the Developer API, the default first."""
+"""Versions of the Developer API; the first is the default."""
 
 VERTEX_VERSIONS = ("v1beta1", "v1")
-"""Versions of the Vertex API, the default first."""
+"""Versions of the Vertex API; the first is the default."""
 
 DEFAULT_VERTEX_LOCATION = "us-central1"
 
@@ -39,7 +40,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A URL, the headers that go with it, and how models are named there. Headers never show in `repr`."""
+    """URL of a server, its headers, and the prefix of its model names.
+
+    `repr` hides the headers.
+    """
 
     backend: Backend
     url: str
@@ -48,12 +52,12 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """Host, and port when the URL names one."""
+        """Host, with the port when the URL names one."""
         parts = urlsplit(self.url)
         return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
     def model_path(self, model: str) -> str:
-        """`model` as `setup.model` wants it; full resource names stay as they are."""
+        """Return the resource name of a model; full resource names stay as they are."""
         if model.startswith(("models/", "tunedModels/", "projects/", "publishers/")):
             if self.backend == "vertex" and model.startswith("models/"):
                 return self.model_prefix + model.removeprefix("models/")
@@ -66,11 +70,14 @@ class Endpoint:
 def gemini_endpoint(
     credential: Credential, *, version: str = "", base_url: str = "", trusted_hosts: Collection[str] = ()
 ) -> Endpoint:
-    """The Developer API, with an API key or an ephemeral token. `version` "" is the default."""
+    """Return the endpoint of the Developer API; `version` "" is the default.
+
+    `credential` is an API key or an ephemeral token. Raises `CredentialError` or `ConfigError`.
+    """
     version = _one_of(version, API_VERSIONS, "api_version")
     if credential.kind == "bearer":
         raise CredentialError(
-            "The Developer API takes an API key or an ephemeral token, not a bearer token",
+            "The Developer API accepts an API key or an ephemeral token, not a bearer token",
             remedy="Use the backend vertex, or set GEMINI_API_KEY",
             field="credential",
         )
@@ -89,13 +96,16 @@ def vertex_endpoint(
     base_url: str = "",
     trusted_hosts: Collection[str] = (),
 ) -> Endpoint:
-    """Vertex AI, with a bearer token. `location` "" is the default region; `global` is one too."""
+    """Return the endpoint of Vertex AI; `credential` is a bearer token.
+
+    `location` "" is `DEFAULT_VERTEX_LOCATION`; `global` is a location too. Raises `CredentialError` or `ConfigError`.
+    """
     version = _one_of(version, VERTEX_VERSIONS, "api_version")
     location = location or DEFAULT_VERTEX_LOCATION
     check_vertex_names(project, location)
     if credential.kind != "bearer":
         raise CredentialError(
-            "Vertex takes a bearer token, not an API key",
+            "Vertex accepts a bearer token, not an API key",
             remedy="Log in with `gcloud auth application-default login`, or use the backend gemini",
             field="credential",
         )
@@ -106,22 +116,23 @@ def vertex_endpoint(
 
 
 def check_vertex_names(project: str, location: str) -> None:
-    """Raise `ConfigError` for what cannot be the name of a project or a location."""
+    """Raise `ConfigError` for an unusable name of a project or a location."""
     for name, value, variable in (
         ("project", project, "GOOGLE_CLOUD_PROJECT"),
         ("location", location, "GOOGLE_CLOUD_LOCATION"),
     ):
         if not _NAME.fullmatch(value):
-            what = f"the {name} {value!r:.60}, which cannot be one" if value else f"no {name}"
-            raise ConfigError(f"Vertex has {what}", remedy=f"Set {variable}", field=f"vertex_{name}", value=value)
+            problem = f"cannot use the {name} {value!r:.60}" if value else f"needs a {name}"
+            raise ConfigError(f"Vertex {problem}", remedy=f"Set {variable}", field=f"vertex_{name}", value=value)
 
 
 def url_endpoint(
     url: str, credential: Credential | None = None, *, version: str = "", trusted_hosts: Collection[str] = ()
 ) -> Endpoint:
-    """Any Live server by its ws:// or wss:// URL. A URL that names no method gets the Developer API's path.
+    """Return the endpoint of any server by its ws:// or wss:// URL.
 
-    Give a credential only for a host in `trusted_hosts` (or Google's own), see `may_send_credential`.
+    A URL without an RPC method gets the Developer API's path. Raises `CredentialError` for a credential that must not
+    be sent there; see `may_send_credential`.
     """
     path = _GEMINI_PATH.format(version=_one_of(version, API_VERSIONS, "api_version"), method="BidiGenerateContent")
     joined = _join(url, path)
@@ -130,7 +141,7 @@ def url_endpoint(
 
 
 def local_endpoint(url: str) -> Endpoint:
-    """The embedded server, by the URL it printed. It never gets a credential."""
+    """Return the endpoint of the embedded server, which gets no credential."""
     endpoint = url_endpoint(url)
     return Endpoint("local", endpoint.url)
 
@@ -138,19 +149,22 @@ def local_endpoint(url: str) -> Endpoint:
 def credential_headers(
     url: str, credential: Credential, trusted_hosts: Collection[str] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """The headers that carry `credential` to `url`; raises `CredentialError` where it may not go."""
+    """Return the headers with a credential.
+
+    Raises `CredentialError` when the credential must not be sent to `url`.
+    """
     parts = _split(url)
     host = parts.hostname or ""
     if not _host_trusted(parts, trusted_hosts):
         raise CredentialError(
-            f"The credential is not sent to {host}, which is neither Google's nor named in config",
+            f"The credential is not sent to {host}, which is neither Google's nor in trusted_hosts",
             remedy=f"Add {host!r} to trusted_hosts in the config if you trust it with your key",
             field="trusted_hosts",
             value=host,
         )
     if parts.scheme != "wss" and not is_loopback(host):
         raise CredentialError(
-            f"The credential is not sent to {host} over plain ws://, where anybody on the way can read it",
+            f"The credential is not sent to {host} over plain ws://, which anyone on the network path can read",
             remedy="Use wss://",
             field="url",
             value=redacted_url(url),
@@ -161,13 +175,13 @@ def credential_headers(
 
 
 def may_send_credential(url: str, trusted_hosts: Collection[str] = ()) -> bool:
-    """Whether the rules of this module let a credential go to `url`."""
+    """Return True when a credential may be sent to `url`."""
     parts = _split(url)
     return _host_trusted(parts, trusted_hosts) and (parts.scheme == "wss" or is_loopback(parts.hostname or ""))
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host` is this machine by name or address."""
+    """Return True for a name or an address of this machine."""
     if host.lower() == "localhost":
         return True
     try:
@@ -177,7 +191,7 @@ def is_loopback(host: str) -> bool:
 
 
 def redacted_url(url: str) -> str:
-    """`url` fit to be shown: no user, no password, no secret in the query."""
+    """Return a URL without user, password and secrets, for display."""
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
@@ -209,8 +223,8 @@ def _split(url: str) -> SplitResult:
         )
     if "@" in parts.netloc or re.search(r"(^|[?&])(key|access_token|api_?key)=", parts.query, re.IGNORECASE):
         raise CredentialError(
-            "The URL holds a credential",
-            remedy="Take it out of the URL; credentials are sent in a header, see GEMINI_API_KEY",
+            "The URL contains a credential",
+            remedy="Remove it from the URL; credentials are sent in a header, see GEMINI_API_KEY",
             field="url",
             value=redacted_url(url),
         )
@@ -230,6 +244,9 @@ def _one_of(value: str, allowed: tuple[str, ...], name: str) -> str:
         return allowed[0]
     if value not in allowed:
         raise ConfigError(
-            f"{name} is {value!r:.40}", remedy=f"Use one of {', '.join(sorted(allowed))}", field=name, value=value
+            f"{name} is {value!r:.40}, which is unknown",
+            remedy=f"Use one of {', '.join(sorted(allowed))}",
+            field=name,
+            value=value,
         )
     return value

@@ -1,4 +1,4 @@
-"""The protocol's enums. All are open: a field typed `Enum | str` keeps values that are not listed here."""
+"""Enums of the protocol; a field typed `Enum | str` keeps unknown values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """Who wrote a piece of content."""
+    """Author of a content."""
 
     USER = "user"
     MODEL = "model"
@@ -23,7 +23,7 @@ class Modality(StrEnum):
 
 
 class MediaResolution(StrEnum):
-    """Detail at which images and video are read."""
+    """Resolution at which the model sees images and video."""
 
     LOW = "MEDIA_RESOLUTION_LOW"
     MEDIUM = "MEDIA_RESOLUTION_MEDIUM"
@@ -32,7 +32,7 @@ class MediaResolution(StrEnum):
 
 
 class ThinkingLevel(StrEnum):
-    """How much a model may think before it speaks."""
+    """Amount of thinking before a model speaks."""
 
     MINIMAL = "MINIMAL"
     LOW = "LOW"
@@ -42,14 +42,14 @@ class ThinkingLevel(StrEnum):
 
 
 class Behavior(StrEnum):
-    """Whether the model waits for a function's result."""
+    """Behaviour of the model while a function runs: wait, or go on."""
 
     BLOCKING = "BLOCKING"
     NON_BLOCKING = "NON_BLOCKING"
 
 
 class Scheduling(StrEnum):
-    """What a non-blocking function's result does to the conversation when it arrives."""
+    """Effect of a non-blocking function's result when it arrives."""
 
     INTERRUPT = "INTERRUPT"
     WHEN_IDLE = "WHEN_IDLE"
@@ -69,14 +69,14 @@ class SchemaType(StrEnum):
 
 
 class ActivityHandling(StrEnum):
-    """Whether the start of speech stops the model."""
+    """Effect of the start of speech on the model."""
 
     START_OF_ACTIVITY_INTERRUPTS = "START_OF_ACTIVITY_INTERRUPTS"
     NO_INTERRUPTION = "NO_INTERRUPTION"
 
 
 class TurnCoverage(StrEnum):
-    """Which input belongs to a user turn."""
+    """Input that belongs to a user turn."""
 
     ONLY_ACTIVITY = "TURN_INCLUDES_ONLY_ACTIVITY"
     ALL_INPUT = "TURN_INCLUDES_ALL_INPUT"
@@ -84,28 +84,28 @@ class TurnCoverage(StrEnum):
 
 
 class StartSensitivity(StrEnum):
-    """How readily speech is taken to have begun."""
+    """Sensitivity of the detection of speech starts."""
 
     HIGH = "START_SENSITIVITY_HIGH"
     LOW = "START_SENSITIVITY_LOW"
 
 
 class EndSensitivity(StrEnum):
-    """How readily speech is taken to have ended."""
+    """Sensitivity of the detection of speech ends."""
 
     HIGH = "END_SENSITIVITY_HIGH"
     LOW = "END_SENSITIVITY_LOW"
 
 
 class TranscriptionMode(StrEnum):
-    """How literally speech is transcribed."""
+    """Literalness of a transcription."""
 
     VERBATIM = "VERBATIM"
     SMART = "SMART"
 
 
 class HarmCategory(StrEnum):
-    """What a safety setting is about."""
+    """Category of a safety setting."""
 
     HARASSMENT = "HARM_CATEGORY_HARASSMENT"
     HATE_SPEECH = "HARM_CATEGORY_HATE_SPEECH"
@@ -120,14 +120,14 @@ class HarmCategory(StrEnum):
 
 
 class HarmBlockMethod(StrEnum):
-    """What a safety threshold is compared with."""
+    """Quantity that a safety threshold limits."""
 
     SEVERITY = "SEVERITY"
     PROBABILITY = "PROBABILITY"
 
 
 class HarmBlockThreshold(StrEnum):
-    """From which level on content is blocked."""
+    """Level from which content is blocked."""
 
     BLOCK_LOW_AND_ABOVE = "BLOCK_LOW_AND_ABOVE"
     BLOCK_MEDIUM_AND_ABOVE = "BLOCK_MEDIUM_AND_ABOVE"
@@ -137,7 +137,7 @@ class HarmBlockThreshold(StrEnum):
 
 
 class TurnCompleteReason(StrEnum):
-    """Why a turn ended in another way than the usual."""
+    """Cause of an unusual end of a turn."""
 
     MALFORMED_FUNCTION_CALL = "MALFORMED_FUNCTION_CALL"
     RESPONSE_REJECTED = "RESPONSE_REJECTED"
@@ -169,7 +169,7 @@ class TurnCompleteReason(StrEnum):
 
 
 class InteractionStatus(StrEnum):
-    """State of a request that may take several turns. `REQUIRES_ACTION` is deprecated."""
+    """State of a request over several turns. `REQUIRES_ACTION` is deprecated."""
 
     IN_PROGRESS = "IN_PROGRESS"
     IDLE = "IDLE"
@@ -177,7 +177,7 @@ class InteractionStatus(StrEnum):
 
 
 class VoiceActivityType(StrEnum):
-    """An edge of the user's speech, by the server's detector."""
+    """Start or end of the user's speech, by the server's detector."""
 
     ACTIVITY_START = "ACTIVITY_START"
     ACTIVITY_END = "ACTIVITY_END"
@@ -191,7 +191,7 @@ class VadSignalType(StrEnum):
 
 
 class UrlRetrievalStatus(StrEnum):
-    """How fetching a page for the model went."""
+    """Result of fetching a page for the model."""
 
     SUCCESS = "URL_RETRIEVAL_STATUS_SUCCESS"
     ERROR = "URL_RETRIEVAL_STATUS_ERROR"
@@ -200,7 +200,7 @@ class UrlRetrievalStatus(StrEnum):
 
 
 class TrafficType(StrEnum):
-    """How a request is billed on Vertex."""
+    """Billing of a request on Vertex."""
 
     ON_DEMAND = "ON_DEMAND"
     ON_DEMAND_PRIORITY = "ON_DEMAND_PRIORITY"
@@ -210,13 +210,13 @@ class TrafficType(StrEnum):
 
 
 class CodeLanguage(StrEnum):
-    """Language of code that the model runs."""
+    """Language of the model's code."""
 
     PYTHON = "PYTHON"
 
 
 class CodeOutcome(StrEnum):
-    """How running the model's code ended."""
+    """Outcome of the model's code."""
 
     OK = "OUTCOME_OK"
     FAILED = "OUTCOME_FAILED"

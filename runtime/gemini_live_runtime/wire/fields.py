@@ -1,7 +1,8 @@
-"""The table behind the codec: how each field of each message class is read and written.
+"""Compile message classes into codecs: a reader and a writer for each field.
 
-`Planner.plan_of(cls)` compiles a class once, from its type hints. A reader returns the value, or raises
-`WrongTypeError` with what was expected; a writer returns what JSON holds, or raises it too.
+`CodecRegistry.codec_of` compiles a class once, from its type hints. A reader returns the attribute's value, a writer
+the JSON value; both raise `WrongTypeError`. They follow the JSON mapping of protocol buffers: int64 may be a decimal
+string, bytes are base64, and enum names are compared without regard to case.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from gemini_live_runtime.wire.base import Message
 from gemini_live_runtime.wire.json_frame import json_kind
 
 MAX_PROBLEMS = 20
-"""Problems listed for one frame; further ones are only counted."""
+"""Problems listed for one frame; further ones are counted."""
 
 
 class WrongTypeError(Exception):
-    """A value that is not what a field holds; `str()` says what was expected and what came."""
+    """Value of a wrong type; `str()` names the expected type and the actual one."""
 
     def __init__(self, expected: str, value: object) -> None:
         super().__init__(f"expected {expected}, got {json_kind(value)}")
 
 
 class Problems:
-    """What was unreadable in one frame: at most `MAX_PROBLEMS` sentences, then a count."""
+    """Problems of one frame: at most `MAX_PROBLEMS` sentences, then a count."""
 
     __slots__ = ("_more", "_sentences")
 
@@ -37,27 +38,27 @@ class Problems:
         self._sentences: list[str] = []
         self._more = 0
 
-    def add(self, path: str, what: str) -> None:
-        """Report `what` about the field at `path`."""
+    def add(self, path: str, problem: str) -> None:
+        """Add a problem of the field at `path`."""
         if len(self._sentences) < MAX_PROBLEMS:
-            self._sentences.append(f"{path[:200]}: {what}")
+            self._sentences.append(f"{path[:200]}: {problem}")
         else:
             self._more += 1
 
     def sentences(self) -> tuple[str, ...]:
-        """The report so far."""
+        """Return the problems so far."""
         return (*self._sentences, f"and {self._more} more problems") if self._more else tuple(self._sentences)
 
 
 Reader: TypeAlias = Callable[[Any, str, Problems], Any]
-"""(JSON value, its path, where to report) -> attribute value."""
+"""(JSON value, its path, problems to add to) -> attribute value."""
 Writer: TypeAlias = Callable[[Any, str], Any]
 """(attribute value, its path) -> JSON value."""
 
 
 @dataclass(frozen=True, slots=True)
-class FieldPlan:
-    """One field: its attribute, its name on the wire, how to read and write it."""
+class FieldCodec:
+    """Codec of a field: its attribute, JSON name, reader and writer."""
 
     attribute: str
     name: str
@@ -69,15 +70,15 @@ class FieldPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """A message class: its fields, in order and by every name accepted on reading."""
+class MessageCodec:
+    """Codec of a message class: its fields, in order and by every accepted key."""
 
-    fields: tuple[FieldPlan, ...]
-    by_key: Mapping[str, FieldPlan]
+    fields: tuple[FieldCodec, ...]
+    by_key: Mapping[str, FieldCodec]
 
 
 def camel_case(attribute: str) -> str:
-    """`turn_complete` -> `turnComplete`."""
+    """Return the JSON name of an attribute: `turn_complete` -> `turnComplete`."""
     head, *tail = attribute.split("_")
     return head + "".join(word.capitalize() for word in tail)
 
@@ -87,31 +88,32 @@ MessageReader: TypeAlias = Callable[[type[Message], Any, str, Problems], Any]
 MessageWriter: TypeAlias = Callable[[Any, str], Any]
 
 
-class Planner:
-    """Compiles classes into plans; `read` and `write` handle nested messages."""
+class CodecRegistry:
+    """Registry that compiles codecs; `read` and `write` handle nested messages."""
 
     def __init__(self, read: MessageReader, write: MessageWriter) -> None:
         self._read = read
         self._write = write
-        self._plans: dict[type[Message], Plan] = {}
+        self._codecs: dict[type[Message], MessageCodec] = {}
 
-    def plan_of(self, cls: type[Message]) -> Plan:
-        """The compiled table of a message class."""
-        plan = self._plans.get(cls)
-        if plan is None:
-            plan = self._plans[cls] = self._compile(cls)
-        return plan
+    def codec_of(self, cls: type[Message]) -> MessageCodec:
+        """Return the codec of a message class, compiled on first use."""
+        codec = self._codecs.get(cls)
+        if codec is None:
+            codec = self._codecs[cls] = self._compile(cls)
+        return codec
 
-    def _compile(self, cls: type[Message]) -> Plan:
+    def _compile(self, cls: type[Message]) -> MessageCodec:
         hints = typing.get_type_hints(cls)
-        plans = []
-        by_key: dict[str, FieldPlan] = {}
+        codecs = []
+        by_key: dict[str, FieldCodec] = {}
         for item in fields(cls):
+            # Fields that comparisons ignore (`raw`, `problems`) are no part of the JSON object.
             if item.name == "extra" or not item.compare:
                 continue
             details = item.metadata
             read, write = self._handlers(hints[item.name])
-            plan = FieldPlan(
+            codec = FieldCodec(
                 attribute=item.name,
                 name=details.get("name") or camel_case(item.name),
                 read=read,
@@ -120,10 +122,10 @@ class Planner:
                 always=details.get("always", False),
                 strict=details.get("strict", False),
             )
-            plans.append(plan)
-            for key in (item.name, plan.name, *details.get("aliases", ())):
-                by_key[key] = plan
-        return Plan(tuple(plans), by_key)
+            codecs.append(codec)
+            for key in (item.name, codec.name, *details.get("aliases", ())):
+                by_key[key] = codec
+        return MessageCodec(tuple(codecs), by_key)
 
     def _handlers(self, hint: Any) -> tuple[Reader, Writer]:
         if hint is Any:
@@ -222,28 +224,15 @@ def _write_map(value: Any, path: str) -> Any:
     return dict(value)
 
 
-def _read_str(value: Any, path: str, problems: Problems) -> str:
-    if not isinstance(value, str):
-        raise WrongTypeError("a string", value)
-    return value
+def _unchanged(kind: type, expected: str) -> tuple[Reader, Writer]:
+    """Return the handlers of a type that JSON holds as it is."""
 
+    def handle(value: Any, path: str, problems: Problems | None = None) -> Any:
+        if not isinstance(value, kind):
+            raise WrongTypeError(expected, value)
+        return value
 
-def _write_str(value: Any, path: str) -> str:
-    if not isinstance(value, str):
-        raise WrongTypeError("a string", value)
-    return value
-
-
-def _read_bool(value: Any, path: str, problems: Problems) -> bool:
-    if not isinstance(value, bool):
-        raise WrongTypeError("a boolean", value)
-    return value
-
-
-def _write_bool(value: Any, path: str) -> bool:
-    if not isinstance(value, bool):
-        raise WrongTypeError("a boolean", value)
-    return value
+    return handle, handle
 
 
 def _read_int(value: Any, path: str, problems: Problems) -> int:
@@ -251,7 +240,7 @@ def _read_int(value: Any, path: str, problems: Problems) -> int:
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    # 64-bit integers travel as decimal strings in proto3 JSON; twenty characters hold every one of them.
+    # proto3 JSON has 64-bit integers as decimal strings, of at most twenty characters.
     if isinstance(value, str) and len(value) <= 20 and value.isascii() and value.removeprefix("-").isdigit():
         return int(value)
     raise WrongTypeError("a whole number", value)
@@ -298,8 +287,8 @@ def _write_bytes(value: Any, path: str) -> str:
 
 
 _SCALARS: Mapping[Any, tuple[Reader, Writer]] = {
-    str: (_read_str, _write_str),
-    bool: (_read_bool, _write_bool),
+    str: _unchanged(str, "a string"),
+    bool: _unchanged(bool, "a boolean"),
     int: (_read_int, _write_int),
     float: (_read_float, _write_float),
     bytes: (_read_bytes, _write_bytes),

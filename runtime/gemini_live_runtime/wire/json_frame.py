@@ -1,7 +1,7 @@
-"""JSON text of one frame, read strictly and bounded, and written so that any peer can read it.
+"""Parse and write the JSON object of a frame, strictly (RFC 8259) and with limits.
 
-Read: UTF-8, no NaN or infinity, at most `MAX_DEPTH` levels, at most `MAX_MESSAGE_BYTES`, an object at the top. Lone
-surrogates become U+FFFD, because nothing after this could write them as UTF-8.
+A frame is UTF-8, without NaN and infinity, of at most `MAX_DEPTH` levels and `MAX_MESSAGE_BYTES`. Lone surrogates,
+which `\\u` escapes can spell, become U+FFFD: they cannot be encoded as UTF-8 later, in the journal for example.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
 MAX_DEPTH = 100
-"""Deepest nesting read or written: the limit of protobuf's own JSON parsers."""
+"""Levels of nesting that are read and written: the limit of protobuf's JSON parsers."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -23,7 +23,7 @@ _MEGABYTE = 1024 * 1024
 
 
 class _NotFiniteError(ValueError):
-    """A number JSON has no spelling for."""
+    """Number that JSON cannot represent."""
 
 
 def _refuse_constant(name: str) -> float:
@@ -42,15 +42,15 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def frame_size(frame: str | bytes) -> int:
-    """Bytes of `frame` on the wire."""
+    """Return the size of a frame in bytes."""
     if isinstance(frame, bytes) or frame.isascii():
         return len(frame)
     return len(frame.encode("utf-8", "surrogatepass"))
 
 
 def check_size(frame: str | bytes) -> None:
-    """Raise `FrameTooLargeError` when `frame` is above the message limit."""
-    # A character takes at most four bytes, so most frames need no counting.
+    """Raise `FrameTooLargeError` for a frame above `MAX_MESSAGE_BYTES`."""
+    # UTF-8 has at most four bytes a character, so most frames need not be measured.
     if len(frame) * 4 > MAX_MESSAGE_BYTES and (size := frame_size(frame)) > MAX_MESSAGE_BYTES:
         raise FrameTooLargeError(
             f"A frame of {size / _MEGABYTE:.1f} MiB is above the limit of {MAX_MESSAGE_BYTES // _MEGABYTE} MiB",
@@ -60,7 +60,10 @@ def check_size(frame: str | bytes) -> None:
 
 
 def parse_object(frame: str | bytes) -> dict[str, Any]:
-    """The JSON object in `frame`; raises `ProtocolError` or `FrameTooLargeError`."""
+    """Parse the JSON object of a frame; raise `ProtocolError` for anything else.
+
+    Raises `FrameTooLargeError` for a frame above `MAX_MESSAGE_BYTES`.
+    """
     check_size(frame)
     try:
         text = frame if isinstance(frame, str) else frame.decode("utf-8")
@@ -69,13 +72,13 @@ def parse_object(frame: str | bytes) -> dict[str, Any]:
     try:
         value: Any = _decoder.decode(text)
     except _NotFiniteError as error:
-        raise ProtocolError(f"The frame holds {error}, which is not a JSON number", field="frame") from None
+        raise ProtocolError(f"The frame has {error}, which is not a JSON number", field="frame") from None
     except json.JSONDecodeError as error:
         raise ProtocolError(f"The frame is not JSON: {error.msg} at character {error.pos}", field="frame") from None
     except RecursionError:
         raise _too_deep() from None
     except ValueError:
-        raise ProtocolError("The frame holds a number that is too long", field="frame") from None
+        raise ProtocolError("The frame has a number with too many digits", field="frame") from None
     if not isinstance(value, dict):
         raise ProtocolError(f"The frame is {json_kind(value)}, not a JSON object", field="frame")
     _check_depth(text, value)
@@ -85,7 +88,10 @@ def parse_object(frame: str | bytes) -> dict[str, Any]:
 
 
 def dump_object(value: Mapping[str, Any]) -> str:
-    """Compact JSON of `value`; raises `ProtocolError` naming the field that JSON cannot hold."""
+    """Return compact JSON; raise `ProtocolError` naming a field that JSON cannot hold.
+
+    Raises `FrameTooLargeError` for a frame above `MAX_MESSAGE_BYTES`.
+    """
     try:
         text = _encoder.encode(value)
     except (ValueError, TypeError, RecursionError):
@@ -98,7 +104,7 @@ def dump_object(value: Mapping[str, Any]) -> str:
 
 
 def without_surrogates(value: Any) -> Any:
-    """`value` with lone surrogates replaced by U+FFFD; the same object where there are none."""
+    """Replace lone surrogates by U+FFFD in every string of a JSON value."""
     if isinstance(value, str):
         return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
@@ -109,7 +115,7 @@ def without_surrogates(value: Any) -> Any:
 
 
 def json_kind(value: object) -> str:
-    """What a JSON value is, in words; never the value itself, which may be a secret."""
+    """Return the type of a JSON value in words, without the value: it may be secret."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Where an API key can be kept: the system's keyring, or a file that only its owner can read."""
+"""Save an API key in the system's keyring or in a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from gemini_live_runtime.wire.credentials import KEYRING_SERVICE, KEYRING_USER, 
 
 
 def keyring_problem() -> str:
-    """Why the system's keyring cannot be used, as a sentence; "" when it can. May ask a service, so it may block."""
+    """Return a sentence that names the problem with the system's keyring, or "".
+
+    May block, because it may call a service.
+    """
     try:
         import keyring
         from keyring.backends.fail import Keyring as NoBackend
@@ -25,29 +28,34 @@ def keyring_problem() -> str:
     except Exception as error:
         return f"The system's keyring cannot be used: {redactor.text(str(error)):.120}."
     if isinstance(backend, NoBackend) or priority <= 0:
-        return "This system has no keyring that answers."
+        return "This system has no usable keyring."
     return ""
 
 
-def keep_in_keyring(credential: Credential) -> None:
-    """Put the key into the system's keyring, where `find_api_key` finds it. May block; raises `CredentialError`."""
+def save_to_keyring(credential: Credential) -> None:
+    """Save the key in the system's keyring, where `find_api_key` searches.
+
+    May block. Raises `CredentialError`.
+    """
     problem = keyring_problem()
     if problem:
-        raise CredentialError(problem, remedy="Keep the key in a file or in a variable", field="credentials.source")
+        raise CredentialError(
+            problem, remedy="Save the key in a file, or set GEMINI_API_KEY", field="credentials.source"
+        )
     import keyring
 
     try:
         keyring.set_password(KEYRING_SERVICE, KEYRING_USER, credential.secret)
     except Exception as error:
         raise CredentialError(
-            f"The keyring did not take the key: {redactor.text(str(error)):.120}",
-            remedy="Unlock it, or keep the key in a file",
+            f"The keyring did not save the key: {redactor.text(str(error)):.120}",
+            remedy="Unlock it, or save the key in a file",
             field="credentials.source",
         ) from None
 
 
-def keep_in_file(credential: Credential, path: Path) -> None:
-    """Write the key to `path`, mode 0600 from its creation on, whole or not at all; raises `CredentialError`."""
+def save_to_file(credential: Credential, path: Path) -> None:
+    """Save the key to `path` atomically, with mode 0600; raise `CredentialError`."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         paths.private_dir(path.parent)
@@ -61,6 +69,6 @@ def keep_in_file(credential: Credential, path: Path) -> None:
     except OSError as error:
         raise CredentialError(
             f"The key file {path} cannot be written: {error.strerror or error}",
-            remedy="Keep the key in the keyring or in a variable",
+            remedy="Save the key in the keyring, or set GEMINI_API_KEY",
             field="credentials.file",
         ) from None

@@ -1,4 +1,4 @@
-"""What a server sends: any number of kinds in a message."""
+"""Messages of a server; each may have several kinds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gemini_live_runtime.wire.setup import VoiceConsentSignature
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SetupComplete(Message):
-    """The setup was accepted."""
+    """Acceptance of the setup."""
 
     session_id: str | None = None
     voice_consent_signature: VoiceConsentSignature | None = None
@@ -30,7 +30,7 @@ class SetupComplete(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class WordInfo(Message):
-    """One word and when it was said."""
+    """Word of a transcript; offsets are durations."""
 
     word: str | None = None
     start_offset: str | None = None
@@ -39,7 +39,10 @@ class WordInfo(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Transcription(Message):
-    """A piece of transcript: text to append, leading space included. `finished` may never come."""
+    """Piece of a transcript: text to append, leading space included.
+
+    The server need not send `finished`.
+    """
 
     text: str | None = None
     finished: bool | None = None
@@ -52,7 +55,7 @@ class Transcription(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SearchEntryPoint(Message):
-    """The search widget as HTML: hostile text like everything from outside."""
+    """Search widget as HTML, untrusted."""
 
     rendered_content: str | None = None
     sdk_blob: bytes | None = None
@@ -60,7 +63,7 @@ class SearchEntryPoint(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class WebChunk(Message):
-    """A page that an answer rests on."""
+    """Page that an answer is based on."""
 
     uri: str | None = None
     title: str | None = None
@@ -69,14 +72,14 @@ class WebChunk(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GroundingChunk(Message):
-    """A source; kinds other than `web` stay in `extra`."""
+    """Source of an answer; kinds other than `web` are in `extra`."""
 
     web: WebChunk | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Segment(Message):
-    """A stretch of the answer, in bytes of the part's text."""
+    """Range of the answer, in bytes of the part's text."""
 
     start_index: int | None = None
     end_index: int | None = None
@@ -86,7 +89,7 @@ class Segment(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GroundingSupport(Message):
-    """Which sources stand behind which stretch of the answer."""
+    """Sources of a range of the answer."""
 
     segment: Segment | None = None
     grounding_chunk_indices: tuple[int, ...] = ()
@@ -95,7 +98,7 @@ class GroundingSupport(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GroundingMetadata(Message):
-    """Where a grounded answer comes from."""
+    """Sources of a grounded answer."""
 
     web_search_queries: tuple[str, ...] = ()
     search_entry_point: SearchEntryPoint | None = None
@@ -106,7 +109,7 @@ class GroundingMetadata(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class UrlMetadata(Message):
-    """One page that was fetched for the model."""
+    """Page that was fetched for the model."""
 
     retrieved_url: str | None = None
     url_retrieval_status: UrlRetrievalStatus | str | None = None
@@ -121,7 +124,11 @@ class UrlContextMetadata(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ServerContent(Message):
-    """The model's side of the conversation, and the marks of its turns."""
+    """Content of the model, and the ends of its turns.
+
+    `generation_complete` comes when the model has generated everything, `turn_complete` when the turn ends. After
+    `interrupted` the server sends `turn_complete`, and no `generation_complete`.
+    """
 
     model_turn: Content | None = None
     input_transcription: Transcription | None = None
@@ -139,28 +146,28 @@ class ServerContent(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ToolCall(Message):
-    """Functions that the client shall run."""
+    """Functions that the client should run."""
 
     function_calls: tuple[FunctionCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ToolCallCancellation(Message):
-    """Calls whose results are no longer wanted; side effects should be undone."""
+    """Calls without need of a result; the client should undo side effects."""
 
     ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GoAway(Message):
-    """The server will close soon; `time_left` is a duration."""
+    """Announcement that the server will close; `time_left` is a duration."""
 
     time_left: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SessionResumptionUpdate(Message):
-    """A new handle, or the news that the session cannot be resumed at this point."""
+    """Resumption handle, or the note that the session cannot be resumed now."""
 
     new_handle: str | None = None
     resumable: bool | None = None
@@ -195,7 +202,7 @@ class UsageMetadata(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VoiceActivity(Message):
-    """An edge of the user's speech as the server heard it; `audio_offset` is a duration."""
+    """Start or end of the user's speech; `audio_offset` is a duration."""
 
     type: VoiceActivityType | str | None = wire(  # noqa: RUF009 - a field, like all others
         default=None, aliases=("voiceActivityType", "voice_activity_type")
@@ -205,17 +212,17 @@ class VoiceActivity(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VoiceActivityDetectionSignal(Message):
-    """The older voice activity signal."""
+    """Older signal of voice activity."""
 
     vad_signal_type: VadSignalType | str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ServerMessage(Message):
-    """One message of a server. Several fields may be set: handle all of them.
+    """Message of a server. Several fields may be set: handle all of them.
 
-    `raw` is the JSON object it was read from, `problems` names what was unreadable in it (kept in `extra`); both are
-    empty on messages made here and count for nothing in comparisons.
+    `raw` is the JSON object it was read from, `problems` names its unreadable parts, which are in `extra`. Both are
+    empty on messages created by this program, and comparisons ignore them.
     """
 
     setup_complete: SetupComplete | None = None
@@ -232,9 +239,9 @@ class ServerMessage(Message):
 
 
 class AudioFrame(NamedTuple):
-    """A server message that holds one piece of the model's speech and nothing else: s16le mono PCM.
+    """Server message with one piece of the model's speech alone, as s16le mono PCM.
 
-    `rate` is in Hz. A tuple instead of a dataclass: one is made for every 40 ms of speech.
+    `rate` is in Hz. A tuple, because it is cheaper to create than a dataclass: there is one for every 40 ms of speech.
     """
 
     data: bytes

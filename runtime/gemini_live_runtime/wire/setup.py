@@ -1,4 +1,4 @@
-"""The first message of a connection: which model, and how it shall behave."""
+"""Messages of the setup: the model and its configuration."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from gemini_live_runtime.wire.enums import (
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PrebuiltVoiceConfig(Message):
-    """A voice by name."""
+    """Voice by name."""
 
     voice_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VoiceConsentSignature(Message):
-    """Proof that a speaker agreed to have the voice replicated."""
+    """Proof that a speaker agreed to the replication of the voice."""
 
     signature: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ReplicatedVoiceConfig(Message):
-    """A voice made from a sample."""
+    """Voice replicated from a sample."""
 
     mime_type: str | None = None
     voice_sample_audio: bytes | None = None
@@ -50,7 +50,7 @@ class ReplicatedVoiceConfig(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VoiceConfig(Message):
-    """Which voice speaks: one of the three."""
+    """Voice of the model; set one of the three."""
 
     prebuilt_voice_config: PrebuiltVoiceConfig | None = None
     replicated_voice_config: ReplicatedVoiceConfig | None = None
@@ -67,7 +67,10 @@ class SpeechConfig(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ThinkingConfig(Message):
-    """Thinking: a budget in tokens (0 off, -1 automatic) on older models, a level on newer ones."""
+    """Thinking: a budget in tokens on older models, a level on newer ones.
+
+    A budget of 0 is off, -1 automatic.
+    """
 
     include_thoughts: bool | None = None
     thinking_budget: int | None = None
@@ -76,7 +79,7 @@ class ThinkingConfig(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TranslationConfig(Message):
-    """Speech translation models only."""
+    """Target of speech translation models."""
 
     target_language_code: str | None = None
     echo_target_language: bool | None = None
@@ -84,7 +87,7 @@ class TranslationConfig(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GenerationConfig(Message):
-    """Sampling, modality, voice."""
+    """Sampling, modality and voice of the model."""
 
     response_modalities: tuple[Modality | str, ...] = ()
     temperature: float | None = None
@@ -105,7 +108,10 @@ class GenerationConfig(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SessionResumption(Message):
-    """Empty: send me handles. With a handle: resume. `transparent` exists on Vertex only."""
+    """Request for resumption handles, or with `handle` to resume a session.
+
+    `transparent` exists on Vertex only.
+    """
 
     handle: str | None = None
     transparent: bool | None = None
@@ -113,14 +119,14 @@ class SessionResumption(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SlidingWindow(Message):
-    """How many tokens stay after compression."""
+    """Tokens of the context after compression."""
 
     target_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ContextWindowCompression(Message):
-    """From how many tokens on the context is compressed, and to what."""
+    """Compression of the context from `trigger_tokens` on."""
 
     trigger_tokens: int | None = None
     sliding_window: SlidingWindow | None = None
@@ -128,14 +134,17 @@ class ContextWindowCompression(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LanguageHints(Message):
-    """Deprecated: languages to expect."""
+    """Expected languages; deprecated."""
 
     language_codes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AudioTranscriptionConfig(Message):
-    """Turns a transcription on; every field refines it. The last three are deprecated."""
+    """Transcription, which the presence of the message turns on.
+
+    The last three fields are deprecated.
+    """
 
     language_codes: tuple[str, ...] = ()
     custom_vocabulary: tuple[str, ...] = ()
@@ -150,7 +159,7 @@ class AudioTranscriptionConfig(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AutomaticActivityDetection(Message):
-    """The server's voice activity detection, or its being off. Times in ms."""
+    """Voice activity detection of the server, unless `disabled`. Times in ms."""
 
     disabled: bool | None = None
     start_of_speech_sensitivity: StartSensitivity | str | None = None
@@ -161,7 +170,7 @@ class AutomaticActivityDetection(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RealtimeInputConfig(Message):
-    """How streamed input becomes turns."""
+    """Conversion of streamed input into turns."""
 
     automatic_activity_detection: AutomaticActivityDetection | None = None
     activity_handling: ActivityHandling | str | None = None
@@ -171,7 +180,7 @@ class RealtimeInputConfig(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Proactivity(Message):
-    """Whether the model may stay silent or speak unasked."""
+    """Permission of the model to stay silent, or to speak unprompted."""
 
     proactive_audio: bool | None = None
     proactive_video: bool | None = None
@@ -179,14 +188,14 @@ class Proactivity(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class HistoryConfig(Message):
-    """Whether the first client content is history that wants no answer."""
+    """Treatment of the first client content as history without an answer."""
 
     initial_history_in_client_content: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SafetySetting(Message):
-    """One category's threshold."""
+    """Safety threshold of one category."""
 
     category: HarmCategory | str | None = None
     method: HarmBlockMethod | str | None = None
@@ -195,7 +204,7 @@ class SafetySetting(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CustomizedAvatar(Message):
-    """A face made from an image."""
+    """Avatar made from an image."""
 
     image_mime_type: str | None = None
     image_data: bytes | None = None
@@ -203,7 +212,7 @@ class CustomizedAvatar(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AvatarConfig(Message):
-    """The face of a model that answers in video. Bit rates in bits a second."""
+    """Avatar of a model that answers in video. Bit rates in bits per second."""
 
     avatar_name: str | None = None
     customized_avatar: CustomizedAvatar | None = None
@@ -213,7 +222,7 @@ class AvatarConfig(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Setup(Message):
-    """The configuration of a connection. `labels` is the user's own map."""
+    """Configuration of a connection. The keys of `labels` are not renamed."""
 
     model: str | None = None
     generation_config: GenerationConfig | None = None

@@ -1,4 +1,4 @@
-"""What a backend cannot do, refused by name before anything is sent."""
+"""Refuse messages that a backend does not support, before they are sent."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from gemini_live_runtime.wire.messages import ClientMessage, Modality, RealtimeI
 
 
 def refusals(message: ClientMessage, backend: Backend) -> tuple[str, ...]:
-    """Sentences naming what in `message` the backend does not take; empty when all is well.
+    """Return a sentence for each part of a message that the backend does not support.
 
-    Servers of one's own (`local`, `url`) are asked, not second-guessed.
+    Other servers (`local`, `url`) may support anything, so nothing is refused for them.
     """
     if backend not in ("gemini", "vertex"):
         return ()
@@ -35,7 +35,7 @@ def _setup_refusals(setup: Setup, backend: Backend) -> tuple[str, ...]:
     generation = setup.generation_config
     if generation is not None:
         if len(generation.response_modalities) > 1:
-            found.append("setup.generationConfig.responseModalities takes one modality")
+            found.append("setup.generationConfig.responseModalities must have one modality")
         speech = generation.speech_config
         if speech is not None and {"multiSpeakerVoiceConfig", "multi_speaker_voice_config"} & speech.extra.keys():
             found.append("setup.generationConfig.speechConfig.multiSpeakerVoiceConfig does not exist in live sessions")
@@ -48,7 +48,7 @@ def _realtime_refusals(realtime: RealtimeInput) -> tuple[str, ...]:
     names = list(to_json(realtime))
     if len(names) == 1:
         return ()
-    return (f"realtimeInput takes exactly one kind of input at a time, not {', '.join(names) or 'none'}",)
+    return (f"realtimeInput must have exactly one kind of input, not {', '.join(names) or 'none'}",)
 
 
 def _tool_refusals(response: ToolResponse) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What carries frames: a socket or a pair of queues, behind one protocol, for both ends."""
+"""Transports of frames: the protocol, and a pair of queues in memory."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from collections import deque
 from typing import Protocol, runtime_checkable
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-"""Largest message accepted or sent: bounds both memory and the time one parse may block the loop."""
+"""Bytes of the largest message; bounds memory, and the time for which parsing blocks the loop."""
 
 CLOSE_TIMEOUT = 1.0
-"""Seconds to wait for the peer's half of a close."""
+"""Seconds to wait for the peer's close frame."""
 
 
 class TransportClosed(Exception):  # noqa: N818 - an end, not always an error
-    """The peer closed, or the path broke (1006). `code` and `reason` are as received."""
+    """End of a transport: the peer closed, or the connection broke (1006).
+
+    `code` and `reason` are those of the close frame.
+    """
 
     def __init__(self, code: int, reason: str = "") -> None:
         super().__init__(f"closed {code} {reason}".rstrip())
@@ -23,41 +26,44 @@ class TransportClosed(Exception):  # noqa: N818 - an end, not always an error
 
 
 class Transport(Protocol):
-    """One end of an open message stream."""
+    """End of an open message stream."""
 
     async def send(self, frame: str | bytes) -> None:
-        """Send one message; raises `TransportClosed`."""
+        """Send one message; raise `TransportClosed` at the end."""
         ...
 
     async def recv(self) -> str | bytes:
-        """The next message; raises `TransportClosed` at the end, again at every later call."""
+        """Return the next message; raise `TransportClosed` at the end and ever after."""
         ...
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close; returns within about `CLOSE_TIMEOUT`. Closing twice is harmless."""
+        """Close within about `CLOSE_TIMEOUT`; idempotent."""
         ...
 
 
 @runtime_checkable
-class PromptTransport(Transport, Protocol):
-    """A transport that can send without a turn of the event loop when nothing is in the way."""
+class ImmediateTransport(Transport, Protocol):
+    """Transport that can send without waiting for the event loop."""
 
     def send_now(self, frame: str | bytes) -> bool:
-        """Send one message at once; False, with nothing sent, when something still waits or the end is near."""
+        """Send one message at once; return False when it would have to wait.
+
+        False means that nothing was sent: earlier data waits in a buffer, or the transport is closing.
+        """
         ...
 
 
 @runtime_checkable
 class PingingTransport(Transport, Protocol):
-    """A transport that can measure the way to the other end and back."""
+    """Transport that can measure its round-trip time."""
 
     async def ping(self) -> float:
-        """Seconds until the other end has answered; raises `TransportClosed`."""
+        """Return the round-trip time in seconds; raise `TransportClosed` at the end."""
         ...
 
 
 class MemoryTransport:
-    """One end of an in-process pair: same behaviour as a socket, no I/O, right for virtual time."""
+    """End of a pair in memory: behaves as a socket without I/O, for virtual time."""
 
     __slots__ = ("_closed", "_inbox", "_peer", "_wake")
 
@@ -69,13 +75,13 @@ class MemoryTransport:
 
     @classmethod
     def pair(cls) -> tuple[MemoryTransport, MemoryTransport]:
-        """Two ends joined to each other."""
+        """Return two connected ends."""
         a, b = cls(), cls()
         a._peer, b._peer = b, a
         return a, b
 
     async def send(self, frame: str | bytes) -> None:
-        """Hand `frame` to the peer, then let it run."""
+        """Append a frame to the peer's inbox, and let the peer run."""
         if self._closed is not None:
             raise TransportClosed(*self._closed)
         self._peer._inbox.append(frame)
@@ -83,7 +89,7 @@ class MemoryTransport:
         await asyncio.sleep(0)
 
     async def recv(self) -> str | bytes:
-        """The next message from the peer."""
+        """Return the next message; what the peer sent before closing comes first."""
         while not self._inbox:
             if self._closed is not None:
                 raise TransportClosed(*self._closed)
@@ -92,7 +98,7 @@ class MemoryTransport:
         return self._inbox.popleft()
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """End both directions; what the peer has already been sent stays readable."""
+        """Close both directions; frames in the inboxes can still be received."""
         for end in (self, self._peer):
             if end._closed is None:
                 end._closed = (code, reason)

@@ -1,7 +1,8 @@
-"""WebSockets as `Transport`, for both ends: one adapter around a connection of the `websockets` library.
+"""Adapt a connection of the `websockets` library to `Transport`, for both ends.
 
-Chosen limits: no compression (base64 of PCM does not compress usefully), messages up to `MAX_MESSAGE_BYTES`, a close
-waits `CLOSE_TIMEOUT`, no keepalive pings (Google's pongs come up to half a minute late; traffic shows life).
+Limits: no compression (base64 of PCM hardly compresses), messages up to `MAX_MESSAGE_BYTES`, closing waits
+`CLOSE_TIMEOUT` for the peer's close frame. No keepalive pings: Google's pongs come up to half a minute late, so a
+keepalive would close healthy connections.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from gemini_live_runtime.wire.endpoints import Endpoint, is_loopback
 from gemini_live_runtime.wire.transport import CLOSE_TIMEOUT, MAX_MESSAGE_BYTES, Transport, TransportClosed
 
 OPEN_TIMEOUT = 10.0
-"""Seconds for name look-up, TCP, TLS and the HTTP upgrade together."""
+"""Seconds for DNS, TCP, TLS and the HTTP upgrade together."""
 
 MAX_REASON_BYTES = 123
-"""Longest close reason of the WebSocket protocol (RFC 6455, 5.5), in UTF-8 bytes."""
+"""UTF-8 bytes of the longest close reason (RFC 6455, 5.5)."""
 
 SERVER_OPTIONS: dict[str, Any] = {
     "compression": None,
@@ -43,15 +44,15 @@ SERVER_OPTIONS: dict[str, Any] = {
     "close_timeout": CLOSE_TIMEOUT,
     "ping_interval": None,
 }
-"""Keyword arguments with which `websockets.asyncio.server.serve` keeps the same limits."""
+"""Keyword arguments of `websockets.asyncio.server.serve` for the same limits."""
 
-# The library logs handshake headers, so also keys, at DEBUG: this logger never gets there.
+# At DEBUG the library logs the headers of the handshake, which have the key: never go below WARNING.
 _logger = logging.getLogger("gemini_live_runtime.wire.websocket")
 _logger.setLevel(logging.WARNING)
 
 
 class WebSocketTransport:
-    """Either end of an open WebSocket as a `Transport`."""
+    """End of an open WebSocket as a `Transport`."""
 
     __slots__ = ("_socket",)
 
@@ -59,14 +60,19 @@ class WebSocketTransport:
         self._socket = socket
 
     async def send(self, frame: str | bytes) -> None:
-        """Send one message, `str` as a text frame and `bytes` as a binary one; raises `TransportClosed`."""
+        """Send text or a binary message; raise `TransportClosed` at the end."""
         try:
             await self._socket.send(frame)
         except ConnectionClosed as error:
             raise _closed(error) from None
 
     def send_now(self, frame: str | bytes) -> bool:
-        """Write one message to the socket at once; False, with nothing sent, when it must wait or is closing."""
+        """Write one message to the socket at once; return False if it must wait.
+
+        False means that nothing was written: earlier data waits in the write buffer, or the socket is closing.
+        """
+        # `send` would wait for a turn of the event loop, so this writes the data of the library's sans-I/O protocol to
+        # the socket. Only with an empty buffer: without the back-pressure of `send` it would grow without limit.
         socket = self._socket
         if socket.state is not State.OPEN or socket.transport.is_closing() or socket.transport.get_write_buffer_size():
             return False
@@ -80,43 +86,50 @@ class WebSocketTransport:
         return True
 
     async def recv(self) -> str | bytes:
-        """The next message; raises `TransportClosed` at the end."""
+        """Return the next message; raise `TransportClosed` at the end."""
         try:
             return await self._socket.recv()
         except ConnectionClosed as error:
             raise _closed(error) from None
 
     async def ping(self) -> float:
-        """Seconds until the peer has answered a ping; raises `TransportClosed`."""
+        """Return the seconds until the pong; raise `TransportClosed` at the end."""
         try:
             return await (await self._socket.ping())
         except ConnectionClosed as error:
             raise _closed(error) from None
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close, waiting `CLOSE_TIMEOUT` for the peer at most; `reason` is cut to `MAX_REASON_BYTES`."""
+        """Close, waiting at most `CLOSE_TIMEOUT` for the peer's close frame.
+
+        `reason` is cut to `MAX_REASON_BYTES`.
+        """
         await self._socket.close(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
 
 
 def _closed(error: ConnectionClosed) -> TransportClosed:
     if error.rcvd is not None:
         return TransportClosed(int(error.rcvd.code), error.rcvd.reason)
-    # Without a close frame from the peer only a fault that we found (1002, 1007, 1009) explains more than 1006.
+    # No close frame was received: the connection broke (1006), unless this side failed it for a violation of the
+    # protocol (1002), invalid UTF-8 (1007) or a message above the limit (1009).
     if error.sent is not None and error.sent.code in (1002, 1007, 1009):
         return TransportClosed(int(error.sent.code), error.sent.reason)
     return TransportClosed(1006)
 
 
 class _Connect(websockets_connect):
-    """A connect that follows no redirect: it would carry the credential to another host."""
+    """Connect without redirects, which would send the credential to another host."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
-        """Hand the refusal on."""
+        """Return the exception, which the caller then raises."""
         return exc
 
 
 async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEOUT) -> Transport:
-    """Open a client connection; raises `UnreachableError` or `UpgradeRefusedError`, which name the host only."""
+    """Open a client connection.
+
+    Raises `UnreachableError` or `UpgradeRefusedError`, which name the host only: a URL may have secrets.
+    """
     where = endpoint.host
     host = urlsplit(endpoint.url).hostname or ""
     try:
@@ -136,9 +149,7 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
         body = bytes(error.response.body or b"")
         raise upgrade_refused(where, error.response.status_code, body) from None
     except (InvalidProxy, ProxyError) as error:
-        raise _unreachable(
-            f"The proxy on the way to {where} failed: {error}", "Check HTTPS_PROXY and NO_PROXY"
-        ) from None
+        raise _unreachable(f"The proxy for {where} failed: {error}", "Check HTTPS_PROXY and NO_PROXY") from None
     except InvalidURI as error:
         raise _unreachable(f"The address of {where} is not a WebSocket URL: {error.msg}", "Check the URL") from None
     except TimeoutError:
@@ -148,7 +159,7 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
     except ssl.SSLCertVerificationError as error:
         raise _unreachable(
             f"The certificate of {where} is not trusted: {error.verify_message}",
-            "Check the clock of this machine and the address",
+            "Check the system clock and the address",
         ) from None
     except ssl.SSLError as error:
         raise _unreachable(
@@ -160,7 +171,8 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
         raise _unreachable(f"Nothing listens at {where}", "Check the port, and that the server is running") from None
     except (ConnectionError, EOFError):
         raise _unreachable(
-            f"{where} broke the connection off before it was open", "Check the address, and ws:// against wss://"
+            f"{where} closed the connection during the handshake",
+            "Check the address, and whether it needs wss:// or ws://",
         ) from None
     except OSError as error:
         raise _unreachable(

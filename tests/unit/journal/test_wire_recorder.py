@@ -30,7 +30,7 @@ class Kept:
 
     def receives(self, **fields: Any) -> None:
         frame = dump_object(fields)
-        self.recorder.received(decode_server_message(frame), len(frame))
+        self.recorder.on_received(decode_server_message(frame), len(frame))
 
     @property
     def messages(self) -> list[WireMessage]:
@@ -44,7 +44,7 @@ class Kept:
 def test_a_run_of_chunks_is_one_event_a_second() -> None:
     kept = Kept()
     for _ in range(125):
-        kept.recorder.sent_audio(bytes(640), 900)
+        kept.recorder.on_audio_sent(bytes(640), 900)
     kept.recorder.flush()
     assert [(span.first, span.count, span.frames) for span in kept.spans] == [
         (0, 16_000, ((320, 50),)),
@@ -55,9 +55,9 @@ def test_a_run_of_chunks_is_one_event_a_second() -> None:
 
 def test_a_message_keeps_its_place_among_the_audio() -> None:
     kept = Kept()
-    kept.recorder.sent_audio(bytes(640), 900)
-    kept.recorder.sent(compose.audio_stream_end(), client_to_json(compose.audio_stream_end()), 50)
-    kept.recorder.sent_audio(bytes(640), 900)
+    kept.recorder.on_audio_sent(bytes(640), 900)
+    kept.recorder.on_sent(compose.audio_stream_end(), client_to_json(compose.audio_stream_end()), 50)
+    kept.recorder.on_audio_sent(bytes(640), 900)
     kept.recorder.flush()
     assert [event.type for event in kept.events] == ["wire.audio", "wire.message", "wire.audio"]
 
@@ -65,7 +65,7 @@ def test_a_message_keeps_its_place_among_the_audio() -> None:
 def test_audio_beside_other_things_goes_to_the_track_and_leaves_its_address() -> None:
     kept = Kept()
     pcm = b"\x01\x00" * 480
-    kept.recorder.received_audio(AudioFrame(pcm, 24_000, SPEECH), 900)
+    kept.recorder.on_audio_received(AudioFrame(pcm, 24_000, SPEECH), 900)
     part = {"inlineData": {"mimeType": SPEECH, "data": base64.b64encode(pcm).decode()}}
     kept.receives(serverContent={"modelTurn": {"parts": [part]}, "outputTranscription": {"text": "hi"}})
     content = kept.messages[0].frame["serverContent"]
@@ -77,7 +77,7 @@ def test_audio_beside_other_things_goes_to_the_track_and_leaves_its_address() ->
 
 def test_speech_at_another_rate_is_kept_as_it_travelled() -> None:
     kept = Kept()
-    kept.recorder.received_audio(AudioFrame(b"\x01\x00", 48_000, "audio/pcm;rate=48000"), 90)
+    kept.recorder.on_audio_received(AudioFrame(b"\x01\x00", 48_000, "audio/pcm;rate=48000"), 90)
     blob = kept.messages[0].frame["serverContent"]["modelTurn"]["parts"][0]["inlineData"]
     assert base64.b64decode(blob["data"]) == b"\x01\x00"
     assert kept.tracks["model"] == b""
@@ -87,14 +87,14 @@ def test_handles_and_keys_are_not_kept() -> None:
     kept = Kept()
     kept.receives(sessionResumptionUpdate={"newHandle": "h-secret", "resumable": True})
     setup = ClientMessage(setup=compose.build_setup("models/m", instruction="key AIzaSyA1234567890abcdefghijk"))
-    kept.recorder.sent(setup, client_to_json(setup), 10)
+    kept.recorder.on_sent(setup, client_to_json(setup), 10)
     assert "h-secret" not in repr(kept.events)
     assert "AIzaSyA1234567890" not in repr(kept.events)
 
 
 def test_an_unreadable_frame_leaves_a_trace() -> None:
     kept = Kept()
-    kept.recorder.unreadable(ProtocolError("The frame is not JSON"), 9)
+    kept.recorder.on_unreadable(ProtocolError("The frame is not JSON"), 9)
     assert (kept.messages[0].size, kept.messages[0].problems) == (9, ("The frame is not JSON",))
 
 
@@ -103,9 +103,9 @@ def test_spans_cover_both_tracks_without_gap_or_overlap(traffic: list[tuple[str,
     kept = Kept()
     for kind, samples in traffic:
         if kind == "chunk":
-            kept.recorder.sent_audio(bytes(samples * 2), 1)
+            kept.recorder.on_audio_sent(bytes(samples * 2), 1)
         elif kind == "speech":
-            kept.recorder.received_audio(AudioFrame(bytes(samples * 2), 24_000, SPEECH), 1)
+            kept.recorder.on_audio_received(AudioFrame(bytes(samples * 2), 24_000, SPEECH), 1)
         else:
             kept.receives(serverContent={"turnComplete": True})
     kept.recorder.flush()

@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin
 from hypothesis import strategies as st
 
 from gemini_live_runtime.wire.base import Message
-from gemini_live_runtime.wire.codec import plan_of
+from gemini_live_runtime.wire.codec import codec_of
 from gemini_live_runtime.wire.messages import Blob
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -42,7 +42,7 @@ def message_classes(root: type[Message]) -> list[type[Message]]:
         if isinstance(hint, type) and issubclass(hint, Message) and hint not in found:
             found.append(hint)
             hints = typing.get_type_hints(hint)
-            for field in plan_of(hint).fields:
+            for field in codec_of(hint).fields:
                 visit(hints[field.attribute])
 
     visit(root)
@@ -56,7 +56,7 @@ def messages(cls: type[Message], depth: int = 3) -> st.SearchStrategy[Any]:
         return st.builds(Blob, mime_type=st.none() | TEXT, data=st.binary(max_size=12), display_name=st.none() | TEXT)
     hints = typing.get_type_hints(cls)
     optional = {}
-    for field in plan_of(cls).fields:
+    for field in codec_of(cls).fields:
         strategy = field_values(hints[field.attribute], depth)
         if strategy is not None:
             optional[field.attribute] = strategy

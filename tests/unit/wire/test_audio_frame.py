@@ -16,15 +16,15 @@ from tests.unit.wire.frames import encode_client, realtime_audio
 from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.wire import b64, codec
 from gemini_live_runtime.wire.audio_frame import (
-    MAX_FORMS,
-    MAX_LESSONS,
-    OWN_FORM,
-    Form,
+    MAX_TEMPLATE_ATTEMPTS,
+    MAX_TEMPLATES,
+    MODEL_AUDIO_TEMPLATE,
+    FrameTemplate,
     encode_audio_chunk,
     encode_model_audio,
-    learn,
     make_chunk_encoder,
     make_decoder,
+    template_of,
 )
 from gemini_live_runtime.wire.messages import AudioFrame, ServerMessage
 
@@ -38,7 +38,7 @@ def frame(span: str = SPAN, **blob: Any) -> dict[str, Any]:
 
 
 def outcome(decode: Any, text: str | bytes) -> Any:
-    """What decoding gives, as something to compare; a message includes its problems and raw JSON."""
+    """Return a decoded frame to compare; a message with its problems and raw JSON."""
     try:
         message = decode(text)
     except ProtocolError as error:
@@ -49,12 +49,12 @@ def outcome(decode: Any, text: str | bytes) -> Any:
 
 
 def speech(inside: str, beside: str = "", before: str = "") -> str:
-    """A frame with `inside` in its inline data; `SPAN` there stands for the base64."""
+    """Return a frame with `inside` in its inline data, where `SPAN` is the base64."""
     text = '{BEFORE"serverContent":{"modelTurn":{"parts":[{"inlineData":{INSIDE}}]}BESIDE}}'
     return text.replace("BEFORE", before).replace("INSIDE", inside).replace("BESIDE", beside).replace("SPAN", SPAN)
 
 
-# Frames in which `"data"` is not, or not only, where the speech is.
+# Frames with `"data"` in other places than the speech.
 TRAPS = [
     json.dumps(frame(), indent=2),
     json.dumps(frame(), separators=(",", ":")),
@@ -96,7 +96,7 @@ PIECES = [
 
 
 def mutate(text: str, random_: random.Random) -> str:
-    """One to three small changes, mostly outside the long base64."""
+    """Make one to three small changes, mostly outside the long base64."""
     for _ in range(random_.randint(1, 3)):
         edge = random_.choice([0, len(text)])
         at = min(max(edge + random_.randint(-160, 160), 0), len(text))
@@ -116,10 +116,10 @@ def mutate(text: str, random_: random.Random) -> str:
     return text
 
 
-def forms_of(decode: Any) -> list[Form]:
-    """What `decode` remembers: the list in the closure of its slow path."""
-    slow = inspect.getclosurevars(decode).nonlocals["decode_otherwise"]
-    return inspect.getclosurevars(slow).nonlocals["forms"]
+def templates_of(decode: Any) -> list[FrameTemplate]:
+    """Return the templates of a decoder, from the closure of its slow path."""
+    slow = inspect.getclosurevars(decode).nonlocals["decode_slow"]
+    return inspect.getclosurevars(slow).nonlocals["templates"]
 
 
 class TestReading:
@@ -157,9 +157,9 @@ class TestReading:
         decode = make_decoder()
         decode(json.dumps(frame(), indent=indent))
         text = json.dumps(frame(base64.b64encode(data).decode()), indent=indent)
-        form = learn(text.encode())
-        assert form is not None
-        assert text.encode()[form.start : form.stop].decode() == base64.b64encode(data).decode()
+        template = template_of(text.encode())
+        assert template is not None
+        assert text.encode()[template.start : template.stop].decode() == base64.b64encode(data).decode()
         assert decode(text) == decode(text.encode()) == AudioFrame(data, 24_000, "audio/pcm;rate=24000")
 
     def test_head_and_tail_that_overlap_are_no_frame_of_the_form(self) -> None:
@@ -174,31 +174,31 @@ class TestReading:
         texts = [json.dumps(frame(), indent=indent) for indent in (None, 1, 2)]
         for text in texts:
             decode(text)
-        forms = list(forms_of(decode))
+        templates = list(templates_of(decode))
         for text in texts * 2:
             assert decode(text) == AudioFrame(PCM, 24_000, "audio/pcm;rate=24000")
-        assert forms_of(decode) == forms
+        assert templates_of(decode) == templates
 
     def test_the_form_of_our_own_server_is_known_from_the_start(self) -> None:
-        assert learn(encode_model_audio(PCM).encode()) == OWN_FORM
+        assert template_of(encode_model_audio(PCM).encode()) == MODEL_AUDIO_TEMPLATE
 
     def test_the_plain_library_reads_the_same(self) -> None:
-        decode = make_decoder(b64.stdlib_validated)
+        decode = make_decoder(b64.stdlib_decode_strict)
         for text in TRAPS:
             assert outcome(decode, text) == outcome(codec.decode_server, text)
 
     def test_what_is_remembered_is_bounded(self) -> None:
         decode = make_decoder()
-        forms = forms_of(decode)
-        for number in range(MAX_LESSONS + 50):
+        templates = templates_of(decode)
+        for number in range(MAX_TEMPLATE_ATTEMPTS + 50):
             decode(json.dumps(frame()).replace('"role"', " " * number + '"role"'))
-        assert len(forms) == MAX_FORMS
-        before = list(forms)
+        assert len(templates) == MAX_TEMPLATES
+        before = list(templates)
         decode(json.dumps(frame()).replace('"role"', "\t" + '"role"'))
-        assert forms == before
+        assert templates == before
 
     def test_a_form_longer_than_four_kibibytes_is_not_remembered(self) -> None:
-        assert learn((" " * 5_000 + json.dumps(frame())).encode()) is None
+        assert template_of((" " * 5_000 + json.dumps(frame())).encode()) is None
 
 
 class TestWriting:

@@ -102,7 +102,7 @@ def test_a_servers_reason_is_redacted_and_bounded() -> None:
         (404, "no Live API at this address"),
         (418, "refused the connection"),
         (429, "no quota left"),
-        (503, "unavailable at the moment"),
+        (503, "currently unavailable"),
     ],
 )
 def test_a_refused_upgrade_names_host_status_and_remedy(status: int, says: str) -> None:

@@ -13,7 +13,7 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, SetupRejectedError, UsageError
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.audio_frame import encode_audio_chunk, encode_model_audio
-from gemini_live_runtime.wire.connection import OUTBOX_AUDIO, Connection, connect
+from gemini_live_runtime.wire.connection import MAX_QUEUED_CHUNKS, Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, RealtimeInput, ServerMessage, Setup
 from gemini_live_runtime.wire.transport import MemoryTransport, Transport, TransportClosed
@@ -24,30 +24,30 @@ COMPLETE = '{"setupComplete":{}}'
 CHUNK = bytes(640)
 
 
-class Watcher:
-    """An observer that writes down what it sees."""
+class Recorder:
+    """Observer that records its calls."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[Any, ...]] = []
 
-    def sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
+    def on_sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
         self.seen.append(("sent", next(iter(raw)), size))
 
-    def sent_audio(self, pcm: bytes, size: int) -> None:
+    def on_audio_sent(self, pcm: bytes, size: int) -> None:
         self.seen.append(("sent audio", len(pcm), size))
 
-    def received(self, message: ServerMessage, size: int) -> None:
+    def on_received(self, message: ServerMessage, size: int) -> None:
         self.seen.append(("received", *message.raw, size))
 
-    def received_audio(self, frame: AudioFrame, size: int) -> None:
+    def on_audio_received(self, frame: AudioFrame, size: int) -> None:
         self.seen.append(("received audio", len(frame.data), size))
 
-    def unreadable(self, error: ProtocolError, size: int) -> None:
+    def on_unreadable(self, error: ProtocolError, size: int) -> None:
         self.seen.append(("unreadable", size))
 
 
 class StuckTransport:
-    """Takes `free` frames, then none until told; a peer that no longer reads."""
+    """Transport that takes `free` frames, then blocks until `flowing` is set."""
 
     def __init__(self, inner: Transport, free: int) -> None:
         self.inner = inner
@@ -67,8 +67,8 @@ class StuckTransport:
         await self.inner.close(code, reason)
 
 
-class PromptTransport(StuckTransport):
-    """Sends at once while it takes frames."""
+class ImmediateTransport(StuckTransport):
+    """Transport that sends at once while it takes frames."""
 
     def __init__(self, inner: Transport, free: int) -> None:
         super().__init__(inner, free)
@@ -83,9 +83,9 @@ class PromptTransport(StuckTransport):
 
 
 async def open_pair(
-    *answers: str | bytes, watcher: Watcher | None = None, stuck_after: int | None = None
+    *answers: str | bytes, recorder: Recorder | None = None, stuck_after: int | None = None
 ) -> tuple[Connection, MemoryTransport, StuckTransport]:
-    """An open connection and the server's end, the setup already taken from it."""
+    """Return a connection after the setup, the server's end and our transport."""
     ours, theirs = MemoryTransport.pair()
     wrapped = StuckTransport(ours, 1_000_000 if stuck_after is None else stuck_after + 1)
     for answer in answers or (COMPLETE,):
@@ -94,13 +94,13 @@ async def open_pair(
     async def factory(endpoint: Endpoint) -> Transport:
         return wrapped
 
-    connection = await connect(ENDPOINT, SETUP, observer=watcher, transport_factory=factory)
+    connection = await connect(ENDPOINT, SETUP, observer=recorder, transport_factory=factory)
     assert "setup" in json.loads(await theirs.recv())
     return connection, theirs, wrapped
 
 
 async def drain(transport: MemoryTransport) -> list[Any]:
-    """Everything that lies in `transport`, read without waiting."""
+    """Return every frame in the inbox, without waiting for more."""
     await asyncio.sleep(0)
     frames = []
     while True:
@@ -112,7 +112,7 @@ async def drain(transport: MemoryTransport) -> list[Any]:
 
 
 async def collect(connection: Connection) -> tuple[list[Any], ConnectionClosedError]:
-    """Everything readable until the end, and the error that ends it."""
+    """Return every decodable message until the end, and the closing error."""
     got: list[Any] = []
     while True:
         try:
@@ -221,7 +221,7 @@ class TestSending:
 
     async def test_when_the_server_does_not_read_the_oldest_audio_is_dropped_and_counted_but_no_message(self) -> None:
         connection, theirs, stuck = await open_pair(stuck_after=0)
-        for number in range(OUTBOX_AUDIO + 11):
+        for number in range(MAX_QUEUED_CHUNKS + 11):
             connection.send_audio(bytes([number, 0]))
             if number == 0:
                 # The first is already in the transport's hands.
@@ -235,8 +235,8 @@ class TestSending:
         frames = await drain(theirs)
         audio = [frame for frame in frames if "audio" in frame["realtimeInput"]]
         assert frames[1]["realtimeInput"] == {"text": "kept"}
-        assert len(audio) == OUTBOX_AUDIO + 1
-        expected = [0, *range(11, OUTBOX_AUDIO + 11)]
+        assert len(audio) == MAX_QUEUED_CHUNKS + 1
+        expected = [0, *range(11, MAX_QUEUED_CHUNKS + 11)]
         assert audio == [json.loads(encode_audio_chunk(bytes([n, 0]))) for n in expected]
         await connection.close()
 
@@ -310,27 +310,27 @@ class TestReceiving:
         await connection.close()
 
     async def test_unreadable_frames_are_reported_counted_and_passed_over(self) -> None:
-        watcher = Watcher()
-        connection, theirs, _ = await open_pair(watcher=watcher)
+        recorder = Recorder()
+        connection, theirs, _ = await open_pair(recorder=recorder)
         for frame in ("junk", '{"goAway":{}}', b"\xff"):
             await theirs.send(frame)
         await theirs.close(1000)
         got, end = await collect(connection)
         assert len(got) == 1
         assert isinstance(end, ConnectionClosedError)
-        assert [entry for entry in watcher.seen if entry[0] == "unreadable"] == [("unreadable", 4), ("unreadable", 1)]
+        assert [entry for entry in recorder.seen if entry[0] == "unreadable"] == [("unreadable", 4), ("unreadable", 1)]
         await connection.close()
 
     async def test_the_observer_sees_every_frame_in_order_with_its_size(self) -> None:
-        watcher = Watcher()
-        connection, theirs, _ = await open_pair(watcher=watcher)
+        recorder = Recorder()
+        connection, theirs, _ = await open_pair(recorder=recorder)
         connection.send_audio(CHUNK)
         await connection.send(compose.realtime_text("ä"))
         speech = encode_model_audio(CHUNK)
         await theirs.send(speech)
         await connection.receive()
-        setup_size = watcher.seen[0][2]
-        assert watcher.seen == [
+        setup_size = recorder.seen[0][2]
+        assert recorder.seen == [
             ("sent", "setup", setup_size),
             ("received", "setupComplete", len(COMPLETE)),
             ("sent audio", 640, len(encode_audio_chunk(CHUNK))),
@@ -342,13 +342,13 @@ class TestReceiving:
 
 def test_a_chunk_goes_out_without_a_turn_of_the_loop_and_is_observed() -> None:
     async def go() -> None:
-        watcher = Watcher()
-        transport = PromptTransport(MemoryTransport.pair()[0], free=1)
-        connection = Connection(transport, observer=watcher)
+        recorder = Recorder()
+        transport = ImmediateTransport(MemoryTransport.pair()[0], free=1)
+        connection = Connection(transport, observer=recorder)
         connection.send_audio(CHUNK)
         frame = encode_audio_chunk(CHUNK)
         assert transport.at_once == [frame]
-        assert watcher.seen == [("sent audio", len(CHUNK), len(frame))]
+        assert recorder.seen == [("sent audio", len(CHUNK), len(frame))]
         await connection.close()
         assert connection.audio_dropped == 0
 
@@ -358,7 +358,7 @@ def test_a_chunk_goes_out_without_a_turn_of_the_loop_and_is_observed() -> None:
 def test_a_chunk_does_not_overtake_a_message_that_waits() -> None:
     async def go() -> None:
         client, peer = MemoryTransport.pair()
-        transport = PromptTransport(client, free=1)
+        transport = ImmediateTransport(client, free=1)
         connection = Connection(transport)
         message = connection.post(compose.audio_stream_end())
         connection.send_audio(CHUNK)

@@ -83,7 +83,7 @@ class TestShape:
 
     def test_a_bearer_token_must_be_visible_ascii(self) -> None:
         assert bearer_token("ya29.abcdefghij").kind == "bearer"
-        with pytest.raises(CredentialError, match="from given is not one"):
+        with pytest.raises(CredentialError, match="from given is malformed"):
             bearer_token("ya29.abc def\r\n ghij")
 
     def test_a_loaded_secret_is_known_to_the_redactor_and_hidden_in_repr(self) -> None:
@@ -103,7 +103,7 @@ class TestSearch:
         found = find_api_key({"GEMINI_API_KEY": OTHER, "GOOGLE_API_KEY": KEY})
         assert found.credential is not None
         assert found.credential.secret == KEY
-        assert found.warnings == ("GOOGLE_API_KEY and GEMINI_API_KEY differ: GOOGLE_API_KEY is used",)
+        assert found.warnings == ("GOOGLE_API_KEY and GEMINI_API_KEY differ; GOOGLE_API_KEY is used",)
         assert OTHER not in redactor.text(OTHER)
 
     def test_the_same_key_twice_is_no_difference(self) -> None:

@@ -13,11 +13,11 @@ from tests.unit.wire.strategies import JSON, message_classes, messages
 
 from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.wire.audio_frame import make_decoder
-from gemini_live_runtime.wire.codec import decode_client, encode_server, plan_of, to_json, unknown_fields
+from gemini_live_runtime.wire.codec import codec_of, decode_client, encode_server, to_json, unknown_fields
 from gemini_live_runtime.wire.messages import ServerMessage
 
 FRAMES = Path(__file__).parents[2] / "data" / "frames"
-WORDS = sorted({field.name for cls in message_classes(ServerMessage) for field in plan_of(cls).fields})
+WORDS = sorted({field.name for cls in message_classes(ServerMessage) for field in codec_of(cls).fields})
 
 
 def seeds() -> list[Any]:

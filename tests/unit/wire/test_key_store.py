@@ -11,7 +11,7 @@ from tests.support.canaries import KEY
 
 from gemini_live_runtime.errors import CredentialError
 from gemini_live_runtime.wire.credentials import KEYRING_SERVICE, KEYRING_USER, api_key, find_api_key
-from gemini_live_runtime.wire.key_store import keep_in_file, keep_in_keyring, keyring_problem
+from gemini_live_runtime.wire.key_store import keyring_problem, save_to_file, save_to_keyring
 
 
 class Backend:
@@ -44,7 +44,7 @@ def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
 
 def test_a_key_in_the_keyring_is_found_again(keyring: dict[tuple[str, str], str]) -> None:
     assert keyring_problem() == ""
-    keep_in_keyring(api_key(KEY))
+    save_to_keyring(api_key(KEY))
     assert keyring == {(KEYRING_SERVICE, KEYRING_USER): KEY}
     found = find_api_key({}, source="keyring").credential
     assert found is not None
@@ -56,9 +56,9 @@ def test_a_missing_package_and_a_system_without_a_keyring_are_told_apart(
 ) -> None:
     module = sys.modules["keyring"]
     monkeypatch.setattr(module, "get_keyring", sys.modules["keyring.backends.fail"].Keyring)
-    assert keyring_problem() == "This system has no keyring that answers."
+    assert keyring_problem() == "This system has no usable keyring."
     with pytest.raises(CredentialError, match="no keyring"):
-        keep_in_keyring(api_key(KEY))
+        save_to_keyring(api_key(KEY))
     monkeypatch.setitem(sys.modules, "keyring", None)
     assert "gemini-live-tui[keyring]" in keyring_problem()
 
@@ -71,14 +71,14 @@ def test_a_keyring_that_refuses_says_why_without_the_key(
 
     monkeypatch.setattr(sys.modules["keyring"], "set_password", refuse)
     with pytest.raises(CredentialError, match="locked") as caught:
-        keep_in_keyring(api_key(KEY))
+        save_to_keyring(api_key(KEY))
     assert KEY not in str(caught.value)
 
 
 def test_a_key_file_is_private_from_the_beginning_and_replaced_whole(tmp_path: Path) -> None:
     path = tmp_path / "config" / "api-key"
-    keep_in_file(api_key(KEY.lower()), path)
-    keep_in_file(api_key(KEY), path)
+    save_to_file(api_key(KEY.lower()), path)
+    save_to_file(api_key(KEY), path)
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert list(path.parent.iterdir()) == [path]
@@ -90,4 +90,4 @@ def test_a_key_file_is_private_from_the_beginning_and_replaced_whole(tmp_path: P
 def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file")
     with pytest.raises(CredentialError, match="cannot be written"):
-        keep_in_file(api_key(KEY), tmp_path / "config" / "api-key")
+        save_to_file(api_key(KEY), tmp_path / "config" / "api-key")

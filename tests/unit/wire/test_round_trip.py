@@ -13,12 +13,12 @@ from tests.unit.wire.strategies import field_values, message_classes, messages
 
 from gemini_live_runtime.wire import messages as all_messages
 from gemini_live_runtime.wire.base import Message
-from gemini_live_runtime.wire.codec import from_json, plan_of, to_json
+from gemini_live_runtime.wire.codec import codec_of, from_json, to_json
 from gemini_live_runtime.wire.json_frame import dump_object
 from gemini_live_runtime.wire.messages import ClientMessage, Content, FunctionResponse, ServerMessage
 
 CLASSES = list(dict.fromkeys([*message_classes(ClientMessage), *message_classes(ServerMessage)]))
-FIELDS = [(cls, field.attribute) for cls in CLASSES for field in plan_of(cls).fields]
+FIELDS = [(cls, field.attribute) for cls in CLASSES for field in codec_of(cls).fields]
 QUICK = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
@@ -68,7 +68,7 @@ def test_names_on_the_wire_are_camel_case_and_nothing_is_null(cls: type[Message]
     @given(messages(cls, 1))
     def strict(message: Message) -> None:
         written = to_json(message)
-        names = {field.name for field in plan_of(cls).fields}
+        names = {field.name for field in codec_of(cls).fields}
         assert set(written) <= names
         assert all(re.fullmatch("[a-z]+([A-Z][a-z0-9]*)*", name) for name in names)
         assert None not in written.values()

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.wire.credentials import KEY_VARIABLES, api_key, key_fault
+from gemini_live_runtime.wire.credentials import KEY_VARIABLES, api_key, key_problem
 from gemini_live_runtime.wire.credentials import Credential as Credential
 from gemini_live_runtime.wire.key_check import KeyCheck, check_key
-from gemini_live_runtime.wire.key_store import keep_in_file, keep_in_keyring, keyring_problem
+from gemini_live_runtime.wire.key_store import keyring_problem, save_to_file, save_to_keyring
 from gemini_live_tui.set_up.saving import save
 
 Place = Literal["keyring", "file", "env"]
@@ -27,7 +27,7 @@ SHORTEST = 20
 def shape(text: str) -> str:
     """What is wrong with the shape of `text` as a key, as a sentence; "" when nothing is."""
     text = text.strip()
-    fault = key_fault(text)
+    fault = key_problem(text)
     if fault and 0 < len(text) < SHORTEST and text.isascii() and text[0].isalnum():
         return f"{len(text)} character{'s' if len(text) > 1 else ''}; a key has {SHORTEST} at least."
     return f"It {fault.rstrip(' .')}." if fault else ""
@@ -57,10 +57,10 @@ def keep(credential: Credential, place: Place) -> str:
     """
     values: dict[str, str] = {"credentials.source": place}
     if place == "keyring":
-        keep_in_keyring(credential)
+        save_to_keyring(credential)
     elif place == "file":
         path = key_file()
-        keep_in_file(credential, path)
+        save_to_file(credential, path)
         values["credentials.file"] = str(path)
     else:
         for_now(credential, os.environ)
