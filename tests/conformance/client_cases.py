@@ -1,4 +1,4 @@
-"""What we call to send what Google's own client was seen to send: one entry for each captured case.
+"""Calls that send the frames captured from Google's own client, by case.
 
 An entry is the setup and the messages after it, or a `Refusal`: a message that the client refused, as we do.
 """
@@ -52,7 +52,7 @@ JPEG = bytes.fromhex("ffd8ffe0") + b"fakejpeg" + bytes.fromhex("ffd9")
 
 @dataclass(frozen=True)
 class Case:
-    """A conversation: the setup, then messages. `audio` is a microphone chunk sent through the hot path."""
+    """Conversation: the setup, then messages, then `audio`, a microphone chunk."""
 
     setup: Setup
     messages: tuple[ClientMessage, ...] = ()
@@ -61,29 +61,29 @@ class Case:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A message that is refused before anything of it is sent; `words` occur in the refusal."""
+    """Message that is refused before it is sent; `words` occur in the refusal."""
 
     message: ClientMessage
     words: str
 
 
 def plain(**fields: object) -> Setup:
-    """The setup that most captured cases use, with further fields."""
+    """Return the setup of most captured cases, with further fields."""
     return Setup(model=MODEL, **{"generation_config": speaking(), **fields})  # type: ignore[arg-type]
 
 
 def speaking(**fields: object) -> GenerationConfig:
-    """A generation config with the modality audio, and further fields."""
+    """Return a generation config with the modality audio, and further fields."""
     return GenerationConfig(response_modalities=(Modality.AUDIO,), **fields)  # type: ignore[arg-type]
 
 
 def then(*messages: ClientMessage) -> Case:
-    """The plain setup, then `messages`."""
+    """Return a case of the plain setup, then `messages`."""
     return Case(plain(), messages)
 
 
 def answer(**fields: object) -> Case:
-    """The plain setup, then one tool response."""
+    """Return a case of the plain setup, then one tool response."""
     return then(compose.tool_responses(FunctionResponse(**fields)))  # type: ignore[arg-type]
 
 

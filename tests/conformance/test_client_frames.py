@@ -1,4 +1,4 @@
-"""Our frames are those of Google's own client: byte meaning, path and credential header."""
+"""Our frames, paths and headers mean the same as those of Google's client."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def endpoint_of(case: dict[str, Any]) -> Endpoint:
 
 
 class Recorder:
-    """A transport that accepts the setup and keeps every frame."""
+    """Transport that accepts the setup and records every frame."""
 
     def __init__(self) -> None:
         self.ours, self.theirs = MemoryTransport.pair()

@@ -1,4 +1,7 @@
-"""Our reading of server frames agrees with that of Google's own client, and reports where that client crashes."""
+"""Our decoding of server frames agrees with that of Google's own client.
+
+Where that client crashes, ours reports a problem.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def frame_of(case: dict[str, Any]) -> str | bytes:
 
 
 def as_parsed(value: Any) -> Any:
-    """A message in the shape of the capture: snake_case, nothing unset, URL-safe base64."""
+    """Return a message as captured: snake_case, only set fields, URL-safe base64."""
     if isinstance(value, Message):
         names = [field.attribute for field in codec_of(type(value)).fields]
         pairs = [(name, getattr(value, name)) for name in names]

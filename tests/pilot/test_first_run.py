@@ -364,7 +364,7 @@ async def test_without_a_login_the_reason_is_said_and_a_second_enter_saves(monke
     assert settings().backend == "vertex"
 
 
-@pytest.mark.parametrize(("typed", "said"), [("", "no project"), ("a project!", "cannot be one")])
+@pytest.mark.parametrize(("typed", "said"), [("", "needs a project"), ("a project!", "cannot use the project")])
 async def test_what_cannot_be_a_project_is_said_at_once(typed: str, said: str) -> None:
     async with before_a_session("vertex") as newcomer:
         await newcomer.press(*typed, "enter")

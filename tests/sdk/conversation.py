@@ -1,4 +1,6 @@
-"""A whole conversation through Google's SDK, run by the SDK's own virtual environment; prints what it saw as JSON.
+"""Hold a conversation through Google's SDK, and print its results as JSON.
+
+Run by the SDK's own virtual environment.
 
 Usage: conversation.py ws://HOST:PORT UTTERANCE.wav
 
@@ -42,7 +44,7 @@ def config(**fields: Any) -> types.LiveConnectConfig:
 
 
 class Heard:
-    """What one turn brought."""
+    """Result of one turn."""
 
     def __init__(self) -> None:
         self.said = self.input = self.handle = ""
@@ -166,7 +168,7 @@ async def converse(url: str, utterance: str) -> dict[str, Any]:
 
 
 async def vertex(url: str) -> dict[str, Any]:
-    """One turn in the Vertex dialect: another path, another spelling of the model, options only it has."""
+    """Run one turn as Vertex: its path, its names of models, its own options."""
     path = "/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent"
     client = plain(genai.Client(vertexai=True, http_options=types.HttpOptions(base_url=url + path)), url)
     async with client.aio.live.connect(

@@ -32,7 +32,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def report() -> dict[str, Any]:
-    """What the SDK saw, see conversation.py."""
+    """Results of conversation.py."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "GEMINI_"))}
     server = subprocess.Popen(
         [sys.executable, "-m", "gemini_live_runtime.local", "--exit-with-parent"],

@@ -1,4 +1,4 @@
-"""Nothing that comes from outside makes a terminal obey, reorders text or passes for a line of ours."""
+"""Text from outside cannot control a terminal, reorder text or forge lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the program writes belongs to its user alone, whatever the umask; what is not to be recorded is not written."""
+"""Files are private under any umask, and unrecorded sessions write none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials go where they must and nowhere else: not to other hosts, to no disk, no output, no child, no tool."""
+"""Credentials reach no other host, disk, output, child process or tool."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from gemini_live_runtime.text import redactor
 
 @pytest.fixture(autouse=True)
 def fresh_redactor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test begins without known secrets: what an earlier one registered must not help."""
+    """Begin each test without registered secrets."""
     monkeypatch.setattr(redactor, "_permanent", set())
     monkeypatch.setattr(redactor, "_temporary", {})
     monkeypatch.setattr(redactor, "_known", [])
@@ -103,7 +103,7 @@ def test_the_key_is_never_sent_in_the_clear_off_this_machine(key: str) -> None:
 
 
 def _echo(kind: str) -> FakeLiveServer:
-    """A server that throws the key, a handle and the token back in every way it has."""
+    """Run a server that returns the key, a handle and the token in every kind of text."""
     secrets = f"{KEY} {HANDLE} Bearer {TOKEN}"
 
     async def behave(socket: ServerConnection) -> None:

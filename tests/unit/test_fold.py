@@ -1,4 +1,4 @@
-"""The fold: the same events give the same view, whichever way they are reached, within stated bounds."""
+"""The fold gives the same view for the same events, within its limits."""
 
 from __future__ import annotations
 

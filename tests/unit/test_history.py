@@ -1,4 +1,4 @@
-"""The history of a session: any moment of it is the fold of the events up to there, however one got to it."""
+"""A history's view at any event is the fold of the events up to it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIRINGS = frozenset({"watcher.fired", "pattern.fired"})
 
 @pytest.fixture(autouse=True, scope="module", params=["a usual view", "a view that forgets"])
 def small(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Pages of three events, so that short sessions have many; and transcripts that soon lose their beginning."""
+    """Shrink the pages to three events, and the transcripts kept in memory."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_store, "PAGE", 3)
         patch.setattr(page_store, "CACHED_PAGES", 2)
@@ -298,7 +298,10 @@ def test_a_file_stays_wholly_in_reach_where_no_temporary_file_can_be_made(tmp_pa
 
 
 def bytes_of(value: object, seen: set[int]) -> int:
-    """Bytes of everything that can be reached from `value` and is not in `seen`; classes and modules count nothing."""
+    """Return the bytes of all objects reachable from `value` and not in `seen`.
+
+    Classes and modules count nothing.
+    """
     total, waiting = 0, [value]
     while waiting:
         item = waiting.pop()
@@ -311,7 +314,7 @@ def bytes_of(value: object, seen: set[int]) -> int:
 
 
 def own_bytes(found: History) -> int:
-    """What a history takes besides the live view, which is there anyway."""
+    """Return the bytes of a history without its live view."""
     seen: set[int] = set()
     bytes_of(found.live, seen)
     return bytes_of(found, seen)

@@ -1,4 +1,4 @@
-"""Where things live, whatever the environment says."""
+"""Folders of this user, in any environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two choke points for text: nothing a terminal obeys gets out, no credential is kept."""
+"""Sanitised text has no control sequences, redacted text no credentials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events and commands survive their encoding; what is not understood is refused by name."""
+"""Events and commands survive their encoding; errors name the field."""
 
 from __future__ import annotations
 

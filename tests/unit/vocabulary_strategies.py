@@ -1,4 +1,4 @@
-"""Hypothesis strategies for every event and command, and for sequences of events as a session could emit them."""
+"""Hypothesis strategies for events, commands and sequences of events."""
 
 from __future__ import annotations
 
@@ -74,7 +74,10 @@ _steps = st.tuples(
 
 @st.composite
 def sessions(draw: st.DrawFn, max_size: int = 40) -> list[events.Event]:
-    """Events with dense numbers, time that never goes back, and turns and generations that grow by one."""
+    """Draw events as a session emits them.
+
+    Numbers are dense, time never goes back, turns and generations grow by one.
+    """
     found, t, turn, gen = [], 0.0, 0, 0
     for seq, (payload, later, next_turn, next_gen) in enumerate(draw(st.lists(_steps, max_size=max_size)), 1):
         t, turn, gen = round(t + later, 6), turn + next_turn, gen + next_gen

@@ -1,4 +1,4 @@
-"""Background tools: what is sent when a call begins and when it ends, and who keeps track of it."""
+"""Background tools: acknowledgement, final answer, and running calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declaring tools: the schema comes from the function, and what cannot be declared is said by name."""
+"""Declarations of tools from functions, and errors that name the parameter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running tools: each call ends exactly once, whatever the tool does."""
+"""Dispatch of tools: each call ends exactly once."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_a_plain_function_does_not_block_the_loop() -> None:
 
         @tool
         def where() -> bool:
-            """Where."""
+            """Return True in a thread."""
             return threading.get_ident() != main_thread
 
         harness = Harness(where)
@@ -276,7 +276,7 @@ def test_a_plain_tool_can_tell_the_operator_something_from_its_thread() -> None:
 def test_two_tools_of_one_name_are_refused() -> None:
     @tool(name="same")
     def a() -> None:
-        """A."""
+        """Return nothing."""
 
     @tool(name="same")
     def b() -> None:

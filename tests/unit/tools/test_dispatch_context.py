@@ -1,4 +1,4 @@
-"""What a running tool has at hand: the state as itself, its cancellation, its own time in the background."""
+"""Context of a running tool: state, cancellation, agents, limits."""
 
 from __future__ import annotations
 

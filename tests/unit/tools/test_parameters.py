@@ -1,4 +1,4 @@
-"""What a function takes: injected parameters, annotations that only a type checker can import, defaults."""
+"""Parameters of a tool: injected ones, annotations, defaults, validation."""
 
 from __future__ import annotations
 
@@ -131,14 +131,14 @@ def test_parameters_may_have_names_that_pydantic_keeps_for_itself() -> None:
 def test_arguments_that_were_not_declared_are_passed_over() -> None:
     @tool
     def one(a: int) -> None:
-        """One."""
+        """Return the first."""
 
     assert one.bind({"a": 1, "b": 2}, context()) == {"a": 1}
 
 
 def test_nested_models_are_inlined_and_checked() -> None:
     class Address(BaseModel):
-        """Where somebody lives."""
+        """Postal address."""
 
         street: str
         zone: Literal["north", "south"] = "north"

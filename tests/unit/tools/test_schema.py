@@ -1,4 +1,4 @@
-"""Schemas in the language of a Live session: rewritten where that is possible, refused by name where it is not."""
+"""Schemas are translated to the Live API's subset, or refused by name."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ SCALARS: dict[Any, st.SearchStrategy[Any]] = {
 
 
 def message_classes(root: type[Message]) -> list[type[Message]]:
-    """`root` and every message class reachable from its fields."""
+    """Return `root` and every message class reachable from its fields."""
     found: list[type[Message]] = []
 
     def visit(hint: Any) -> None:
@@ -64,7 +64,7 @@ def messages(cls: type[Message], depth: int = 3) -> st.SearchStrategy[Any]:
 
 
 def field_values(hint: Any, depth: int) -> st.SearchStrategy[Any] | None:
-    """Set values of a field of this type; None when only deeper messages could fill it."""
+    """Return values of a field of this type, or None when they need deeper messages."""
     options = [hint]
     if get_origin(hint) in (Union, types.UnionType):
         options = [option for option in get_args(hint) if option is not type(None)]

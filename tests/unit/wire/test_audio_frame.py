@@ -1,4 +1,4 @@
-"""The hot paths write what the codec writes and read what the codec reads, traps included."""
+"""The hot paths encode and decode exactly as the codec does."""
 
 from __future__ import annotations
 

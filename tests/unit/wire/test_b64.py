@@ -1,4 +1,4 @@
-"""Base64 is strict, takes both alphabets, and means the same with and without the fast library."""
+"""Base64 is strict, in both alphabets, with and without the fast library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection: handshake, order, drops that count, ends that say why."""
+"""Connection: setup, order of sending, counted drops, and explained ends."""
 
 from __future__ import annotations
 

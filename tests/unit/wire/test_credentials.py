@@ -1,4 +1,4 @@
-"""Credentials are found in a stated order, checked, hidden, and taken out of the environment."""
+"""Credentials are searched in order, checked, redacted and cleared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where connections go, and that credentials go home only."""
+"""Endpoints of the backends, and the hosts that may get a credential."""
 
 from __future__ import annotations
 

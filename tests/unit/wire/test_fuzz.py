@@ -1,4 +1,7 @@
-"""Whatever arrives, reading gives a message or a `ProtocolError`, and a message can be written again."""
+"""Any frame decodes to a message or raises `ProtocolError`.
+
+A decoded message can be encoded again.
+"""
 
 from __future__ import annotations
 

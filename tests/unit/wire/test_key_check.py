@@ -1,4 +1,4 @@
-"""The live check of an API key: what is asked, of whom, and what each answer means."""
+"""Check of an API key: the request, its host, and the meaning of each reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a key is kept: found again from there, readable by nobody else, or refused in a sentence."""
+"""Saved keys are found again and private; failures are sentences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Backend:
 
 
 class Broken(Backend):
-    """One that refuses."""
+    """Error of a keyring that refuses."""
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_missing_package_and_a_system_without_a_keyring_are_told_apart(
     module = sys.modules["keyring"]
     monkeypatch.setattr(module, "get_keyring", sys.modules["keyring.backends.fail"].Keyring)
     assert keyring_problem() == "This system has no usable keyring."
-    with pytest.raises(CredentialError, match="no keyring"):
+    with pytest.raises(CredentialError, match="no usable keyring"):
         save_to_keyring(api_key(KEY))
     monkeypatch.setitem(sys.modules, "keyring", None)
     assert "gemini-live-tui[keyring]" in keyring_problem()

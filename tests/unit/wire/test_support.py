@@ -1,4 +1,4 @@
-"""What a backend cannot do is refused by name; what it can is let through."""
+"""Messages that a backend does not support are refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real sockets on this machine: limits, refusals, and credentials that do not travel on."""
+"""Sockets on this machine: limits, refusals, and redirects without a credential."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SETUP = compose.build_setup("m")
 async def server(
     handler: Callable[[WebSocketTransport, ServerConnection], Awaitable[None]], **options: Any
 ) -> AsyncIterator[str]:
-    """A server on a free port of this machine; its URL."""
+    """Run a server on a free local port, and yield its URL."""
 
     async def handle(socket: ServerConnection) -> None:
         await handler(WebSocketTransport(socket), socket)
