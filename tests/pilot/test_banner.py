@@ -47,6 +47,6 @@ async def test_a_message_said_twice_is_one_line_of_the_logs_and_a_passing_word_n
         screen.say("Something is wrong.", "warning")
         screen.say("Copied.", passing=True)
         await driver.press("9")
-        assert [line.text for line in screen.told] == ["Something is wrong."]
+        assert [line.text for line in screen.notices.lines] == ["Something is wrong."]
         assert driver.screen().count("console  Something is wrong.") == 1
         assert "debug and above · 1 line " in driver.screen()

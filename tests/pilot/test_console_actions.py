@@ -31,7 +31,7 @@ async def test_every_action_does_what_the_table_says_by_key_by_name_and_by_comma
     async with console() as driver:
         scope = BY_ID[ident].scope
         if scope in PANES:
-            driver.app.console_screen.desk.go_to(scope)
+            driver.app.console_screen.grid.go_to(scope)
             await driver.settle()
         await CHECKS[ident](driver, way)
 

@@ -135,7 +135,7 @@ async def test_a_mark_made_while_looking_back_marks_what_is_seen() -> None:
     async with console() as driver:
         driver.link.exchange("One", "two")
         await driver.settle()
-        assert driver.app.console_screen.go_to_moment("event 3") == ""
+        assert driver.app.console_screen.time_travel.go_to_moment("event 3") == ""
         await driver.settle()
         await driver.press("ctrl+g")
         await driver.press("enter")

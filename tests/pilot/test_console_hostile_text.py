@@ -103,7 +103,7 @@ async def test_no_pane_and_no_room_of_time_shows_a_control_character() -> None:
             for key in keys:
                 await driver.press(key)
             assert not CONTROL.search(driver.screen().replace("\n", "")), keys
-            assert not any(pane.failure for pane in driver.app.console_screen.desk.panes.values()), keys
+            assert not any(pane.failure for pane in driver.app.console_screen.grid.panes.values()), keys
             while driver.app.screen is not driver.app.console_screen:
                 await driver.press("escape")
 
@@ -146,7 +146,7 @@ async def test_rooms_about_hostile_things_show_them_harmlessly() -> None:
     async with console(size=(160, 45)) as driver:
         driver.link.emit(*PAYLOADS[2:-1])
         await driver.settle()
-        desk = driver.app.console_screen.desk
+        desk = driver.app.console_screen.grid
         opened = 0
         for pane, keys in (("phase", ["enter"]), ("phase", ["t"]), ("watchers", ["enter"]), ("state", ["down", "e"])):
             desk.go_to(pane)

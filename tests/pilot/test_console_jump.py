@@ -32,12 +32,12 @@ def test_a_pane_s_letter_is_one_of_its_title() -> None:
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (160, 45)])
 async def test_every_pane_can_be_reached_whether_in_sight_or_not(size: tuple[int, int]) -> None:
     async with console(size=size) as driver:
-        for name, pane in driver.app.console_screen.desk.panes.items():
+        for name, pane in driver.app.console_screen.grid.panes.items():
             await driver.press("ctrl+o")
             assert f" {letters(driver)[pane.jump_title]}  {pane.jump_title}" in driver.screen()
             await driver.press(letters(driver)[pane.jump_title])
             assert driver.app.screen is driver.app.console_screen
-            assert driver.app.console_screen.desk.focused_pane == name
+            assert driver.app.console_screen.grid.focused_pane == name
 
 
 async def test_escape_stays_and_other_letters_do_nothing() -> None:

@@ -76,7 +76,7 @@ async def test_the_key_bar_offers_the_keys_of_the_pane_in_place_of_those_for_wri
         await driver.press("f2")
         assert "enter Send" in driver.rows()[-1]
         await driver.press("ctrl+o", "s")
-        assert driver.app.console_screen.place == "state"
+        assert driver.app.place == "state"
         assert "Send" not in driver.rows()[-1]
         assert "/ Filter" in driver.rows()[-1]
 

@@ -70,7 +70,7 @@ async def test_a_mark_set_in_the_past_stands_there_and_is_gone_to_from_the_prese
 async def test_before_the_first_event_a_mark_still_stands_at_the_beginning() -> None:
     async with console() as driver:
         await talked(driver)
-        driver.app.console_screen.travel(lambda: driver.app.store.cursor.seek(0))
+        driver.app.console_screen.time_travel.travel(lambda: driver.app.store.cursor.seek(0))
         await driver.settle()
         assert driver.app.store.cursor.seq == 0
         await driver.press("m")
@@ -84,7 +84,7 @@ async def test_marks_are_listed_and_numbered_by_what_they_mark() -> None:
         last = driver.app.store.view.seq
         driver.link.emit(ev.MarkSet(text="late", of=last, t=8.0), ev.MarkSet(text="early", of=2, t=0.5))
         await driver.settle()
-        driver.app.console_screen.open_room("marks")
+        driver.app.action_open("marks")
         await driver.settle()
         room = driver.app.screen
         assert isinstance(room, MarksScreen)
@@ -257,7 +257,7 @@ async def test_what_can_be_taken_back_is_told_of_the_present_only() -> None:
         await talked(driver)
         driver.link.emit(ev.EditsApplied(command_id="c", how="edit", values=(), undo=1, redo=0))
         await driver.settle()
-        driver.app.console_screen.desk.go_to("state")
+        driver.app.console_screen.grid.go_to("state")
         await driver.settle()
         assert "1 to undo" in driver.screen()
         assert "following" in driver.screen()
@@ -334,7 +334,7 @@ async def test_playing_follows_the_sound_and_pausing_ends_it(monkeypatch: pytest
         async def gone(self) -> None:
             return
 
-    monkeypatch.setattr("gemini_live_tui.console.time_travel.SoundPlayback", Sounding)
+    monkeypatch.setattr("gemini_live_tui.console.past_sound.SoundPlayback", Sounding)
     link = ScriptedLink()
     async with console(link=link, started=False, size=(120, 40)) as driver:
         link.put(Hello("s", 1, "test", "/nowhere"))
@@ -427,11 +427,11 @@ async def test_a_transcript_that_was_scrolled_shows_its_rows_at_an_earlier_momen
         await driver.settle()
         screen = driver.app.console_screen
         await driver.press("1")
-        screen.seek_event(driver.app.store.view.seq - 20)
+        screen.time_travel.seek_event(driver.app.store.view.seq - 20)
         await driver.settle()
         await driver.press("pageup")
         for seq in (200, 150, 100):
-            screen.seek_event(seq)
+            screen.time_travel.seek_event(seq)
             await driver.settle()
             assert screen.transcript.scroll_y <= screen.transcript.max_scroll_y
             assert "Question" in driver.screen()

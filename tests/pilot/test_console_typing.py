@@ -20,7 +20,7 @@ async def test_a_letter_that_means_nothing_in_a_pane_is_said_to_and_types_nothin
         await driver.press("2")
         await driver.press(*"whq")
         assert driver.app.console_screen.prompt.text == ""
-        assert driver.app.console_screen.desk.focused_pane == "phase"
+        assert driver.app.console_screen.grid.focused_pane == "phase"
         assert "q does nothing in Phase. To write: 1 for a message, / for a command." in driver.screen()
         driver.clock.advance(5.0)
         await driver.settle()
@@ -32,7 +32,7 @@ async def test_a_letter_that_means_nothing_in_a_pane_is_said_to_and_types_nothin
 
 async def test_a_pane_that_has_the_slash_for_itself_is_not_said_to_begin_a_command_with_it() -> None:
     async with console(keymap={"pane-transcript": "f11"}) as driver:
-        driver.app.console_screen.desk.go_to("state")
+        driver.app.console_screen.grid.go_to("state")
         await driver.settle()
         await driver.press("h")
         assert "h does nothing in State. To write: F11 for a message." in driver.screen()
@@ -110,7 +110,7 @@ async def test_escape_leaves_the_prompt_in_text_mode_so_that_the_keys_of_panes_c
         await driver.press(*"hello", "escape")
         assert "enter Send" not in driver.screen()
         await driver.press("3")
-        assert driver.app.console_screen.desk.focused_pane == "watchers"
+        assert driver.app.console_screen.grid.focused_pane == "watchers"
         assert driver.app.console_screen.prompt.text == "hello"
 
 

@@ -55,7 +55,7 @@ async def test_a_pane_that_raises_says_so_while_everything_else_goes_on() -> Non
             await driver.settle()
             assert "I am." in driver.screen()
             await driver.press("4")
-            assert driver.app.console_screen.desk.focused_pane == "state"
+            assert driver.app.console_screen.grid.focused_pane == "state"
 
 
 async def test_the_copy_key_of_a_failed_pane_holds_while_its_place_has_the_focus() -> None:
@@ -102,7 +102,7 @@ async def test_what_a_pane_does_upon_a_message_costs_that_pane_only(monkeypatch:
         def breaks(*_: Any, **__: Any) -> None:
             raise ValueError("no such leg")
 
-        monkeypatch.setattr(tools, "DetailsScreen", breaks)
+        monkeypatch.setattr(tools, "ShowDetails", breaks)
         await driver.press("enter")
         assert driver.app.is_running
         assert "This pane failed: ValueError: no such leg" in driver.screen()

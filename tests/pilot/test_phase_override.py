@@ -12,7 +12,7 @@ async def test_an_instruction_that_fails_when_it_is_made_is_said_before_going_th
         error = "The instruction (agent.py:12) raised ValueError: \x1b[31mno price"
         driver.link.foreseen_phase = {"instruction": "", "unknown": (f"instruction of plan: {error}",)}
         await driver.settle()
-        driver.app.console_screen.desk.go_to("phase")
+        driver.app.console_screen.grid.go_to("phase")
         await driver.settle()
         await driver.press(f"{BY_NAME}phase-override")
         said = " ".join(row.strip("│┃ ").strip() for row in driver.rows())

@@ -36,7 +36,7 @@ async def test_a_room_that_is_open_comes_to_the_front_and_escape_goes_back_step_
         await driver.press("escape")
         assert driver.app.screen is driver.app.console_screen
         await driver.press("2")
-        assert driver.app.console_screen.desk.focused_pane == "phase"
+        assert driver.app.console_screen.grid.focused_pane == "phase"
 
 
 async def test_a_room_that_comes_to_the_front_is_as_it_was_left_and_still_works() -> None:
@@ -109,7 +109,7 @@ async def test_what_is_being_written_is_not_lost_to_another_room_of_its_kind() -
         await driver.settle()
         await driver.press(f"{BY_NAME}meters")
         assert isinstance(driver.app.screen, MetersScreen)
-        driver.app.console_screen.desk.panes["state"].body.action_edit()
+        driver.app.console_screen.grid.panes["state"].body.action_edit()
         await driver.settle()
         assert driver.app.screen is room
         assert room.area.text == "0.75"
@@ -126,7 +126,7 @@ async def test_an_editor_in_which_nothing_is_written_gives_way() -> None:
         await driver.press("a")
         first = driver.app.screen
         assert isinstance(first, StateEditor)
-        driver.app.console_screen.desk.panes["state"].body.action_edit()
+        driver.app.console_screen.grid.panes["state"].body.action_edit()
         await driver.settle()
         assert driver.app.screen is not first
         assert stack(driver) == ["StateEditor"]

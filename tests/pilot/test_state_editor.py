@@ -100,11 +100,11 @@ async def test_an_edit_made_while_the_past_is_looked_at_is_said_to_change_the_pr
         for number in range(3):
             driver.link.t += 5
             driver.link.exchange(f"Question {number}", "Answer")
-        driver.app.console_screen.desk.go_to("state")
+        driver.app.console_screen.grid.go_to("state")
         await driver.settle()
         await driver.press("down")
         await driver.press("[", "[")
-        then = driver.app.console_screen.past_note()
+        then = driver.app.console_screen.notices.past_note()
         assert then.startswith("You look at 00:")
         for keys in (("e",), ("t",)):
             await driver.press(*keys)
@@ -181,7 +181,7 @@ async def test_a_recording_can_be_looked_at_but_not_changed() -> None:
     async with console(replay=True) as driver:
         negotiating(driver.link)
         await driver.settle()
-        driver.app.console_screen.desk.go_to("state")
+        driver.app.console_screen.grid.go_to("state")
         await driver.settle()
         await driver.press("e")
         assert "Put the cursor on a key first." in driver.screen()

@@ -85,7 +85,7 @@ def _in_room(name: str, text: str) -> Act:
 
 async def _failed(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
     await _pressing("4")(app, pilot, link)
-    app.console_screen.desk.panes["state"].fail(ValueError("no such leg"))
+    app.console_screen.grid.panes["state"].fail(ValueError("no such leg"))
     await settle(app, pilot, link)
 
 

@@ -78,7 +78,7 @@ async def settle(app: ConsoleApp, pilot: Pilot[ConsoleOutcome], link: ScriptedLi
     for _ in range(5000):
         await pilot.pause(0)
         task = app._link_task
-        whole = len(app.console_screen.desk.panes) > 1
+        whole = len(app.console_screen.grid.panes) > 1
         if whole and task is not None and (link.waiting or task.done()) and link.delivered and not app.store.queued:
             break
     else:

@@ -24,6 +24,7 @@ from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, Scope, bindings
 from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
 from gemini_live_tui.console.screen import ConsoleScreen
+from gemini_live_tui.console.unbound_keys import place_of
 from gemini_live_tui.context import Level, LiveScreen, MessageScreen
 from gemini_live_tui.painting.ascii_filter import PlainSigns
 from gemini_live_tui.painting.frame_clock import FrameClock
@@ -137,9 +138,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         if self._source is not None:
             self._reach(self._source)
         elif self.settings.recording is not None:
-            self._link_task = asyncio.create_task(self.console_screen.read_recording(self.settings.recording))
+            self._link_task = asyncio.create_task(
+                self.console_screen.time_travel.read_recording(self.settings.recording)
+            )
         self._load_themes()
-        self.call_later(self.console_screen.desk.complete)
+        self.call_later(self.console_screen.grid.complete)
         if self.settled is not None:
             self.settled()
         if self._problems:
@@ -151,7 +154,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         from gemini_live_tui.session_data.link import SessionLink
 
         self.link = SessionLink(source, self.store, self._not_sent)
-        self.console_screen.attend()
+        self.console_screen.listen()
         self._link_task = asyncio.create_task(self.link.run())
 
     def sound_helper(self, told: Callable[[Report], None]) -> SoundHelper:
@@ -204,19 +207,19 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def order(self, order: Order) -> str:
         """Send a command and return its id; "" after showing why it cannot be sent."""
-        return self.console_screen.order(order)
+        return self.console_screen.sender.order(order)
 
     def past_note(self) -> str:
         """Return a warning that the past is shown while the present is changed; "" otherwise."""
-        return self.console_screen.past_note()
+        return self.console_screen.notices.past_note()
 
     def go_to_moment(self, text: str) -> str:
         """Move the cursor to a moment as the operator writes it; return why not, or ""."""
-        return self.console_screen.go_to_moment(text)
+        return self.console_screen.time_travel.go_to_moment(text)
 
     def seek_event(self, seq: int) -> None:
         """Move the cursor to event `seq`."""
-        self.console_screen.seek_event(seq)
+        self.console_screen.time_travel.seek_event(seq)
 
     @property
     def meter_history(self) -> MeterHistory:
@@ -226,7 +229,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     @property
     def place(self) -> Scope:
         """Scope of the main screen's focused widget."""
-        return self.console_screen.place
+        return place_of(self.console_screen)
 
     def _draw(self) -> float | None:
         try:
@@ -253,7 +256,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return self.link.send(order)
 
     def _not_sent(self, command: Command, reason: str) -> None:
-        self.console_screen.refused(command.id, reason)
+        self.console_screen.conversation.refused(command.id, reason)
 
     async def action_hang_up_and_quit(self) -> None:
         """Hang up, wait briefly for the engine's last word, leave. A second time: leave at once."""
@@ -282,7 +285,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     async def on_unmount(self) -> None:
         """Let go of everything."""
         self.frames.stop()
-        await self.console_screen.end_sound()
+        await self.console_screen.close()
         if self._link_task is not None:
             self._link_task.cancel()
             await asyncio.wait((self._link_task,))
@@ -344,7 +347,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         """Letters meant for the prompt are taken first."""
         if isinstance(event, events.Key):
             screen = self.screen
-            if isinstance(screen, ConsoleScreen) and screen.take_letter(event):
+            if isinstance(screen, ConsoleScreen) and screen.unbound_keys.take_letter(event):
                 return
         await super().on_event(event)
 

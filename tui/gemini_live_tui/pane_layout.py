@@ -41,7 +41,7 @@ NORMAL = (100, 26)
 
 
 @dataclass(frozen=True, slots=True)
-class DeskState:
+class PaneLayout:
     """What the operator chose. `recent` are panes by last use, newest first; `zoom` is the one that fills the desk.
 
     `talk`: only the transcript is shown, where there would be room for more.
@@ -51,13 +51,13 @@ class DeskState:
     zoom: str = ""
     talk: bool = False
 
-    def used(self, pane: str) -> DeskState:
+    def used(self, pane: str) -> PaneLayout:
         """The state after going to `pane`."""
         zoom = pane if self.zoom else ""
         talk = self.talk and pane == "transcript"
         return replace(self, recent=(pane, *(p for p in self.recent if p != pane)), zoom=zoom, talk=talk)
 
-    def at_start(self) -> DeskState:
+    def at_start(self) -> PaneLayout:
         """What a console begins with: the panes as they were, and the conversation in front."""
         return replace(self, zoom="").used("transcript")
 
@@ -66,7 +66,7 @@ class DeskState:
         return {"recent": list(self.recent), "zoom": self.zoom, "talk": self.talk}
 
     @classmethod
-    def from_json(cls, value: object) -> DeskState:
+    def from_json(cls, value: object) -> PaneLayout:
         """Restore a state; what does not fit is left at its default."""
         if not isinstance(value, Mapping):
             return cls()
@@ -101,7 +101,7 @@ class Arrangement:
         return next((slot for slot in self.slots if pane in slot.panes), None)
 
 
-def arrange(width: int, height: int, state: DeskState, there: Collection[str]) -> Arrangement:
+def arrange(width: int, height: int, state: PaneLayout, there: Collection[str]) -> Arrangement:
     """The arrangement of a desk of `width` x `height` cells for the panes that are `there`."""
     whole = Region(0, 0, max(1, width), max(1, height))
     everything = tuple(there)
@@ -115,7 +115,7 @@ def arrange(width: int, height: int, state: DeskState, there: Collection[str]) -
     return replace(slots, slots=tuple(slot for slot in kept if slot.panes))
 
 
-def _slots(width: int, height: int, whole: Region, state: DeskState) -> Arrangement:
+def _slots(width: int, height: int, whole: Region, state: PaneLayout) -> Arrangement:
     if state.zoom:
         return Arrangement("zoom", (Slot(whole, (state.zoom,), state.zoom),))
     if state.talk:
@@ -125,12 +125,12 @@ def _slots(width: int, height: int, whole: Region, state: DeskState) -> Arrangem
     return Arrangement("normal", _normal(width, height, state))
 
 
-def _slot(x: int, y: int, width: int, height: int, state: DeskState, *panes: str) -> Slot:
+def _slot(x: int, y: int, width: int, height: int, state: PaneLayout, *panes: str) -> Slot:
     shown = next((pane for pane in state.recent if pane in panes), panes[0])
     return Slot(Region(x, y, width, height), panes, shown)
 
 
-def _wide(width: int, height: int, state: DeskState) -> tuple[Slot, ...]:
+def _wide(width: int, height: int, state: PaneLayout) -> tuple[Slot, ...]:
     bottom = 12
     top = height - bottom
     left = width * 2 // 5
@@ -148,7 +148,7 @@ def _wide(width: int, height: int, state: DeskState) -> tuple[Slot, ...]:
     )
 
 
-def _normal(width: int, height: int, state: DeskState) -> tuple[Slot, ...]:
+def _normal(width: int, height: int, state: PaneLayout) -> tuple[Slot, ...]:
     bottom = 6
     top = height - bottom
     left = width * 53 // 100

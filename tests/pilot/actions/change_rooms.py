@@ -133,7 +133,7 @@ async def _override(driver: Driver, way: str) -> None:
     negotiating(driver.link)
     driver.link.foreseen_phase = {"missing": ("app:plan",), "tools_added": ("record",), "clears": ("app:monthly",)}
     await driver.settle()
-    driver.app.console_screen.desk.go_to("phase")
+    driver.app.console_screen.grid.go_to("phase")
     await driver.settle()
     await driver.press(way)
     assert isinstance(driver.app.screen, PhaseOverride)

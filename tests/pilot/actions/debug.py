@@ -69,7 +69,7 @@ async def _mark(driver: Driver, key: str) -> None:
 
 async def in_a_pane(driver: Driver) -> None:
     """Where letters are commands."""
-    driver.app.console_screen.desk.go_to("tools")
+    driver.app.console_screen.grid.go_to("tools")
     await driver.settle()
 
 
@@ -199,7 +199,7 @@ async def _forget(driver: Driver, key: str) -> None:
 async def _phase_break(driver: Driver, key: str) -> None:
     negotiating(driver.link)
     await driver.settle()
-    driver.app.console_screen.desk.go_to("phase")
+    driver.app.console_screen.grid.go_to("phase")
     await driver.press(key)
     assert driver.link.orders == [SetBreakpoint(kind="phase", target="negotiate")]
     assert "negotiate ■ break" in driver.screen()

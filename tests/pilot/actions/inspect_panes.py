@@ -14,7 +14,7 @@ def _going_to(name: str, title: str) -> Check:
         await driver.press("7" if name != "tools" else "1")
         await driver.press(way)
         screen = driver.app.console_screen
-        assert screen.desk.focused_pane == name
+        assert screen.grid.focused_pane == name
         assert screen.query_one(f"#{name}-pane", Pane).display
         assert title in driver.screen()
 
@@ -30,7 +30,7 @@ async def _zoom(driver: Driver, way: str) -> None:
     await driver.pilot.resize_terminal(120, 40)
     await driver.press("7")
     await driver.press(way)
-    desk = driver.app.console_screen.desk
+    desk = driver.app.console_screen.grid
     assert [slot.shown for slot in desk.arrangement.slots] == ["tools"]
     assert "7 Tools" in driver.screen()
     await driver.press("7", way)
@@ -41,7 +41,7 @@ async def _zoom(driver: Driver, way: str) -> None:
 async def _talk_view(driver: Driver, way: str) -> None:
     await driver.pilot.resize_terminal(120, 40)
     await driver.settle()
-    desk = driver.app.console_screen.desk
+    desk = driver.app.console_screen.grid
     assert len(desk.arrangement.slots) > 1
     await driver.press(way)
     assert [slot.shown for slot in desk.arrangement.slots] == ["transcript"]

@@ -137,7 +137,7 @@ async def _copy_log(driver: Driver, way: str) -> None:
 @check("copy-failure")
 async def _copy_failure(driver: Driver, way: str) -> None:
     await driver.press("7")
-    driver.app.console_screen.desk.panes["tools"].fail(ValueError("no such leg"))
+    driver.app.console_screen.grid.panes["tools"].fail(ValueError("no such leg"))
     await driver.settle()
     await driver.press(way)
     assert "ValueError: no such leg" in driver.app.clipboard
@@ -206,14 +206,14 @@ async def _events_filter(driver: Driver, way: str) -> None:
     await searched(driver)
     assert listed(driver).count("transcript.delta") == 1
     assert "mark.set" not in listed(driver)
-    assert "1 of" in driver.app.console_screen.desk.panes["events"].noted
+    assert "1 of" in driver.app.console_screen.grid.panes["events"].noted
     await driver.press("escape")
     assert "mark.set" in listed(driver)
     await driver.press(way)
     await driver.press(*"mark.set")
     await driver.press("enter")
     await searched(driver)
-    assert "filter mark.set" in driver.app.console_screen.desk.panes["events"].noted
+    assert "filter mark.set" in driver.app.console_screen.grid.panes["events"].noted
     driver.link.emit(ev.MarkSet(text="again"))
     await searched(driver)
     assert "again" in listed(driver)

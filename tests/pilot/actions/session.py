@@ -40,7 +40,7 @@ async def _sessions(driver: Driver, key: str) -> None:
 @check("export")
 async def _export(driver: Driver, key: str) -> None:
     record_live()
-    driver.app.console_screen.desk.go_to("phase")
+    driver.app.console_screen.grid.go_to("phase")
     await driver.settle()
     await driver.press(key)
     screen = driver.app.screen

@@ -14,7 +14,7 @@ async def listed(driver: Driver, key: str = "app:anger") -> StatePane:
     """The pane with the cursor on a key, when the marks of what changed are gone."""
     negotiating(driver.link)
     await driver.settle()
-    driver.app.console_screen.desk.go_to("state")
+    driver.app.console_screen.grid.go_to("state")
     driver.clock.advance(5)
     await driver.settle()
     pane = driver.app.console_screen.query_one("#state", StatePane)

@@ -161,7 +161,7 @@ async def _play(driver: Driver, way: str) -> None:
     await talked(driver)
     await driver.press("[", "[")
     if way.startswith("/"):
-        driver.app.console_screen.desk.go_to("timeline")
+        driver.app.console_screen.grid.go_to("timeline")
     before = at(driver)
     await driver.press(way)
     assert "playing 1x" in row(driver)

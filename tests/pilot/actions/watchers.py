@@ -14,7 +14,7 @@ async def watching(driver: Driver) -> WatchersPane:
     """The pane with the cursor on the watcher `anger`."""
     negotiating(driver.link)
     await driver.settle()
-    driver.app.console_screen.desk.go_to("watchers")
+    driver.app.console_screen.grid.go_to("watchers")
     await driver.settle()
     return driver.app.console_screen.query_one("#watchers", WatchersPane)
 

@@ -66,7 +66,7 @@ async def _copy(driver: Driver, key: str) -> None:
 async def _open(driver: Driver, key: str) -> None:
     call = negotiating(driver.link)
     await driver.settle()
-    driver.app.console_screen.desk.go_to("watchers")
+    driver.app.console_screen.grid.go_to("watchers")
     await driver.settle()
     await driver.press(key)
     assert isinstance(driver.app.screen, WatcherScreen)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_tui.pane_layout import PANES, DeskState, arrange
+from gemini_live_tui.pane_layout import PANES, PaneLayout, arrange
 from gemini_live_tui.panes.state_listing import StateListing
 from gemini_live_tui.panes.state_rows import PINNED, SCOPES
 from gemini_live_tui.saved_layout import recall, remember
 
 ALL = ("transcript", "phase", "watchers", "state", "timeline", "latency", "tools", "events", "logs")
 names = st.sampled_from(ALL)
-states = st.builds(DeskState, st.lists(names, unique=True).map(tuple), st.sampled_from(["", *ALL]), talk=st.booleans())
+states = st.builds(PaneLayout, st.lists(names, unique=True).map(tuple), st.sampled_from(["", *ALL]), talk=st.booleans())
 widths, heights = st.integers(1, 400), st.integers(1, 120)
 
 
@@ -49,23 +49,23 @@ def test_a_console_begins_with_the_conversation_in_sight(width, height, state):
 
 
 def test_three_sizes_have_three_arrangements():
-    kinds = [arrange(*size, DeskState(), ALL).kind for size in ((160, 39), (120, 30), (80, 18))]
+    kinds = [arrange(*size, PaneLayout(), ALL).kind for size in ((160, 39), (120, 30), (80, 18))]
     assert kinds == ["wide", "normal", "narrow"]
 
 
 def test_a_console_with_one_pane_gives_it_everything():
-    (slot,) = arrange(160, 45, DeskState(), ("transcript",)).slots
+    (slot,) = arrange(160, 45, PaneLayout(), ("transcript",)).slots
     assert (slot.shown, slot.region.size) == ("transcript", (160, 45))
 
 
 def test_the_state_is_remembered_and_what_does_not_fit_is_not(tmp_path):
     path = tmp_path / "state" / "console.json"
-    state = DeskState((PANES[0].id,), talk=True)
+    state = PaneLayout((PANES[0].id,), talk=True)
     remember(path, desk=state.to_json())
-    assert DeskState.from_json(recall(path)["desk"]) == state
+    assert PaneLayout.from_json(recall(path)["desk"]) == state
     assert path.stat().st_mode & 0o777 == 0o600
     path.write_text('{"desk": {"recent": ["nowhere", 7], "zoom": "moon", "talk": "yes"}}')
-    assert DeskState.from_json(recall(path)["desk"]) == DeskState()
+    assert PaneLayout.from_json(recall(path)["desk"]) == PaneLayout()
     path.write_text("not json")
     assert recall(path) == {}
 

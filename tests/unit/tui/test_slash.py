@@ -16,7 +16,7 @@ from gemini_live_tui.actions import ACTIONS, PANES, arguments, slash
 from gemini_live_tui.actions.action import Action
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.console.agent_commands import NoValue, value_of
-from gemini_live_tui.console.screen import ConsoleScreen
+from gemini_live_tui.settings import ConsoleSettings
 
 TABLE = {
     "goto": "goto PHASE",
@@ -129,7 +129,8 @@ def test_every_suggestion_that_is_whole_can_be_read(text: str) -> None:
 
 
 def test_every_command_of_the_table_is_carried_out_by_something() -> None:
-    owners = {"app": ConsoleApp, "console": ConsoleScreen}
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember"))
+    owners = {"app": app, "console": app.get_default_screen()}
     forms = [slash.form_of(action) for action in ACTIONS if action.slash]
     names = [name for form in forms for name in (form.name, *form.others)]
     assert len(names) == len(set(names))

@@ -1,4 +1,4 @@
-"""What the console's commands for changing the agent do: state, phase, watchers, context, instruction."""
+"""Send commands that change the agent: state, phase, watchers, context, instruction."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from gemini_live_runtime.journal.agent_view import real_key
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.commands import Order
-    from gemini_live_tui.context import Level
+    from gemini_live_tui.console.command_sender import CommandSender
+    from gemini_live_tui.console.conversation import Conversation
+    from gemini_live_tui.console.notices import Notices
     from gemini_live_tui.session_data.store import Store
 
 
@@ -32,39 +33,30 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no number that JSON knows")
 
 
-class ChangeActions:
-    """A part of the console screen. Every order is answered by events, or by a refusal that is shown."""
+class AgentCommands:
+    """Commands that change the agent. The engine answers each with events, or with a refusal that is shown."""
 
-    if TYPE_CHECKING:
-        _store: Store
-
-        def order(self, order: Order) -> str:
-            """Send a command; its id, "" when it did not go out."""
-            ...
-
-        def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
-            """Show a message."""
-            ...
-
-        def keep_command(self, text: str) -> None:
-            """Put a command that cannot be carried out back into the prompt."""
-            ...
+    def __init__(self, store: Store, sender: CommandSender, notices: Notices, conversation: Conversation) -> None:
+        self._store = store
+        self._sender = sender
+        self._notices = notices
+        self._conversation = conversation
 
     def action_set_key(self, key: str, value: str) -> None:
         """Write a key of the state."""
         from gemini_live_runtime.commands import EditState
 
         try:
-            self.order(EditState(edits=({"key": self._real(key), "value": value_of(value)},)))
+            self._sender.order(EditState(edits=({"key": self._real(key), "value": value_of(value)},)))
         except NoValue as error:
-            self.keep_command(f"/set {key} = {value}")
-            self.say(str(error), "warning")
+            self._conversation.keep_command(f"/set {key} = {value}")
+            self._notices.say(str(error), "warning")
 
     def action_unset_key(self, key: str) -> None:
         """Remove a key from the state."""
         from gemini_live_runtime.commands import EditState
 
-        self.order(EditState(edits=({"key": self._real(key), "remove": True},)))
+        self._sender.order(EditState(edits=({"key": self._real(key), "remove": True},)))
 
     def _real(self, key: str) -> str:
         """The key as the agent has it: what a view shows is spelled in plain ASCII."""
@@ -74,43 +66,43 @@ class ChangeActions:
         """Take the last edit back."""
         from gemini_live_runtime.commands import UndoEdit
 
-        self.order(UndoEdit())
+        self._sender.order(UndoEdit())
 
     def action_redo_edit(self) -> None:
         """Make the edit again that was taken back last."""
         from gemini_live_runtime.commands import RedoEdit
 
-        self.order(RedoEdit())
+        self._sender.order(RedoEdit())
 
     def action_go_to_phase(self, phase: str) -> None:
         """Take the conversation to a phase, now."""
         from gemini_live_runtime.commands import GoToPhase
 
-        self.order(GoToPhase(phase=phase))
+        self._sender.order(GoToPhase(phase=phase))
 
     def action_fire_watcher(self, watcher: str) -> None:
         """Run what a watcher does."""
         from gemini_live_runtime.commands import FireWatcher
 
-        self.order(FireWatcher(watcher=watcher))
+        self._sender.order(FireWatcher(watcher=watcher))
 
     def action_switch_watcher(self, watcher: str) -> None:
         """Mute a watcher, or hear it again."""
         from gemini_live_runtime.commands import SwitchWatcher
 
         card = self._store.view.agent_view.watchers.get(watcher)
-        self.order(SwitchWatcher(watcher=watcher, muted=card is None or not card.muted))
+        self._sender.order(SwitchWatcher(watcher=watcher, muted=card is None or not card.muted))
 
     def action_give_context(self, text: str) -> None:
         """Let the model know something."""
         from gemini_live_runtime.commands import GiveContext
 
-        if self.order(GiveContext(text=text)):
-            self.say("The model is told, and need not answer.", passing=True)
+        if self._sender.order(GiveContext(text=text)):
+            self._notices.say("The model is told, and need not answer.", passing=True)
 
     def action_set_instruction(self, text: str) -> None:
         """Replace the agent's own instruction."""
         from gemini_live_runtime.commands import SetInstruction
 
-        if self.order(SetInstruction(text=text)):
-            self.say("The agent's instruction is replaced; what phases add stays.", passing=True)
+        if self._sender.order(SetInstruction(text=text)):
+            self._notices.say("The agent's instruction is replaced; what phases add stays.", passing=True)

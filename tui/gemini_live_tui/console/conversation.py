@@ -1,159 +1,228 @@
-"""The part of the console screen that talks: the mode, the switches, what is sent, and what comes back unsent."""
+"""Send what the operator types or switches, and give back text that was not sent."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.screen import Screen
-
 from gemini_live_runtime.journal.view import Dirty
-from gemini_live_tui.console.prompt import Prompt
-from gemini_live_tui.context import CommandScreen, Level
-from gemini_live_tui.panes.transcript import Transcript
-from gemini_live_tui.session_data.store import Store
-from gemini_live_tui.settings import ConsoleSettings
+from gemini_live_tui.actions import BY_ID
+from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.context import CommandScreen
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.commands import Order
+    from textual.screen import Screen
+
+    from gemini_live_runtime.events import Event
+    from gemini_live_tui.console.command_sender import CommandSender
+    from gemini_live_tui.console.notices import Notices
+    from gemini_live_tui.console.prompt import PromptPane
+    from gemini_live_tui.context import ConsoleContext, Level
+    from gemini_live_tui.panes.transcript import Transcript
 
 
-class Talking(Screen[None]):
-    """What a console does between a person and a session."""
+class Conversation:
+    """Text and voice mode, microphone, speaker, and messages on their way to the engine.
 
-    prompt: Prompt
-    transcript: Transcript
-    _store: Store
-    _settings: ConsoleSettings
-    _text_key: str
-    """The key of text mode, as it is written."""
-    _limit: int
-    """Most characters that can be sent at once; 0 before that is known."""
-    _unconfirmed: dict[str, str]
-    """What was sent and not confirmed yet, as it was written, by the command's id."""
-    _mode_shown: str
-    _mode_wanted: str
-    _mode_command: str
+    A sent message stays in `_unconfirmed` until its event arrives; after a refusal or a lost link its text returns to
+    the prompt, or to the prompt's history.
+    """
 
-    if TYPE_CHECKING:
+    def __init__(
+        self,
+        console: ConsoleContext,
+        screen: Screen[None],
+        sender: CommandSender,
+        notices: Notices,
+        prompt_pane: PromptPane,
+        transcript: Transcript,
+    ) -> None:
+        self._store = console.store
+        self._settings = console.settings
+        self._screen = screen
+        self._sender = sender
+        self._notices = notices
+        self._pane = prompt_pane
+        self._prompt = prompt_pane.prompt
+        self._transcript = transcript
+        self._max_text = 0
+        """Characters that can be sent at once; 0 before `listen`."""
+        self._unconfirmed: dict[str, str] = {}
+        """Texts as they were typed, by the id of the command that sends them."""
+        self._shown_mode = "voice"
+        self._wanted_mode = ""
+        self._mode_command = ""
+        self._end_reported = False
+        self._missed_reported = 0
 
-        def order(self, order: Order) -> str:
-            """Send a command; its id, "" when it did not go out."""
-            ...
+    def listen(self) -> None:
+        """Subscribe to confirmations, refusals and the engine's error notices."""
+        from gemini_live_runtime.commands import MAX_TEXT, Interrupt
+        from gemini_live_runtime.events import CommandRefused, Notice, TextSent
 
-        def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
-            """Show a message."""
-            ...
+        self._max_text = MAX_TEXT
 
-        def _show_prompt_state(self) -> None: ...
+        def on_text_sent(event: Event) -> None:
+            if isinstance(event.payload, TextSent) and self._unconfirmed.pop(event.payload.command_id, ""):
+                self._store.dirty |= Dirty.CONTROLS
 
-    # -- the mode and the switches -----------------------------------------------------------------------------------
+        def on_refused(event: Event) -> None:
+            # An interruption that comes after the model's end has nothing left to do.
+            if isinstance(event.payload, CommandRefused) and event.payload.command != Interrupt.command:
+                self.refused(event.payload.command_id, event.payload.reason)
+
+        def on_notice(event: Event) -> None:
+            payload = event.payload
+            if isinstance(payload, Notice) and payload.level == "error":
+                self._notices.say(f"{payload.text.rstrip('.')}. {payload.remedy}".strip(), "error")
+
+        self._store.listen(TextSent, on_text_sent)
+        self._store.listen(CommandRefused, on_refused)
+        self._store.listen(Notice, on_notice)
+
+    # -- mode, microphone, speaker -----------------------------------------------------------------------------------
+
+    @property
+    def _mode(self) -> str:
+        return self._wanted_mode or self._store.view.mode
+
+    def _focus_for(self, mode: str) -> None:
+        self._screen.set_focus(self._prompt if mode == "text" else self._transcript)
 
     def action_toggle_text_mode(self) -> None:
-        """Text mode and back."""
-        self.action_set_mode("voice" if (self._mode_wanted or self._store.view.mode) == "text" else "text")
+        """Switch between text and voice mode."""
+        self.action_set_mode("voice" if self._mode == "text" else "text")
 
     def action_set_mode(self, wanted: str) -> None:
-        """Take a mode. The focus moves at once, so that what is typed next lands where it is meant to."""
+        """Switch to a mode. The focus moves before the engine confirms, so that typing goes to the right place."""
         from gemini_live_runtime.commands import SetMode
 
-        ident = self.order(SetMode(mode="text" if wanted == "text" else "voice"))
+        ident = self._sender.order(SetMode(mode="text" if wanted == "text" else "voice"))
         if ident:
-            self._mode_wanted, self._mode_command = wanted, ident
-            self.set_focus(self.prompt if wanted == "text" else self.transcript)
+            self._wanted_mode, self._mode_command = wanted, ident
+            self._focus_for(wanted)
 
-    def _follow_mode(self) -> None:
-        """The focus goes where the mode says, whoever changed it."""
+    def follow_mode(self) -> None:
+        """Move the focus after a change of mode from any side."""
         mode = self._store.view.mode
-        if mode == self._mode_shown or self._settings.replay:
-            return
-        self._mode_shown, self._mode_wanted = mode, ""
-        self.set_focus(self.prompt if mode == "text" else self.transcript)
+        if mode != self._shown_mode and not self._settings.replay:
+            self._shown_mode, self._wanted_mode = mode, ""
+            self._focus_for(mode)
 
     def action_mute(self) -> None:
-        """Microphone off or on; in text mode it is off anyway."""
+        """Turn the microphone off or on; explain that text mode keeps it off."""
         from gemini_live_runtime.commands import SetMicrophone
 
         view = self._store.view
         if view.mode == "text":
-            self.say(f"The microphone is off in text mode; {self._text_key} turns it on.", passing=True)
+            key = self._pane.text_key
+            self._notices.say(f"The microphone is off in text mode; {key} turns it on.", passing=True)
         else:
-            self.order(SetMicrophone(on=not view.microphone))
+            self._sender.order(SetMicrophone(on=not view.microphone))
 
     def action_mute_speaker(self) -> None:
-        """Speaker off or on."""
+        """Turn the speaker off or on."""
         from gemini_live_runtime.commands import SetSpeaker
 
-        self.order(SetSpeaker(on=not self._store.view.speaker))
+        self._sender.order(SetSpeaker(on=not self._store.view.speaker))
 
-    # -- what is sent ------------------------------------------------------------------------------------------------
+    # -- sending -----------------------------------------------------------------------------------------------------
 
     def keep_command(self, text: str) -> None:
-        """Put a command that cannot be carried out back into the prompt, for the operator to mend it."""
-        if self.prompt.give_back(text):
-            self.set_focus(self.prompt)
+        """Return a faulty command to the prompt for correction."""
+        if self._prompt.give_back(text):
+            self._screen.set_focus(self._prompt)
 
-    def _leave_prompt(self) -> None:
-        """In voice mode the keys go back to being commands: space must mute, not type, while the microphone is open."""
-        if (self._mode_wanted or self._store.view.mode) == "voice" and not self.prompt.text:
-            self.set_focus(self.transcript)
+    def leave_prompt(self) -> None:
+        """Focus the transcript again in voice mode: space must mute, not type, while the microphone is open."""
+        if self._mode == "voice" and not self._prompt.text:
+            self._screen.set_focus(self._transcript)
 
     def action_say(self, text: str, *, written: str = "") -> None:
-        """Send a message; what cannot be sent goes back into the prompt as it was `written`."""
+        """Send a message; text that cannot be sent returns to the prompt as it was `written`."""
         from gemini_live_runtime.commands import SendText
 
+        written = written or f"/say {text}"
         size = len(text)
-        if size > self._limit > 0:
-            self.prompt.give_back(written or f"/say {text}")
-            self.say(
-                f"The message has {size:,} characters, {self._limit:,} can be sent at once. Shorten it.", "warning"
+        if size > self._max_text > 0:
+            self._prompt.give_back(written)
+            self._notices.say(
+                f"The message has {size:,} characters, {self._max_text:,} can be sent at once. Shorten it.", "warning"
             )
             return
-        ident = self.order(SendText(text=text))
+        ident = self._sender.order(SendText(text=text))
         if not ident:
-            self.prompt.give_back(written or f"/say {text}")
+            self._prompt.give_back(written)
             return
-        self._unconfirmed[ident] = written or f"/say {text}"
-        self._leave_prompt()
-        self.transcript.scroll_by("end")
-        self._show_prompt_state()
+        self._unconfirmed[ident] = written
+        self.leave_prompt()
+        self._transcript.scroll_by("end")
+        self.show_prompt()
 
     def action_resend(self) -> None:
-        """Send the operator's last words again."""
+        """Send the operator's last message again."""
         from gemini_live_runtime.commands import SendText
 
         said = (block.text.strip() for block in reversed(self._store.view.blocks) if block.kind == "user")
         text = next(filter(None, said), "")
         if not text:
-            self.say("You have not said anything yet.", passing=True)
-        elif ident := self.order(SendText(text=text)):
+            self._notices.say("You have not said anything yet.", passing=True)
+        elif ident := self._sender.order(SendText(text=text)):
             self._unconfirmed[ident] = text
 
-    # -- what comes back unsent --------------------------------------------------------------------------------------
+    def show_prompt(self) -> None:
+        """Update the placeholder, the number of unconfirmed messages and the length of a long text."""
+        if not self._settings.replay:
+            self._pane.show(self._store.view.mode, sending=len(self._unconfirmed), limit=self._max_text)
+
+    def on_typed(self) -> None:
+        """Update the prompt's frame once the text comes near the limit."""
+        if len(self._prompt.text) > self._max_text * 0.75 > 0:
+            self.show_prompt()
+
+    # -- refusals and the end ----------------------------------------------------------------------------------------
 
     def refused(self, command_id: str, reason: str) -> None:
-        """A command was not carried out: say why, and give typed text back."""
-        front = self.app.screen
-        if front is not self and isinstance(front, CommandScreen) and front.refused(command_id, reason):
+        """Show why a command was refused, and return its text to the prompt."""
+        front = self._screen.app.screen
+        if front is not self._screen and isinstance(front, CommandScreen) and front.refused(command_id, reason):
             return
         text = self._unconfirmed.pop(command_id, None)
         self._store.dirty |= Dirty.CONTROLS
         if command_id and command_id == self._mode_command:
-            # The focus went ahead of the engine's word: back to where the mode really is.
-            self._mode_wanted = self._mode_command = ""
-            self.set_focus(self.prompt if self._store.view.mode == "text" else self.transcript)
+            # The focus moved before the engine's answer: move it back.
+            self._wanted_mode = self._mode_command = ""
+            self._focus_for(self._store.view.mode)
         if text is None:
-            self.say(reason, "warning", passing=True)
-        elif self.prompt.give_back(text):
-            self.say(_not_sent(reason), "warning")
-        else:
-            self.say(f"{_not_sent(reason).rstrip('.')}. The text is in the prompt's history (up).", "warning")
+            self._notices.say(reason, "warning", passing=True)
+            return
+        sentence = reason if reason.startswith("Not sent") else f"Not sent: {reason}"
+        if not self._prompt.give_back(text):
+            sentence = f"{sentence.rstrip('.')}. The text is in the prompt's history (up)."
+        self._notices.say(sentence, "warning")
 
-    def _keep_unconfirmed(self) -> str:
-        """Give back what was not confirmed as sent; a sentence about what did not fit the prompt."""
-        waiting = [text for text in self._unconfirmed.values() if not self.prompt.give_back(text)]
+    def report_end(self) -> None:
+        """Show once how the session ended, and give unconfirmed text back; show lost events as they are counted."""
+        store = self._store
+        if store.missed > self._missed_reported:
+            self._missed_reported = store.missed
+            self._notices.say(f"{store.missed} events did not arrive, what is shown may be incomplete.", "warning")
+        if self._end_reported or (self._settings.replay and store.bye is not None):
+            return
+        quit_key = key_label(keys_of(BY_ID["quit"], self._settings.keymap)[0])
+        level: Level = "error"
+        if store.lost:
+            what = "The session was cut off" if store.hello is not None else "No session"
+            message = f"{what}: {store.lost.rstrip('.')}. Everything stays on screen; {quit_key} quits."
+        elif store.bye is not None:
+            reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
+            level = "error" if store.bye.exit_code else "info"
+            message = f"The session is over: {reason}. {quit_key} quits."
+        else:
+            return
+        self._end_reported = True
+        self._notices.say(f"{message}{self._give_back_unconfirmed()}", level)
+
+    def _give_back_unconfirmed(self) -> str:
+        waiting = [text for text in self._unconfirmed.values() if not self._prompt.give_back(text)]
         self._unconfirmed.clear()
         return f" {len(waiting)} unsent message(s) are in the prompt's history (up)." if waiting else ""
-
-
-def _not_sent(reason: str) -> str:
-    return reason if reason.startswith("Not sent") else f"Not sent: {reason}"

@@ -1,100 +1,69 @@
-"""The part of the console screen that goes to panes, and up and down in them."""
+"""Go to panes, and up and down in them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from textual import on
-from textual.screen import Screen
-
 from gemini_live_runtime.journal.view import Dirty
-from gemini_live_tui.console.pane_grid import Desk
-from gemini_live_tui.console.tab_bar import TabBar
-from gemini_live_tui.messages import FollowChanged, GoToEvent, GoToTime, PaneChanged
-from gemini_live_tui.panes.base import Pane
-from gemini_live_tui.panes.transcript import Transcript
-from gemini_live_tui.session_data.store import Store
 from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.row_list import RowList
 from gemini_live_tui.widgets.sheet import Sheet
 
+if TYPE_CHECKING:
+    from textual.screen import Screen
 
-class Moving(Screen[None]):
-    """What keys and clicks do that only change what is looked at."""
+    from gemini_live_tui.console.pane_grid import PaneGrid
+    from gemini_live_tui.console.time_travel import TimeTravel
+    from gemini_live_tui.panes.transcript import Transcript
+    from gemini_live_tui.session_data.store import Store
 
-    desk: Desk
-    transcript: Transcript
-    _store: Store
 
-    if TYPE_CHECKING:
+class Navigation:
+    """Commands that change what is shown, not the session."""
 
-        def action_live(self) -> None:
-            """Go to the present."""
-            ...
-
-        def seek_time(self, t: float) -> None:
-            """Stand at a moment."""
-            ...
-
-        def seek_event(self, seq: int) -> None:
-            """Stand at an event."""
-            ...
+    def __init__(
+        self, screen: Screen[None], store: Store, grid: PaneGrid, transcript: Transcript, time_travel: TimeTravel
+    ) -> None:
+        self._screen = screen
+        self._store = store
+        self._grid = grid
+        self._transcript = transcript
+        self._time_travel = time_travel
 
     def action_pane(self, name: str) -> None:
         """Go to a pane."""
-        if name in self.desk.panes:
-            self.desk.go_to(name)
+        if name in self._grid.panes:
+            self._grid.go_to(name)
 
     def action_zoom(self) -> None:
         """Let the pane with the focus fill the desk, or put it back."""
-        state = self.desk.state
-        pane = self.desk.focused_pane or "transcript"
-        self.desk.change(replace(state, zoom="" if state.zoom else pane))
+        state = self._grid.state
+        pane = self._grid.focused_pane or "transcript"
+        self._grid.change(replace(state, zoom="" if state.zoom else pane))
 
     def action_talk_view(self) -> None:
         """Show the transcript alone, or all panes again."""
-        self.desk.change(replace(self.desk.state, talk=not self.desk.state.talk, zoom=""))
+        self._grid.change(replace(self._grid.state, talk=not self._grid.state.talk, zoom=""))
 
     def action_scroll(self, step: str) -> None:
         """Scroll the pane that has the focus, else the transcript. The end is the present, for one who went back."""
         if step == "end":
-            self.action_live()
-        focused = self.focused
+            self._time_travel.action_live()
+        focused = self._screen.focused
         if isinstance(focused, RowList) or (isinstance(focused, Sheet) and focused.moves):
             focused.move(step)
         else:
-            pane = focused if isinstance(focused, LineList) else self.transcript
+            pane = focused if isinstance(focused, LineList) else self._transcript
             pane.scroll_by(step)
-            self._show_following()
+            self.show_following()
 
     def action_open_row(self) -> None:
         """Open what the cursor is on."""
-        if isinstance(self.focused, RowList):
-            self.focused.open_row()
+        if isinstance(self._screen.focused, RowList):
+            self._screen.focused.open_row()
 
-    @on(Pane.TabChosen)
-    @on(TabBar.Chosen)
-    def _tab_chosen(self, message: Pane.TabChosen | TabBar.Chosen) -> None:
-        self.desk.go_to(message.pane)
-
-    @on(GoToTime)
-    def _sought(self, message: GoToTime) -> None:
-        self.seek_time(message.t)
-
-    @on(GoToEvent)
-    def _event_wanted(self, message: GoToEvent) -> None:
-        self.seek_event(message.seq)
-
-    @on(PaneChanged)
-    def _pane_changed(self, message: PaneChanged) -> None:
-        self.desk.show_again(message.pane)
-        self._store.wake()
-
-    @on(FollowChanged)
-    def _following_changed(self) -> None:
-        self._show_following()
-
-    def _show_following(self) -> None:
+    def show_following(self) -> None:
+        """Update the transcript's frame, which says whether its end is followed."""
         self._store.dirty |= Dirty.TRANSCRIPT
         self._store.wake()

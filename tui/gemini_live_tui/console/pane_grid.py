@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from textual import events
@@ -14,22 +13,23 @@ from textual.message import Message
 from textual.widget import Widget
 
 from gemini_live_runtime.journal.view import Dirty, SessionView
-from gemini_live_tui.pane_layout import BY_PANE, PANES, Arrangement, DeskState, arrange
+from gemini_live_tui.pane_layout import PANES, Arrangement, PaneLayout, arrange
 from gemini_live_tui.panes.base import Frame, Pane
+from gemini_live_tui.panes.registry import bodies
 from gemini_live_tui.settings import ConsoleSettings
 
 _NO_MARGIN = Spacing(0, 0, 0, 0)
 _NAMES = tuple(pane.id for pane in PANES)
 
 
-class DeskLayout(Layout):
+class PaneGridLayout(Layout):
     """Places panes as `desk.arrange` says."""
 
-    name = "desk"
+    name = "pane-grid"
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
         """One placement for each pane that is shown."""
-        assert isinstance(parent, Desk)
+        assert isinstance(parent, PaneGrid)
         arrangement = parent.arranged(size)
         by_name = {child.pane: child for child in children if isinstance(child, Pane)}
         return [
@@ -39,37 +39,26 @@ class DeskLayout(Layout):
         ]
 
 
-class Desk(Container):
+class PaneGrid(Container):
     """Holds the panes. It keeps what the operator chose in `state` and says so when that changes."""
 
     class Changed(Message):
         """Another arrangement, or another pane in front."""
 
     DEFAULT_CSS = """
-    Desk { height: 1fr; width: 1fr; background: $background; overflow: hidden; }
+    PaneGrid { height: 1fr; width: 1fr; background: $background; overflow: hidden; }
     """
 
-    def __init__(
-        self,
-        first: Mapping[str, Callable[[], Widget]],
-        rest: Callable[[], Mapping[str, Callable[[], Widget]]],
-        *,
-        state: DeskState,
-        settings: ConsoleSettings,
-        id: str | None = None,
-    ) -> None:
-        """`first` makes the bodies that are there from the beginning, `rest` gives those of `complete`."""
-        super().__init__(id=id)
+    def __init__(self, transcript: Widget, settings: ConsoleSettings, state: PaneLayout) -> None:
+        super().__init__(id="pane-grid")
         self.state = state
         self.arrangement = Arrangement()
-        self.panes = {name: Pane(name, make, settings=settings) for name, make in first.items()}
-        self.news: dict[str, int] = {}
-        self._make_rest = rest
+        self.panes = {"transcript": Pane("transcript", transcript, settings)}
         self._settings = settings
         self._marks = dict.fromkeys(self.panes, ~Dirty.NONE)
         self._again: dict[str, float] = {}
         self._shown: dict[str, tuple[float, int]] = {}
-        self._layout = DeskLayout()
+        self._layout = PaneGridLayout()
 
     @property
     def layout(self) -> Layout:
@@ -82,7 +71,7 @@ class Desk(Container):
 
     async def complete(self) -> None:
         """Add the other panes. A console is painted before it has them: they take as long to make as all the rest."""
-        added = {name: Pane(name, make, settings=self._settings) for name, make in self._make_rest().items()}
+        added = {name: Pane(name, body, self._settings) for name, body in bodies(self._settings).items()}
         for pane in added.values():
             pane.display = False
         await self.mount_all(added.values())
@@ -107,7 +96,6 @@ class Desk(Container):
         for slot in new.slots:
             if slot.shown in self.panes:
                 self.panes[slot.shown].name_tabs(slot.panes, framed=not new.tabs)
-                self.news.pop(slot.shown, None)
         if new != old:
             self.refresh(layout=True)
             self.post_message(self.Changed())
@@ -123,7 +111,7 @@ class Desk(Container):
             self.change(self.state.used(name))
             self.panes[name].focus_body()
 
-    def change(self, state: DeskState) -> None:
+    def change(self, state: PaneLayout) -> None:
         """Take another state."""
         self.state = state
         self.settle(self.size.width, self.size.height)
@@ -180,9 +168,3 @@ class Desk(Container):
     def forget(self) -> None:
         """Everything is to be shown again."""
         self._marks = dict.fromkeys(self.panes, ~Dirty.NONE)
-
-    def count_news(self, name: str, count: int = 1) -> None:
-        """Something came to a pane; it is counted while that is out of sight."""
-        pane = self.panes.get(name)
-        if pane is not None and not pane.display and name in BY_PANE:
-            self.news[name] = self.news.get(name, 0) + count

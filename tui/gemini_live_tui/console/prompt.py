@@ -7,9 +7,11 @@ from typing import ClassVar
 
 from textual import events
 from textual.actions import SkipAction
+from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Container
 from textual.widget import Widget
-from textual.widgets import TextArea
+from textual.widgets import Static, TextArea
 
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings, in_scope
@@ -17,6 +19,7 @@ from gemini_live_tui.actions.keymap import keys_of
 from gemini_live_tui.actions.slash import Suggestion, is_command
 from gemini_live_tui.console.completions import Completions
 from gemini_live_tui.messages import TextSubmitted
+from gemini_live_tui.painting.glyphs import Glyphs
 
 MAX_HISTORY = 200
 
@@ -43,14 +46,21 @@ class Prompt(TextArea):
     }
     """
 
-    def __init__(self, completions: Completions, *, keymap: Mapping[str, str], id: str | None = None) -> None:
+    def __init__(
+        self,
+        completions: Completions,
+        *,
+        keymap: Mapping[str, str],
+        suggest: Callable[[str], Sequence[Suggestion]],
+        id: str | None = None,
+    ) -> None:
+        """`suggest` returns completions of the text written so far."""
         super().__init__(id=id, soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False, compact=True)
         # A blinking cursor would repaint an idle console twice a second.
         self.cursor_blink = False
         self._own_keys = {key: action.action for action in in_scope("prompt") for key in keys_of(action, keymap)}
         self._completions = completions
-        self.suggest: Callable[[str], Sequence[Suggestion]] = lambda text: ()
-        """Ways to go on with what is written."""
+        self._suggest = suggest
         self.past: list[str] = []
         self._place = 0
         self._draft = ""
@@ -82,7 +92,7 @@ class Prompt(TextArea):
         """Bring the list above the prompt up to date with what is written."""
         frame = self.parent
         below = self.screen.size.height - frame.region.y if isinstance(frame, Widget) else 0
-        self._completions.show(self.suggest(self.text) if self.has_focus else (), below=below)
+        self._completions.show(self._suggest(self.text) if self.has_focus else (), below=below)
 
     def on_text_area_changed(self) -> None:
         """What can be suggested follows what is written."""
@@ -182,3 +192,33 @@ class Prompt(TextArea):
     def _recall(self, text: str) -> None:
         self.text = text
         self.move_cursor(self.document.end)
+
+
+class PromptPane(Container):
+    """Framed prompt; its lower edge shows unconfirmed messages and the length of a long text."""
+
+    def __init__(self, prompt: Prompt, *, glyphs: Glyphs, text_key: str) -> None:
+        super().__init__(id="prompt-pane")
+        self.prompt = prompt
+        self.text_key = text_key
+        self._glyphs = glyphs
+
+    def compose(self) -> ComposeResult:
+        """Yield the sign and the prompt."""
+        yield Static(self._glyphs.prompt, id="prompt-sign", markup=False)
+        yield self.prompt
+
+    def show(self, mode: str, *, sending: int, limit: int) -> None:
+        """Show the mode's placeholder, the number of unconfirmed messages, and the length from 80 % of `limit` on."""
+        hint = (
+            "Write a message, enter sends it" if mode == "text" else f"Type to write, or {self.text_key} for text mode"
+        )
+        if self.prompt.placeholder != hint:
+            self.prompt.placeholder = hint
+        parts = [f"sending {sending}"] if sending else []
+        size = len(self.prompt.text)
+        if 0 < limit * 0.8 < size:
+            parts.append(f"{size:,} of {limit:,} characters")
+        note = f" {self._glyphs.separator} ".join(parts)
+        if self.border_subtitle != note:
+            self.border_subtitle = note

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 
-from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.pane_layout import PANES
 from gemini_live_tui.widgets.row import Row, Run
 
 
 class TabBar(Row):
-    """The digits and words of the panes, what is new in each, and which one is shown."""
+    """Digits and words of the panes, with the one that is shown in brackets."""
 
     class Chosen(Message):
         """A name was clicked."""
@@ -23,20 +22,15 @@ class TabBar(Row):
             super().__init__()
             self.pane = pane
 
-    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._glyphs = glyphs
         self._shown = "transcript"
-        self._news: Mapping[str, int] = {}
         self._note = ""
         self._places: list[tuple[int, int, str]] = []
 
-    def show(self, shown: str, news: Mapping[str, int], note: str = "") -> None:
-        """Mark `shown`; `news` counts what came to the others since they were last seen.
-
-        `note` is what would stand at the lower edge of the pane's frame if it had one; left out where there is no room.
-        """
-        self._shown, self._news, self._note = shown, dict(news), note
+    def show(self, shown: str, note: str = "") -> None:
+        """Mark the pane `shown`, with the note that its frame would have; left out where there is no room."""
+        self._shown, self._note = shown, note
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
@@ -58,14 +52,12 @@ class TabBar(Row):
         at = 0
         for place, pane in enumerate(PANES):
             word = "" if place >= len(PANES) - short and pane.id != self._shown else f" {pane.tab}"
-            new = self._news.get(pane.id, 0)
-            count = f"{self._glyphs.separator}{new if new < 100 else '99'}" if new and pane.id != self._shown else ""
-            text = f"{pane.digit}{word}{count}"
+            text = f"{pane.digit}{word}"
             shown = pane.id == self._shown
             text = f"[{text}]" if shown else f" {text} "
             self._places.append((at, at + len(text), pane.id))
             at += len(text)
-            runs.append((text, "strong" if shown else "good" if count else "quiet"))
+            runs.append((text, "strong" if shown else "quiet"))
         return runs
 
     def on_click(self, event: events.Click) -> None:

@@ -14,12 +14,12 @@ from gemini_live_tui.session_data.cursor import Place
 from gemini_live_tui.widgets.row import Row, Run
 
 
-class MomentRow(Row):
+class TimeTravelRow(Row):
     """`REPLAY  12.4 s behind live · event 4,812 of 5,130 · turn 14 · end: live`."""
 
     DEFAULT_CSS = """
-    MomentRow { display: none; }
-    MomentRow.-shown { display: block; }
+    TimeTravelRow { display: none; }
+    TimeTravelRow.-shown { display: block; }
     """
 
     def __init__(

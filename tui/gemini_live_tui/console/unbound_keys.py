@@ -1,46 +1,48 @@
-"""The part of the console screen that knows what becomes of letters typed outside the prompt."""
+"""Decide what a letter typed outside the prompt does."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.screen import Screen
 from textual.widgets import Input
 
 from gemini_live_tui.actions import BY_ID, PLACES, Scope
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.actions.slash import SLASH, form_of
 from gemini_live_tui.console.prompt import Prompt
-from gemini_live_tui.context import Level
-from gemini_live_tui.settings import ConsoleSettings
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from gemini_live_tui.console.notices import Notices
+    from gemini_live_tui.settings import ConsoleSettings
 
 _TALKING = ("transcript", "console")
 """Where a letter that is nobody's key is the beginning of a message."""
 
 
-class Letters(Screen[None]):
-    """In the transcript a letter opens the prompt; in another pane it is a key that was meant for something else."""
+def place_of(screen: Screen[None]) -> Scope:
+    """Return the scope of the focused widget: a pane or the prompt, else the console."""
+    nodes = screen.focused.ancestors_with_self if screen.focused is not None else ()
+    # A pane's body has the pane's scope for an id.
+    return next((node.id for node in nodes if node.id is not None and node.id in PLACES), "console")
 
-    prompt: Prompt
-    _settings: ConsoleSettings
 
-    if TYPE_CHECKING:
+class UnboundKeys:
+    """Letters that no key binding takes: in the transcript they open the prompt, elsewhere they get a hint."""
 
-        @property
-        def place(self) -> Scope:
-            """Where the focus is."""
-            ...
-
-        def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
-            """Show a message."""
-            ...
+    def __init__(self, screen: Screen[None], prompt: Prompt, settings: ConsoleSettings, notices: Notices) -> None:
+        self._screen = screen
+        self._prompt = prompt
+        self._settings = settings
+        self._notices = notices
 
     @property
     def _open(self) -> bool:
         """Whether there is a prompt, and nobody writes elsewhere."""
-        elsewhere = isinstance(self.focused, Prompt | Input)
-        return not self._settings.replay and not self.has_class("-tiny") and not elsewhere
+        elsewhere = isinstance(self._screen.focused, Prompt | Input)
+        return not self._settings.replay and not self._screen.has_class("-tiny") and not elsewhere
 
     def take_letter(self, event: events.Key) -> bool:
         """Deal with a letter that is no key of the place it was typed in; whether it was one.
@@ -56,20 +58,20 @@ class Letters(Screen[None]):
             self.action_begin_command()
         elif ident is not None:
             return False
-        elif self.place in _TALKING:
-            self.set_focus(self.prompt)
-            self.prompt.insert(event.character)
+        elif place_of(self._screen) in _TALKING:
+            self._screen.set_focus(self._prompt)
+            self._prompt.insert(event.character)
         else:
-            self.say(self._nothing(event.character), passing=True)
+            self._notices.say(self._nothing(event.character), passing=True)
         return True
 
     def _meaning(self, key: str) -> str | None:
         """The action that a key has here, "" for one that is not of the table, None when it is nobody's."""
-        active = self.active_bindings.get(key)
+        active = self._screen.active_bindings.get(key)
         if active is None:
             return None
         action = BY_ID.get(active.binding.id or "")
-        if action is not None and action.panes_only and self.place in _TALKING:
+        if action is not None and action.panes_only and place_of(self._screen) in _TALKING:
             return None
         return action.id if action is not None else ""
 
@@ -80,17 +82,17 @@ class Letters(Screen[None]):
         ways = f"{key_label(talk, ascii_only=plain)} for a message"
         if self._meaning(command) == "command":
             ways += f", {key_label(command, ascii_only=plain)} for a command"
-        return f"{letter} does nothing in {PLACES[self.place].title}. To write: {ways}."
+        return f"{letter} does nothing in {PLACES[place_of(self._screen)].title}. To write: {ways}."
 
     def action_begin_command(self, ident: str = "") -> None:
         """Begin a command in the prompt, a certain one or any; what was being written stays in the history."""
         if not self._settings.replay:
-            self.set_focus(self.prompt)
-            self.prompt.begin(f"{SLASH}{form_of(BY_ID[ident]).name} " if ident else SLASH)
+            self._screen.set_focus(self._prompt)
+            self._prompt.begin(f"{SLASH}{form_of(BY_ID[ident]).name} " if ident else SLASH)
 
-    async def on_paste(self, event: events.Paste) -> None:
-        """A paste outside the prompt goes there, from any pane: nobody presses it by mistake, and it is not sent."""
+    def take_paste(self, event: events.Paste) -> None:
+        """Put a paste from any pane into the prompt, without sending it."""
         if self._open:
             event.stop()
-            self.set_focus(self.prompt)
-            self.prompt.post_message(events.Paste(event.text))
+            self._screen.set_focus(self._prompt)
+            self._prompt.post_message(events.Paste(event.text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -96,10 +96,10 @@ class Pane(Container):
     Pane > .pane-failed { padding: 1 2; color: $foreground; background: $background; }
     """
 
-    def __init__(self, name: str, make: Callable[[], Widget], *, settings: ConsoleSettings) -> None:
+    def __init__(self, name: str, body: Widget, settings: ConsoleSettings) -> None:
         super().__init__(id=f"{name}-pane")
         self.pane = name
-        self.body = make()
+        self.body = body
         self.failure = ""
         """What went wrong when the body was shown last; "" while all is well."""
         self.noted = ""

@@ -1,8 +1,8 @@
-"""The bodies of the desk's panes, besides the transcript."""
+"""Make the panes' bodies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from textual.widget import Widget
 
@@ -10,8 +10,11 @@ from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.settings import ConsoleSettings
 
 
-def bodies(settings: ConsoleSettings) -> Mapping[str, Callable[[], Widget]]:
-    """What makes each pane's body, by the pane's id. A body has that id, too, and `bindings` of that scope."""
+def bodies(settings: ConsoleSettings) -> Mapping[str, Widget]:
+    """Return a new body for each pane but the transcript, by the pane's id.
+
+    A body has that id, too, and the key bindings of that scope.
+    """
     from gemini_live_tui.panes.events import Events
     from gemini_live_tui.panes.latency import Latency
     from gemini_live_tui.panes.logs import Logs
@@ -23,12 +26,12 @@ def bodies(settings: ConsoleSettings) -> Mapping[str, Callable[[], Widget]]:
 
     signs = glyphs(settings.ascii)
     return {
-        "phase": lambda: PhasePane(glyphs=signs),
-        "watchers": lambda: WatchersPane(glyphs=signs),
-        "state": lambda: StatePane(glyphs=signs, memory=settings.memory),
-        "timeline": lambda: Timeline(id="timeline", glyphs=signs),
-        "latency": lambda: Latency(id="latency", glyphs=signs),
-        "tools": lambda: Tools(id="tools", glyphs=signs),
-        "events": lambda: Events(id="events", glyphs=signs),
-        "logs": lambda: Logs(id="logs", glyphs=signs),
+        "phase": PhasePane(glyphs=signs),
+        "watchers": WatchersPane(glyphs=signs),
+        "state": StatePane(glyphs=signs, memory=settings.memory),
+        "timeline": Timeline(id="timeline", glyphs=signs),
+        "latency": Latency(id="latency", glyphs=signs),
+        "tools": Tools(id="tools", glyphs=signs),
+        "events": Events(id="events", glyphs=signs),
+        "logs": Logs(id="logs", glyphs=signs),
     }
