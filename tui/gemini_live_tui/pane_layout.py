@@ -96,10 +96,6 @@ class Arrangement:
     slots: tuple[Slot, ...] = field(default_factory=tuple)
     tabs: bool = False
 
-    def slot_of(self, pane: str) -> Slot | None:
-        """The slot that a pane belongs to."""
-        return next((slot for slot in self.slots if pane in slot.panes), None)
-
 
 def arrange(width: int, height: int, state: PaneLayout, there: Collection[str]) -> Arrangement:
     """The arrangement of a desk of `width` x `height` cells for the panes that are `there`."""

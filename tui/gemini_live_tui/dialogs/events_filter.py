@@ -1,17 +1,12 @@
-"""What the events pane is to show: one line at the lower edge."""
+"""Filter the events pane while the filter is typed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
-from textual.screen import ModalScreen
-from textual.widgets import Static
 
-from gemini_live_tui.painting.glyphs import glyphs
+from gemini_live_tui.dialogs.line_dialog import LineDialog
 from gemini_live_tui.panes.events import Events
 from gemini_live_tui.widgets.line_input import LineInput
 
@@ -22,44 +17,33 @@ MAX_FILTER = 200
 """Characters of a filter."""
 
 
-class EventsFilterScreen(ModalScreen[None]):
-    """The list below follows what is written; escape puts back what was there."""
+class EventsFilterScreen(LineDialog):
+    """Filter of the events pane; escape restores the former one."""
 
-    CSS_PATH = "events_filter.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False)]
+    ENTER = "enter keeps the filter"
+    ESCAPE = "esc leaves it as it was"
 
-    def __init__(self, events: Events, *, ascii_only: bool) -> None:
-        super().__init__()
+    def __init__(self, console: ConsoleContext, events: Events) -> None:
+        hint = 'Types such as tool.* state.changed, and texts such as "Ms. Ruiz"; nothing shows all'
+        field = LineInput(events.written, placeholder=hint, max_length=MAX_FILTER, id="filter")
+        super().__init__(console, "Events", field)
         self._events = events
         self._before = events.written
-        self._ascii = ascii_only
-        hint = 'Types such as tool.* state.changed, and texts such as "Ms. Ruiz"; nothing shows all'
-        self.written = LineInput(events.written, placeholder=hint, max_length=MAX_FILTER, id="filter")
 
     @classmethod
     def of(cls, console: ConsoleContext) -> EventsFilterScreen:
-        """For the console's events."""
-        return cls(console.console_screen.query_one(Events), ascii_only=console.settings.ascii)
-
-    def compose(self) -> ComposeResult:
-        """One line."""
-        self.set_class(self._ascii, "-ascii")
-        signs = glyphs(self._ascii)
-        with Horizontal(id="events-filter-box") as box:
-            box.border_title = "Events"
-            box.border_subtitle = f"enter keeps the filter {signs.separator} esc leaves it as it was"
-            yield Static(f"{signs.prompt} ", id="events-filter-sign", markup=False)
-            yield self.written
+        """Return the dialog for the console's events pane."""
+        return cls(console, console.console_screen.query_one(Events))
 
     @on(LineInput.Changed)
-    def _changed(self) -> None:
-        self._events.filter(self.written.value)
+    def _on_changed(self) -> None:
+        self._events.filter(self.field.value)
 
-    @on(LineInput.Submitted)
-    def _keep(self) -> None:
+    def submit(self, value: str) -> None:
+        """Keep the filter."""
         self.dismiss()
 
-    def action_leave(self) -> None:
-        """Put back what was there."""
+    def action_cancel(self) -> None:
+        """Restore the former filter."""
         self._events.filter(self._before)
         self.dismiss()

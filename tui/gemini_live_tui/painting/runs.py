@@ -26,19 +26,6 @@ def cut(text: str, width: int, ellipsis: str = "…") -> str:
     return chop_cells(text, room)[0].rstrip() + ellipsis
 
 
-def cut_front(text: str, width: int, ellipsis: str = "…") -> str:
-    """`text` in at most `width` cells, its end kept."""
-    if cell_len(text) <= width:
-        return text
-    room = width - len(ellipsis)
-    if room <= 0:
-        return ellipsis[: max(0, width)]
-    kept = text[-room:]
-    while cell_len(kept) > room:
-        kept = kept[1:]
-    return ellipsis + kept
-
-
 def filled(text: str, width: int, ellipsis: str = "…") -> str:
     """`text` in exactly `width` cells."""
     return set_cell_size(cut(text, width, ellipsis), max(0, width))
