@@ -2,8 +2,9 @@
 
 Its processor time and its bytes are measured against a floor: a bare Textual application that is given, frame by
 frame, exactly the cells that the console's frames changed, and repaints those. Runs of both are interleaved and of the
-same length. Also: from a key's press to the engine's end of the link, and memory over an hour of events at 60 times
-their pace. `python tests/bench/bench_streaming.py` prints target and measured.
+same length. A third run has Textual's own painter in place of `painting/sparse_compositor.py`; `painter_gain` is its
+processor time over the console's. Also: from a key's press to the engine's end of the link, and memory over an hour of
+events at 60 times their pace. `python tests/bench/bench_streaming.py` prints target and measured.
 """
 
 from __future__ import annotations
@@ -125,6 +126,10 @@ from gemini_live_tui.settings import ConsoleSettings
 async def source():
     return TenMinutesLink(arrivals=Path(sys.argv[1]))
 
+if "own-painter" in sys.argv:
+    from gemini_live_tui.painting import painter_guard
+    painter_guard.install = lambda screen, report: None
+
 ConsoleApp(source, settings=ConsoleSettings(theme="ember", tmux=False)).run()
 """
 
@@ -242,17 +247,22 @@ def measure() -> dict[str, float]:
         count = int((WARM_S + WATCH_S + 5) * 20)
         subprocess.run([sys.executable, "-c", CAPTURE, str(count), str(raw)], env=environment, cwd=ROOT, check=True)
         frames.write_bytes(pickle.dumps(_changed_cells(pickle.loads(raw.read_bytes()))))
-        console, bare = [], []
+        console, bare, textual = [], [], []
         for _ in range(ROUNDS):
             bare.append(_watched([sys.executable, "-c", BARE, str(frames)], environment, b"Transcript"))
-            console.append(_watched([sys.executable, "-c", CONSOLE, os.devnull], environment, b"Transcript"))
+            run = [sys.executable, "-c", CONSOLE, os.devnull]
+            console.append(_watched(run, environment, b"Transcript"))
+            textual.append(_watched([*run, "own-painter"], environment, b"Transcript"))
         delays = _key_delays(environment, folder / "arrivals")
         memory = _memory(environment)
     return {
         "cpu_percent": statistics.median(cpu for cpu, _ in console),
         "bare_cpu_percent": statistics.median(cpu for cpu, _ in bare),
         "cpu_ratio": statistics.median(ours[0] / floor[0] for ours, floor in zip(console, bare, strict=True)),
+        "textual_cpu_percent": statistics.median(cpu for cpu, _ in textual),
+        "painter_gain": statistics.median(own[0] / ours[0] for own, ours in zip(textual, console, strict=True)),
         "kilobytes_per_s": statistics.median(sent for _, sent in console),
+        "textual_kilobytes_per_s": statistics.median(sent for _, sent in textual),
         "bare_kilobytes_per_s": statistics.median(sent for _, sent in bare),
         "bytes_ratio": statistics.median(ours[1] / floor[1] for ours, floor in zip(console, bare, strict=True)),
         "key_to_engine_p50_ms": statistics.median(delays),

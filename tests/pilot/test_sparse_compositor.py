@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from rich.control import ControlType
 from rich.style import Style
 from tests.support.console_driver import Driver, console
-from textual._compositor import LayoutUpdate
+from textual import _compositor
+from textual._compositor import Compositor, LayoutUpdate
 from textual.geometry import Region
+from textual.screen import Screen
+from textual.widget import Widget
 
 from gemini_live_runtime import events as ev
 from gemini_live_tui.app import ConsoleApp
-from gemini_live_tui.painting import sparse_compositor
+from gemini_live_tui.painting import painter_guard, sparse_compositor
 
 
 class Glass:
@@ -128,5 +133,99 @@ def test_leaving_out_what_is_inside_another_leaves_no_cell_out(regions: list[Reg
     assert {cell for region in kept for cell in _cells(region)} == {cell for one in regions for cell in _cells(one)}
 
 
+Loss = Callable[[pytest.MonkeyPatch, Screen[None]], None]
+
+
+def _lose_attribute(name: str) -> Loss:
+    def lose(monkeypatch: pytest.MonkeyPatch, screen: Screen[None]) -> None:
+        make = Compositor.__init__
+
+        def init(self: Compositor) -> None:
+            make(self)
+            self.__dict__.pop(name, None)
+
+        monkeypatch.setattr(Compositor, "__init__", init)
+        if hasattr(Compositor, name):
+            monkeypatch.delattr(Compositor, name)
+
+    return lose
+
+
+def _lose(owner: object, name: str) -> Loss:
+    return lambda monkeypatch, screen: monkeypatch.delattr(owner, name)
+
+
+LOSSES: dict[str, Loss] = {
+    **{f"module.{name}": _lose(_compositor, name) for name in painter_guard.METHODS},
+    **{
+        f"{owner}.{name}": _lose(getattr(_compositor, owner), name)
+        for owner, methods in painter_guard.METHODS.items()
+        for name in methods
+        if name in vars(getattr(_compositor, owner))
+    },
+    **{f"Compositor.{name}": _lose_attribute(name) for name in painter_guard.ATTRIBUTES},
+    **{
+        f"Widget.{name}": _lose(Widget, name)
+        for name in (*painter_guard.WIDGET_METHODS, *painter_guard.WIDGET_ATTRIBUTES)
+        if name in vars(Widget)
+    },
+    "Screen._compositor": lambda monkeypatch, screen: monkeypatch.delattr(screen, "_compositor"),
+}
+
+
 def test_it_is_meant_for_the_installed_textual() -> None:
-    assert sparse_compositor.fits()
+    reports: list[str] = []
+    screen: Screen[None] = Screen()
+    painter_guard.install(screen, reports.append)
+    assert isinstance(screen._compositor, sparse_compositor.SparseCompositor)
+    assert not reports
+
+
+@pytest.mark.parametrize("lost", LOSSES)
+def test_without_one_of_textuals_private_names_textual_paints(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    reports: list[str] = []
+    screen: Screen[None] = Screen()
+    LOSSES[lost](monkeypatch, screen)
+    painter_guard.install(screen, reports.append)
+    assert type(getattr(screen, "_compositor", None)) in (Compositor, type(None))
+    assert len(reports) == 1
+    assert reports[0].startswith("Textual itself paints the screen")
+    assert lost.rpartition(".")[2] in reports[0]
+
+
+def _fails(*_: Any) -> Any:
+    raise AttributeError("gone")
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (sparse_compositor, "_paint"),
+        (sparse_compositor, "_outermost"),
+        (sparse_compositor.SparseCompositor, "_changed_pieces"),
+    ],
+)
+async def test_a_painter_that_fails_leaves_the_rest_of_the_session_to_textual(
+    owner: object, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(size=(120, 36)) as driver:
+        monkeypatch.setattr(owner, name, _fails)
+        for number in range(3):
+            driver.link.begin_turn()
+            driver.link.user(f"Question {number}")
+            await driver.settle()
+            assert f"Question {number}" in driver.screen()
+        screen = driver.app.console_screen
+        assert type(screen._compositor) is Compositor
+        told = [line.text for line in screen.notices.lines if "Textual itself paints" in line.text]
+        assert told == ["Textual itself paints the screen from now on, which is slower: AttributeError: gone."]
+
+
+def test_an_update_that_cannot_be_rendered_is_rendered_by_textual() -> None:
+    failures: list[Exception] = []
+    compositor = sparse_compositor.SparseCompositor(failures.append)
+    broken: Any = [(0, 0, None)]
+    updates = [sparse_compositor.CellsUpdate(broken, compositor) for _ in range(2)]
+    assert [update.render_segments(Console()) for update in updates] == ["", ""]
+    assert type(compositor) is Compositor
+    assert len(failures) == 1

@@ -30,6 +30,7 @@ from gemini_live_tui.painting.ascii_filter import PlainSigns
 from gemini_live_tui.painting.frame_clock import FrameClock
 from gemini_live_tui.panes.base import Pane
 from gemini_live_tui.screen_registry import screen_class
+from gemini_live_tui.screen_stack import take_out
 from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
 from gemini_live_tui.session_data.store import NotSent, Store
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
@@ -332,16 +333,16 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return 0, ""
 
     def _log(self, *arguments: Any, **values: Any) -> None:
-        """What is typed into a screen that keeps a secret does not go to Textual's developer console either."""
-        if self._screen_stacks and not any(getattr(screen, "DISCREET", False) for screen in self.screen_stack):
+        """Log to Textual's developer console, but nothing while a screen for a secret is open."""
+        stacks = getattr(self, "_screen_stacks", None)
+        if stacks and not any(getattr(screen, "DISCREET", False) for screen in self.screen_stack):
             super()._log(*arguments, **values)
 
     def _fatal_error(self) -> None:
         """Leave with the traceback, but without the values of variables: one of them may be a key."""
-        told = redactor.text(sanitise(traceback.format_exc()))
+        text = redactor.text(sanitise(traceback.format_exc()))
         self.bell()
-        self._exit_renderables.append(Segments([Segment(told)]))
-        self._close_messages_no_wait()
+        self.exit(return_code=1, message=Segments([Segment(text)]))
 
     async def on_event(self, event: events.Event) -> None:
         """Letters meant for the prompt are taken first."""
@@ -419,8 +420,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             other.say("Something is written here already: apply it or leave it first.", "warning")
             return
         self.push_screen(screen)
-        if other is not None:
-            self._screen_stack.remove(other)
+        # Where it cannot be taken out, the other one stays below the new one.
+        if other is not None and take_out(self, other, keep_callback=True):
             other.remove()
 
     def _opened(self, cls: type) -> Screen[None] | None:
@@ -428,10 +429,12 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def _bring_forward(self, screen: Screen[None]) -> None:
         """Put an open room in front, as it was left."""
-        if screen is not self.screen:
-            self._screen_stack.remove(screen)
-            screen._pop_result_callback()
+        if screen is self.screen:
+            return
+        if take_out(self, screen):
             self.push_screen(screen)
+        else:
+            self.say("It is open already, below this screen: close this one first.", "warning")
 
     def _close_passing(self) -> None:
         """What is there to choose from once does not stay below what was chosen."""

@@ -56,12 +56,13 @@ class Notices:
             # A pane's message about its command would replace the warning about the past: show both.
             message = f"{message} {note}".rstrip()
         if not passing or len(message) > MAX_PASSING:
-            self._keep(message, level)
+            self.keep(message, level)
         self._banner.say(message, level, until=now + HINT_S if passing else None)
         if passing:
             self._store.wake()
 
-    def _keep(self, message: str, level: Level) -> None:
+    def keep(self, message: str, level: Level = "warning") -> None:
+        """Add a message to the logs without showing it; one that repeats the last one is left out."""
         text = sanitise_line(message, MAX_CHARACTERS)
         if self.lines and (self.lines[-1].level, self.lines[-1].text) == (level, text):
             return

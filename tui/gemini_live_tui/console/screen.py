@@ -56,7 +56,7 @@ from gemini_live_tui.messages import (
     ShowWatcher,
     TextSubmitted,
 )
-from gemini_live_tui.painting import sparse_compositor
+from gemini_live_tui.painting import painter_guard
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.pane_layout import PaneLayout
 from gemini_live_tui.panes.base import Frame, Pane
@@ -82,7 +82,6 @@ class ConsoleScreen(Screen[None]):
 
     def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        sparse_compositor.install(self)
         self.console = console
         self._settings = settings = console.settings
         self._store = store = console.store
@@ -90,6 +89,7 @@ class ConsoleScreen(Screen[None]):
         self.meter_history = MeterHistory()
         self._make_widgets()
         self.notices = Notices(self.banner, console)
+        painter_guard.install(self, self.notices.keep)
         self.sender = CommandSender(console, self, self.notices)
         self.past_sound = PastSound(console)
         self.time_travel = TimeTravel(console, self.notices)

@@ -1,21 +1,20 @@
-"""A compositor that paints only the cells that changed, for which it reaches behind Textual's public interface.
+"""Paint only the cells that changed, in place of Textual's compositor.
 
-Textual's own asks every widget for all of its rows whenever a cell of the screen changes: a meter that moves costs as
-much as a new screen. Here each changed region is painted by whatever widget is in front there, and by no other. When
-this version of Textual is not the one that was read (see `fits`), its own compositor stays in place.
+Textual's compositor asks every widget for all of its rows whenever a cell of the screen changes: a meter that moves
+costs as much as a new screen. Here the frontmost widget paints each changed region, and no other widget does.
+
+This builds on private parts of Textual, see `painter_guard`. An exception while painting turns the object into
+Textual's own `Compositor`, for the rest of the session, before anything of the failed update was written.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.control import Control
 from textual._compositor import Compositor, CompositorUpdate
 from textual.geometry import Region
-from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -26,10 +25,11 @@ Piece = tuple[int, int, Strip]
 
 
 class CellsUpdate(CompositorUpdate):
-    """Parts of rows that are written over what is there."""
+    """Parts of rows that are written over those on the screen."""
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
+    def __init__(self, pieces: Sequence[Piece], compositor: Compositor) -> None:
         self.pieces = pieces
+        self._compositor = compositor
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for x, y, strip in self.pieces:
@@ -37,29 +37,50 @@ class CellsUpdate(CompositorUpdate):
             yield from strip
 
     def render_segments(self, console: Console) -> str:
-        """What is sent to the terminal."""
-        return "".join(f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for x, y, strip in self.pieces)
+        """Return the text for the terminal, with its escape sequences."""
+        try:
+            return "".join(f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for x, y, strip in self.pieces)
+        except Exception as error:
+            _fall_back(self._compositor, error)
+            return self._compositor.render_full_update().render_segments(console)
 
 
 class SparseCompositor(Compositor):
-    """Paints what changed, each cell by the widget that is seen there."""
+    """Compositor that paints what changed, each cell by the widget that is seen there."""
 
-    def render_partial_update(self) -> CellsUpdate | None:  # type: ignore[override]
-        """The cells that changed since the last update."""
+    def __init__(self, on_failure: Callable[[Exception], None]) -> None:
+        super().__init__()
+        self.on_failure = on_failure
+
+    def render_partial_update(self) -> CompositorUpdate | None:  # type: ignore[override]
+        """Return the cells that changed since the last update; None when no cell did."""
+        try:
+            pieces = self._changed_pieces()
+        except Exception as error:
+            _fall_back(self, error)
+            return self.render_full_update()
+        self._dirty_regions.clear()
+        return CellsUpdate(pieces, self) if pieces else None
+
+    def _changed_pieces(self) -> list[Piece]:
         screen = self.size.region
         regions = [region for dirty in self._dirty_regions if (region := dirty.intersection(screen))]
-        self._dirty_regions.clear()
         layers = [
             (widget, region, region.intersection(clip)) for widget, (region, clip) in self.visible_widgets.items()
         ]
-        pieces: list[Piece] = []
-        for region in _outermost(regions):
-            pieces.extend(_painted(region, layers, 0))
-        return CellsUpdate(pieces) if pieces else None
+        return [piece for region in _outermost(regions) for piece in _paint(region, layers, 0)]
 
 
-def _painted(wanted: Region, layers: Sequence[tuple[Widget, Region, Region]], first: int) -> Iterator[Piece]:
-    """A region of the screen, by the widgets from the `first` backwards."""
+def _fall_back(compositor: Compositor, error: Exception) -> None:
+    """Make a compositor Textual's own for good. It keeps its map of widgets, so that no layout is needed."""
+    if isinstance(compositor, SparseCompositor):
+        on_failure = compositor.on_failure
+        compositor.__class__ = Compositor  # type: ignore[assignment]
+        on_failure(error)
+
+
+def _paint(wanted: Region, layers: Sequence[tuple[Widget, Region, Region]], first: int) -> Iterator[Piece]:
+    """Yield the strips of a region: the layer in front paints its part, the layers behind it the rest."""
     for index in range(first, len(layers)):
         widget, region, seen = layers[index]
         if not seen.overlaps(wanted):
@@ -70,12 +91,12 @@ def _painted(wanted: Region, layers: Sequence[tuple[Widget, Region, Region]], fi
         for y, strip in zip(here.line_range, strips, strict=False):
             yield here.x, y, strip
         for rest in _beside(wanted, here):
-            yield from _painted(rest, layers, index + 1)
+            yield from _paint(rest, layers, index + 1)
         return
 
 
 def _beside(whole: Region, part: Region) -> Iterable[Region]:
-    """What is left of a region without a part of it: at most four pieces."""
+    """Return the rest of a region without a part of it: at most four pieces."""
     if part == whole:
         return ()
     pieces = (
@@ -88,27 +109,9 @@ def _beside(whole: Region, part: Region) -> Iterable[Region]:
 
 
 def _outermost(regions: Sequence[Region]) -> Sequence[Region]:
-    """The regions that are not part of another, largest first."""
+    """Return the regions that are not part of another, largest first."""
     kept: list[Region] = []
     for region in sorted(set(regions), key=lambda one: -one.area):
         if not any(other.contains_region(region) for other in kept):
             kept.append(region)
     return kept
-
-
-def fits() -> bool:
-    """Whether Textual is built as it was when this was written."""
-    if not all(hasattr(Compositor, name) for name in ("visible_widgets", "render_partial_update", "render_update")):
-        return False
-    wanted: dict[Callable[..., object], list[str]] = {
-        Compositor.render_partial_update: ["self"],
-        CompositorUpdate.render_segments: ["self", "console"],
-        Widget.render_lines: ["self", "crop"],
-    }
-    return all(list(inspect.signature(method).parameters) == names for method, names in wanted.items())
-
-
-def install(screen: Screen[Any]) -> None:
-    """Let a screen that was not shown yet be composed sparsely, where that fits."""
-    if fits() and type(getattr(screen, "_compositor", None)) is Compositor:
-        screen._compositor = SparseCompositor()

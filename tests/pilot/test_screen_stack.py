@@ -1,0 +1,47 @@
+"""Screens below the top of Textual's stack: taken out where Textual has the stack, left alone where it has not."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.support.console_driver import console
+
+from gemini_live_tui import app as application
+from gemini_live_tui.dialogs.help import HelpScreen
+from gemini_live_tui.dialogs.meters import MetersScreen
+from gemini_live_tui.editors.state import StateEditor
+from gemini_live_tui.screen_stack import take_out
+
+
+def test_a_stack_that_textual_has_elsewhere_is_left_alone() -> None:
+    screen: Any = SimpleNamespace()
+    without: Any = SimpleNamespace()
+    other: Any = SimpleNamespace(_screen_stack=[object()])
+    assert not take_out(without, screen)
+    assert not take_out(other, screen)
+    there: Any = SimpleNamespace(_screen_stack=[screen])
+    assert take_out(there, screen)
+    assert there._screen_stack == []
+
+
+async def test_without_the_stack_screens_still_open_and_say_what_to_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "take_out", lambda *_, **__: False)
+    async with console(size=(120, 36)) as driver:
+        app = driver.app
+        app.action_open("meters")
+        app.action_open("help")
+        await driver.settle()
+        app.action_open("meters")
+        await driver.settle()
+        assert isinstance(app.screen, HelpScreen)
+        assert "It is open already, below this screen" in app.console_screen.notices.lines[-1].text
+        await driver.press("escape")
+        assert isinstance(app.screen, MetersScreen)
+        await driver.press("escape")
+        for key in ("app:one", "app:two"):
+            app.enter(StateEditor(app, key))
+            await driver.settle()
+        assert sum(isinstance(screen, StateEditor) for screen in app.screen_stack) == 2
+        assert app.is_running
