@@ -162,7 +162,7 @@ def test_a_first_start_looks_as_it_was_approved(
     listed = {"devices": changes.pop("devices")} if "devices" in changes else {}
     helpers = use_doubles(doubles, problem="No sound device was found." if listed else "", **listed)
     starter = FakeStarter(key=changes.pop("key", False))
-    values: dict[str, Any] = {"theme": "ember", "tmux": False, "starter": starter, "first_room": room, **changes}
+    values: dict[str, Any] = {"theme": "ember", "tmux": False, "starter": starter, "first_screen": room, **changes}
     app = ConsoleApp(None, settings=ConsoleSettings(**values), clock=ManualClock())
 
     async def run_before(pilot: Pilot[Any]) -> None:

@@ -139,7 +139,7 @@ async def before_a_session(
     """The console as a first start shows it."""
     starter = starter or FakeStarter()
     clock = ManualClock()
-    values: dict[str, Any] = {"theme": "ember", "tmux": False, "starter": starter, "first_room": room, **settings}
+    values: dict[str, Any] = {"theme": "ember", "tmux": False, "starter": starter, "first_screen": room, **settings}
     app = ConsoleApp(None, settings=ConsoleSettings(**values), clock=clock)
     async with app.run_test(size=size) as pilot:
         newcomer = Newcomer(app, pilot, starter.link, clock)

@@ -1,4 +1,4 @@
-"""The console application: theme, keys, the session's link, and how it all ends."""
+"""Run the console application: theme, keys, the session's link, and the end."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
     from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
 
 QUIT_AGAIN_S = 4.0
-"""Within this time a second ctrl+c quits."""
+"""Seconds within which a second ctrl+c quits."""
 
 
 def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) -> ConsoleOutcome:
-    """Run a console to its end; when this returns the terminal is as it was before.
+    """Run a console to its end and restore the terminal.
 
-    Starting is quicker with garbage collection off, so a caller may have turned it off before importing this module;
-    it is on again, with what start-up made left out of it for good, after the first paint.
+    Starting is quicker with garbage collection off, so a caller may have turned it off before importing this module; it
+    is on again, with what start-up made left out of it for good, after the first paint.
     """
     gc.disable()
     app = ConsoleApp(link_source, settings=settings)
@@ -73,9 +73,9 @@ def _collect_again() -> None:
 
 
 class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
-    """One console on one session.
+    """Console on one session.
 
-    `link_source` is called after the first paint; None waits for a choice in `settings.first_room`. `run()` (or
+    `link_source` is called after the first paint; None waits for a choice in `settings.first_screen`. `run()` (or
     `run_async()`) returns the `ConsoleOutcome`; it is None only when Textual itself failed.
     """
 
@@ -97,9 +97,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._own_filters: list[LineFilter] = [PlainSigns()] if settings.ascii else []
         self.theme_choices: list[str] = []
         self.failure: Exception | None = None
-        """What ended the drawing, when something did."""
+        """Error that ended the drawing, if any."""
         self.settled: Callable[[], None] | None = None
-        """Called once, after the first paint."""
+        """Callback after the first paint."""
         self._source = link_source
         self.cost = OwnCost(self.time.now)
         self.frames = FrameClock(settings.fps, lambda: self.cost.frame(self._draw))
@@ -115,24 +115,24 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.set_keymap(dict(settings.keymap))
 
     def get_default_screen(self) -> ConsoleScreen:
-        """The console."""
+        """Return the main screen."""
         self.console_screen = ConsoleScreen(self)
         return self.console_screen
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """The toolkit's filters, and with `--ascii` one for the signs that it draws by itself."""
+        """Return Textual's filters, with `--ascii` also one for the signs that Textual draws by itself."""
         return [*super().get_line_filters(), *self._own_filters]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The console's colours for the moment before its theme is set."""
+        """Return colours for the moment before the theme is set."""
         return dict.fromkeys(theming.DEFAULTS, "#808080")
 
     # -- life --------------------------------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
-        """Paint first, then reach for the engine."""
-        if self.settings.first_room:
-            self.action_open(self.settings.first_room)
+        """Paint first, then connect to the engine."""
+        if self.settings.first_screen:
+            self.action_open(self.settings.first_screen)
         self.call_after_refresh(self._after_first_paint)
 
     def _after_first_paint(self) -> None:
@@ -159,13 +159,13 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._link_task = asyncio.create_task(self.link.run())
 
     def sound_helper(self, told: Callable[[Report], None]) -> SoundHelper:
-        """A helper process of a screen's own, which reports to `told`; it starts when it is first asked."""
+        """Return a new helper process, not started yet, that reports to `told`."""
         from gemini_live_tui.set_up.sound_helper import SoundHelper
 
         return SoundHelper(told)
 
     def devices_wanted(self) -> tuple[str, str]:
-        """Microphone and speaker by their names in the settings; "" is the system's choice."""
+        """Return the microphone and the speaker of the settings; "" is the system's choice."""
         if self.settings.starter is not None:
             return self.settings.starter.devices()
         from gemini_live_tui.config import load
@@ -175,13 +175,13 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     @property
     def waiting(self) -> bool:
-        """Whether no session was begun yet."""
+        """True while no session was started yet."""
         return self.link is None and self._source is None and not self.settings.replay
 
     def begin(self, choice: Choice) -> None:
-        """Talk to `choice`: here when no session was begun, else in a console of its own after this one hung up.
+        """Start a session here, or in a new console after this one hung up.
 
-        Raises `GeminiLiveError` when it cannot be started.
+        Raise `GeminiLiveError` when it cannot start.
         """
         assert self.settings.starter is not None
         source = self.settings.starter.source(choice)
@@ -198,7 +198,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.frames.request()
 
     def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
-        """Tell the person something, wherever they are."""
+        """Show a message on the screen in front, or on the main screen."""
         screen = self.screen
         (screen if isinstance(screen, MessageScreen) else self.console_screen).say(message, level, passing=passing)
 
@@ -211,7 +211,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return self.console_screen.sender.order(order)
 
     def past_note(self) -> str:
-        """Return a warning that the past is shown while the present is changed; "" otherwise."""
+        """Return a warning about changing the present while showing the past, or ""."""
         return self.console_screen.notices.past_note()
 
     def go_to_moment(self, text: str) -> str:
@@ -251,7 +251,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return 0.0 if left else again
 
     def send(self, order: Order) -> str:
-        """Send an order and return the command's id; raises `NotSent`."""
+        """Send an order and return the command's id; raise `NotSent`."""
         if self.link is None:
             raise NotSent("The engine is not ready yet.")
         return self.link.send(order)
@@ -260,7 +260,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.console_screen.conversation.refused(command.id, reason)
 
     async def action_hang_up_and_quit(self) -> None:
-        """Hang up, wait briefly for the engine's last word, leave. A second time: leave at once."""
+        """Hang up, wait briefly for the engine's answer and quit; at once the second time."""
         if self._quitting:
             self._leave()
             return
@@ -284,7 +284,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.exit(outcome, return_code=outcome.exit_code)
 
     async def on_unmount(self) -> None:
-        """Let go of everything."""
+        """Close the link, the tasks and the player."""
         self.frames.stop()
         await self.console_screen.close()
         if self._link_task is not None:
@@ -294,7 +294,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             await self.link.close()
 
     def outcome(self) -> ConsoleOutcome:
-        """How the session stands, in one sentence for the shell, fit to be printed."""
+        """Return the session's outcome with a sentence for the shell, fit to be printed."""
         exit_code, message = self._outcome()
         hello = self.store.hello
         name = self.store.view.session_id or (sanitise_line(hello.session_id) if hello else "")
@@ -302,14 +302,14 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     @property
     def over(self) -> bool:
-        """Whether this console may be left without ending a call: none has begun, it is over, or it is a recording."""
+        """True before a session, after it, and in a recording: quitting ends no call."""
         store = self.store
         return (
             self.waiting or self.settings.replay or store.bye is not None or bool(store.lost) or bool(store.view.ended)
         )
 
     def leave_for(self, recording: Path) -> None:
-        """End this console, whose session must be over; whoever started it shows `recording` next."""
+        """End this console; its caller shows `recording` next. The session must be over."""
         self._replayed_next = recording
         self._leave()
 
@@ -333,19 +333,19 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return 0, ""
 
     def _log(self, *arguments: Any, **values: Any) -> None:
-        """Log to Textual's developer console, but nothing while a screen for a secret is open."""
+        """Log to Textual's developer console, except while a screen for a secret is open."""
         stacks = getattr(self, "_screen_stacks", None)
         if stacks and not any(getattr(screen, "DISCREET", False) for screen in self.screen_stack):
             super()._log(*arguments, **values)
 
     def _fatal_error(self) -> None:
-        """Leave with the traceback, but without the values of variables: one of them may be a key."""
+        """Leave with the traceback, without the values of variables: one may be a key."""
         text = redactor.text(sanitise(traceback.format_exc()))
         self.bell()
         self.exit(return_code=1, message=Segments([Segment(text)]))
 
     async def on_event(self, event: events.Event) -> None:
-        """Letters meant for the prompt are taken first."""
+        """Offer keys to `UnboundKeys` before the focused widget gets them."""
         if isinstance(event, events.Key):
             screen = self.screen
             if isinstance(screen, ConsoleScreen) and screen.unbound_keys.take_letter(event):
@@ -358,7 +358,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Carry out an action; one of a pane that raises costs that pane only."""
+        """Run an action; the failure of a pane's action stays in that pane."""
         try:
             return await super().run_action(action, default_namespace, namespaces)
         except Exception as error:
@@ -371,14 +371,14 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy through the terminal (OSC 52), and through the system where that is this machine's own."""
+        """Copy through the terminal (OSC 52), and through this machine's clipboard."""
         super().copy_to_clipboard(text)
         from gemini_live_tui.clipboard import system_copy
 
         self.run_worker(lambda: system_copy(text), thread=True, exit_on_error=False, group="clipboard")
 
     def action_copy_or_quit(self) -> None:
-        """Copy what is selected; with nothing selected, the second time within a moment quits."""
+        """Copy the selection; without one, quit when pressed twice within a moment."""
         prompt = self.console_screen.prompt
         selected = prompt.selected_text if self.focused is prompt else ""
         selected = selected or self.screen.get_selected_text() or ""
@@ -396,7 +396,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.say(f"Press ctrl+c again to quit ({quit_key} quits at once).", passing=True)
 
     def action_open(self, name: str) -> None:
-        """Open the room called `name`; one that is open below others comes to the front, one in front is left."""
+        """Open the screen `name`, bring it forward when open, close it when in front."""
         cls = screen_class(name)
         front = self.screen
         if isinstance(front, cls):
@@ -410,7 +410,10 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self.push_screen(cls.of(self))
 
     def enter(self, screen: Screen[None]) -> None:
-        """Show a room about something, in place of another of its kind, unless something unsaved is written there."""
+        """Push a screen in place of an open one of its class.
+
+        An open one with unsaved text comes to the front instead.
+        """
         from gemini_live_tui.widgets.box_screen import BoxScreen
 
         self._close_passing()
@@ -428,7 +431,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return next((screen for screen in self.screen_stack if isinstance(screen, cls)), None)
 
     def _bring_forward(self, screen: Screen[None]) -> None:
-        """Put an open room in front, as it was left."""
+        """Bring an open screen to the front, as it was left."""
         if screen is self.screen:
             return
         if take_out(self, screen):
@@ -437,12 +440,12 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self.say("It is open already, below this screen: close this one first.", "warning")
 
     def _close_passing(self) -> None:
-        """What is there to choose from once does not stay below what was chosen."""
+        """Close a palette or overlay in front: what it opened does not go on top of it."""
         if getattr(self.screen, "PASSING", False):
             self.pop_screen()
 
     def action_use_theme(self, name: str) -> None:
-        """The theme called `name`."""
+        """Switch to the theme `name`, or say which themes there are."""
         if name in self.theme_choices:
             self.theme_setter(name)()
         else:
@@ -450,13 +453,13 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self.say(f"There is no theme {name[:60]!r}. Known: {known}.", "warning", passing=True)
 
     def action_next_theme(self) -> None:
-        """The next theme by name."""
+        """Switch to the next theme by name."""
         if self.theme_choices:
             at = self.theme_choices.index(self.theme) if self.theme in self.theme_choices else -1
             self.theme_setter(self.theme_choices[(at + 1) % len(self.theme_choices)])()
 
     def performer(self, ident: str) -> Callable[[], None]:
-        """A callback that carries out an action of the table."""
+        """Return a callback that runs an action of the table."""
 
         def perform() -> None:
             self.call_later(self.console_screen.perform, ident)
@@ -464,7 +467,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return perform
 
     def theme_setter(self, name: str) -> Callable[[], None]:
-        """A callback that changes the theme."""
+        """Return a callback that switches to a theme."""
 
         def choose() -> None:
             self.theme = name
@@ -475,7 +478,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     # -- themes ------------------------------------------------------------------------------------------------------
 
     def _use_theme(self, name: str) -> None:
-        """Take the theme, or the default one and a sentence about it."""
+        """Use a theme; when it cannot be used, the default one and a message."""
         chosen = name or self._fitting_theme()
         try:
             theme = theming.load_theme(chosen, self.settings.themes_dir)
@@ -490,7 +493,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return theming.SIXTEEN_COLOURS if few_colours else theming.DEFAULT
 
     def _load_themes(self) -> None:
-        """The other themes, once there is time."""
+        """Load the other themes, after the first paint."""
         themes, failures = theming.load_themes(self.settings.themes_dir)
         for name, theme in themes.items():
             if name != self.theme:

@@ -1,4 +1,4 @@
-"""The system's clipboard, for terminals that do not take text by OSC 52."""
+"""Copy to the system's clipboard, for terminals without OSC 52."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from collections.abc import Mapping
 
 
 def is_elsewhere(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the person sits at another machine, whose clipboard only their terminal reaches."""
+    """True on a remote machine, where only the terminal reaches the user's clipboard."""
     return any(environment.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
 
 
 def system_copy(text: str) -> bool:
-    """Hand `text` to the system's clipboard; whether there is one. May wait for another program: not for the loop."""
+    """Copy `text`; return False without a clipboard.
+
+    May wait for another program, so call it in a thread.
+    """
     if is_elsewhere():
         return False
     import pyperclip  # type: ignore[import-untyped]

@@ -1,7 +1,7 @@
-"""Settings in layers: flags override the environment, which overrides the config file, which overrides defaults.
+"""Read settings in layers: flags, environment, config file, defaults.
 
-Every option is one field of `Config`; its key, help and limits stand beside it. With neither a file nor a variable
-set, nothing is parsed and nothing heavy is imported: the console starts at once.
+Every option is one field of `Config`; its key, help and limits stand beside it. With neither a file nor a variable set,
+nothing is parsed and nothing heavy is imported: the console starts at once.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _option(key: str, default: Any, help: str, check: Check | None = None) -> An
 
 
 def _prices(value: Any) -> str:
-    """Raises `ConfigError` itself, naming the price."""
+    """Check prices; raise `ConfigError`, naming the price."""
     if value:
         from gemini_live_runtime.session.core.pricing import price_table
 
@@ -58,7 +58,7 @@ def _prices(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All options. Zero is "no limit", "" is "the default"."""
+    """Options. Zero is "no limit", "" is "the default"."""
 
     backend: str = _option("backend", "", "gemini, vertex, local, or a ws:// URL; empty: gemini", _backend)
     model: str = _option("model", "", "Model name; empty: the agent's")
@@ -96,12 +96,12 @@ class Config:
 
 
 OPTIONS: dict[str, Field[Any]] = {f.metadata["key"]: f for f in fields(Config)}
-"""Every option by its key in the file."""
+"""Options by their key in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A config and where each value came from: `default`, `file`, a variable's name or `flag`, by key."""
+    """Config with the source of each value, by key: `default`, `file`, a variable's name or `flag`."""
 
     config: Config
     sources: Mapping[str, str]
@@ -109,20 +109,21 @@ class Loaded:
 
 
 def config_path(environment: Mapping[str, str]) -> Path:
-    """The config file: `GEMINI_LIVE_TUI_CONFIG`, else `config.toml` in the platform's config folder."""
+    """Return `GEMINI_LIVE_TUI_CONFIG`, else `config.toml` in the platform's folder."""
     named = environment.get(CONFIG_PATH_VARIABLE, "")
     return Path(named).expanduser() if named else paths.config_dir() / "config.toml"
 
 
 def variable_of(key: str) -> str:
-    """The environment variable of an option, e.g. `GEMINI_LIVE_TUI_UI_THEME`."""
+    """Return an option's environment variable, e.g. `GEMINI_LIVE_TUI_UI_THEME`."""
     return ENV_PREFIX + key.upper().replace(".", "_")
 
 
 def load(environment: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None) -> Loaded:
-    """Read all layers; raises `ConfigError` naming file or variable, key, value and what is allowed.
+    """Read all layers.
 
-    `flags` are by key; None values are flags not given.
+    `flags` are by key; None values are flags not given. Raise `ConfigError` with file or variable, key, value and what
+    is allowed.
     """
     environment = os.environ if environment is None else environment
     path = config_path(environment)
@@ -144,7 +145,10 @@ def load(environment: Mapping[str, str] | None = None, flags: Mapping[str, Any] 
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """The TOML of `path`, {} when there is no such file; raises `ConfigError` with line and column."""
+    """Return the TOML of `path`, {} when there is no such file.
+
+    Raise `ConfigError` with line and column.
+    """
     try:
         with path.open("rb") as file:
             return tomllib.load(file)
@@ -185,14 +189,14 @@ def _unknown(key: str, where: str) -> ConfigError:
 
 
 def option_of(key: str) -> Field[Any]:
-    """The option named `key`; raises `ConfigError` with the nearest name."""
+    """Return the option named `key`; raise `ConfigError` with the nearest name."""
     if key not in OPTIONS:
         raise _unknown(key, "the command line")
     return OPTIONS[key]
 
 
 def _from_text(key: str, text: str, where: str) -> Any:
-    """A value written as plain text: in a variable, or on the command line."""
+    """Return the value of plain text from a variable or the command line."""
     default = default_of(option_of(key))
     try:
         if isinstance(default, bool):
@@ -218,12 +222,12 @@ def _from_text(key: str, text: str, where: str) -> Any:
 
 
 def parse(key: str, text: str) -> Any:
-    """The checked value of `text` for option `key`, as `config set` takes it."""
+    """Return the checked value of `text` for option `key`, as `config set` takes it."""
     return _checked(key, _from_text(key, text, "the command line"), "the command line")
 
 
 def default_of(option: Field[Any]) -> Any:
-    """An option's default."""
+    """Return an option's default."""
     return getattr(Config(), option.name)
 
 
@@ -267,9 +271,9 @@ def _kind(default: Any) -> str:
 
 
 def set_value(path: Path, key: str, value: Any) -> None:
-    """Write `key` to the file at `path`, keeping its comments and order; replaces the file at one stroke, mode 0600.
+    """Write `key` to the file at `path`, keeping its comments and order.
 
-    Raises `ConfigError` for a file that is broken or cannot be written.
+    The file is replaced atomically, with mode 0600. Raise `ConfigError` for a file that is broken or cannot be written.
     """
     try:
         _write(path, _with_value(path, key, value))
@@ -283,7 +287,7 @@ def set_value(path: Path, key: str, value: Any) -> None:
 
 
 def _with_value(path: Path, key: str, value: Any) -> str:
-    """The text of the file at `path` with `key` set to `value`."""
+    """Return the text of the file at `path` with `key` set to `value`."""
     import tomlkit
     import tomlkit.items
 

@@ -1,4 +1,4 @@
-"""What a console may be asked to talk to, and who starts it."""
+"""Describe sessions that a console can start, and their starter."""
 
 from __future__ import annotations
 
@@ -11,32 +11,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to talk to: `demo` is a bundled agent on the embedded server, the rest is as the config says."""
+    """Session to start: a bundled agent on the embedded server, or the configured one."""
 
     agent: str = ""
-    """A bundled agent's name or a reference; "" is the demo's first one, or the config's."""
+    """Bundled agent or reference; "" is the demo's first one, or the config's."""
     demo: bool = False
 
 
 class Starter(Protocol):
-    """Starts sessions with what the command line said."""
+    """Starter of sessions with the command line's options."""
 
     def source(self, choice: Choice) -> LinkSource:
-        """What gives the link to a new session; raises `GeminiLiveError` for a choice that cannot be started."""
+        """Return the source of a new session's link.
+
+        Raise `GeminiLiveError` for a choice that cannot be started.
+        """
         ...
 
     def key_found(self) -> bool:
-        """Whether a start without the demo has a key, or needs none; raises `GeminiLiveError` for a bad one."""
+        """Return True when the configured backend has a key or needs none.
+
+        Raise `GeminiLiveError` for a bad key.
+        """
         ...
 
     def describe(self) -> str:
-        """What a start without the demo talks to, in a few words."""
+        """Return the configured backend in a few words."""
         ...
 
     def devices(self) -> tuple[str, str]:
-        """Microphone and speaker as the next session would open them; "" is the system's choice."""
+        """Return microphone and speaker of the next session; "" is the system's choice."""
         ...
 
     def saved(self, key: str) -> None:
-        """An option was written to the config: what the command line said of it holds no more."""
+        """Prefer the config's value of `key`, just saved, to the command line's."""
         ...

@@ -1,4 +1,4 @@
-"""Where panes stand: a pure function of the terminal's size and of what the operator last used."""
+"""Arrange panes by the terminal's size and the operator's use. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.geometry import Region
 
 
 class PaneName(NamedTuple):
-    """A pane's id, the digit that goes to it, its title, and the word on a narrow tab."""
+    """Pane's id, the digit that goes to it, its title, and its word on a narrow tab."""
 
     id: str
     digit: int
@@ -29,7 +29,7 @@ PANES: tuple[PaneName, ...] = (
     PaneName("events", 8, "Events", "Events"),
     PaneName("logs", 9, "Logs", "Logs"),
 )
-"""In the order of their digits: 2 Phase, 3 Watchers, 4 State, 5 Timeline, 6 Latency, 7 Tools, 8 Events, 9 Logs."""
+"""Panes in the order of their digits."""
 
 BY_PANE: Mapping[str, PaneName] = {pane.id: pane for pane in PANES}
 
@@ -37,14 +37,18 @@ Kind = Literal["wide", "normal", "narrow", "talk", "zoom"]
 
 WIDE = (150, 36)
 NORMAL = (100, 26)
-"""Least cells and rows of the desk (the screen without header, meters, prompt and key bar) for each arrangement."""
+"""Least columns and rows of the grid for an arrangement.
+
+The grid is the screen without header, meters, prompt and key bar.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class PaneLayout:
-    """What the operator chose. `recent` are panes by last use, newest first; `zoom` is the one that fills the desk.
+    """Layout that the operator chose.
 
-    `talk`: only the transcript is shown, where there would be room for more.
+    `recent` are panes by last use, newest first; `zoom` is the pane that fills the grid. `talk`: only the transcript is
+    shown, where there would be room for more.
     """
 
     recent: tuple[str, ...] = ()
@@ -52,22 +56,22 @@ class PaneLayout:
     talk: bool = False
 
     def used(self, pane: str) -> PaneLayout:
-        """The state after going to `pane`."""
+        """Return the layout after going to `pane`."""
         zoom = pane if self.zoom else ""
         talk = self.talk and pane == "transcript"
         return replace(self, recent=(pane, *(p for p in self.recent if p != pane)), zoom=zoom, talk=talk)
 
     def at_start(self) -> PaneLayout:
-        """What a console begins with: the panes as they were, and the conversation in front."""
+        """Return the layout for a console's start: the same panes, the transcript in front."""
         return replace(self, zoom="").used("transcript")
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
+        """Return a JSON object."""
         return {"recent": list(self.recent), "zoom": self.zoom, "talk": self.talk}
 
     @classmethod
     def from_json(cls, value: object) -> PaneLayout:
-        """Restore a state; what does not fit is left at its default."""
+        """Restore a layout; invalid parts keep their defaults."""
         if not isinstance(value, Mapping):
             return cls()
         recent, zoom = value.get("recent"), value.get("zoom")
@@ -81,7 +85,7 @@ class PaneLayout:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A part of the desk, the panes that share it in order, and the one that is shown."""
+    """Part of the grid, the panes that share it in order, and the one that is shown."""
 
     region: Region
     panes: tuple[str, ...]
@@ -90,7 +94,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """The slots of a desk. `tabs`: a row above the desk names all panes, and panes have no frames."""
+    """Slots of a grid. `tabs`: a row above it names all panes, and panes have no frames."""
 
     kind: Kind = "talk"
     slots: tuple[Slot, ...] = field(default_factory=tuple)
@@ -98,7 +102,7 @@ class Arrangement:
 
 
 def arrange(width: int, height: int, state: PaneLayout, there: Collection[str]) -> Arrangement:
-    """The arrangement of a desk of `width` x `height` cells for the panes that are `there`."""
+    """Return the arrangement of the panes `there` in `width` x `height` cells."""
     whole = Region(0, 0, max(1, width), max(1, height))
     everything = tuple(there)
     if len(everything) == 1:

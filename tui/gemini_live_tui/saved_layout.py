@@ -1,4 +1,4 @@
-"""What a console remembers from one start to the next: its arrangement. A file of its own, never the config file."""
+"""Keep the pane layout between two starts, in a file apart from the config."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_BYTES = 64 * 1024
 
 
 def recall(path: Path | None) -> dict[str, Any]:
-    """What was remembered; nothing when there is no such file or it cannot be used."""
+    """Return the saved values; {} without a usable file."""
     if path is None:
         return {}
     try:
@@ -23,7 +23,7 @@ def recall(path: Path | None) -> dict[str, Any]:
 
 
 def remember(path: Path | None, **values: Any) -> None:
-    """Keep `values` beside what else is remembered; a disk that refuses costs nothing but the memory."""
+    """Save `values` beside the others; a failure to write is ignored."""
     if path is None:
         return
     from gemini_live_runtime.paths import private_dir, write_private

@@ -1,4 +1,7 @@
-"""What the console is started with. The command line and the config file are turned into this elsewhere."""
+"""Hold the settings and the outcome of a console.
+
+The command line and the config file are turned into `ConsoleSettings` by `cli`.
+"""
 
 from __future__ import annotations
 
@@ -14,50 +17,50 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleSettings:
-    """Looks and manners of one console."""
+    """Settings of one console."""
 
     theme: str = ""
-    """A theme's name; "" chooses by what the terminal can show."""
+    """Theme's name; "" chooses by the terminal's colours."""
     themes_dir: Path | None = None
-    """The user's own themes, they come before bundled ones of the same name; None is none."""
+    """Folder of the user's own themes, which win over bundled ones of the same name; None for none."""
     config_path: Path | None = None
-    """The file that keeps what is chosen in the console; None keeps nothing."""
+    """File for choices made in the console; None keeps none."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Keys by action id, e.g. `{"mute": "k,f4"}`; what cannot work is said and left out."""
+    """Keys by action id, e.g. `{"mute": "k,f4"}`; faulty ones are reported and left out."""
     fps: int = 20
-    """Most frames a second, 1 to 60."""
+    """Frames a second at most, 1 to 60."""
     ascii: bool = False
-    """Draw with ASCII signs only."""
+    """True to draw with ASCII signs only."""
     replay: bool = False
-    """The link shows a recording: nothing can be said or changed, nobody has to hang up."""
+    """True for a recording: no command can be sent, and there is no call to end."""
     detach_on_quit: bool = False
-    """Leave the engine running when the console quits (it was not started by this console)."""
+    """True to leave the engine running on quitting; another console started it."""
     hint: str = ""
-    """One sentence for the empty transcript, e.g. how to set a key."""
+    """Sentence for the empty transcript, e.g. about setting a key."""
     tmux: bool = field(default_factory=lambda: bool(os.environ.get("TMUX")))
-    """Show how ctrl+b gets past tmux, whose prefix it is."""
+    """True inside tmux, whose prefix is ctrl+b: key names show the way past it."""
     recording: Path | None = None
-    """The folder or file that is replayed; None for a live session."""
+    """Folder or file of the recording; None for a live session."""
     replay_speed: float | None = None
-    """Play the recording from its beginning, so many times as fast; None shows its end."""
+    """Factor at which a recording plays from its beginning; None shows its end."""
     memory: Path | None = None
-    """The file in which the console's arrangement is remembered; None remembers nothing."""
+    """File for the pane layout; None keeps none."""
     starter: Starter | None = None
-    """Starts further sessions; None where there is nothing to start them with (a recording, somebody else's engine)."""
-    first_room: str = ""
-    """The room that is open at first, before there is a session; "" begins with the session."""
+    """Starter of further sessions; None for a recording or an attached engine."""
+    first_screen: str = ""
+    """Name of the screen that is open at first, before a session; "" starts the session."""
     bye_timeout_s: float = 2.0
-    """How long quitting waits for the engine's last word."""
+    """Seconds for which quitting waits for the engine's answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleOutcome:
-    """How a console ended, for whoever started it: `message` is a sentence to print once the terminal is restored."""
+    """Outcome of a console; `message` is a sentence to print on the restored terminal."""
 
     exit_code: int
     message: str = ""
     session_id: str = ""
     next: Choice | None = None
-    """What was chosen to be talked to after this session."""
+    """Session to start next, chosen in the console."""
     replay: Path | None = None
-    """A recorded session that is to be shown next; None for none."""
+    """Recording to show next; None for none."""

@@ -1,4 +1,4 @@
-"""Themes: one TOML file each, bundled ones and the user's own, checked before any of it reaches the screen.
+"""Load themes: one TOML file each, bundled or the user's own, checked when read.
 
 A theme file holds Textual's base colours at the top and the console's own ones under `[variables]`; what is left out
 there follows from the base colours. The file's name is the theme's name.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "ember"
 SIXTEEN_COLOURS = "ansi"
-"""The theme for terminals of 16 colours or none."""
+"""Theme for terminals of 16 colours or none."""
 
 MAX_BYTES = 64 * 1024
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -82,12 +82,12 @@ DEFAULTS: Mapping[str, str] = {
     "lane-state": "success",
     "lane-latency": "foreground",
 }
-"""The console's own colours, each with the base colour it takes when a theme does not name it."""
+"""Console's own colours, each with the base colour that it defaults to."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThemeFile:
-    """A theme as read and checked: `colours` are base colours, `variables` all of `DEFAULTS`."""
+    """Checked theme: `colours` are base colours, `variables` all of `DEFAULTS`."""
 
     name: str
     dark: bool
@@ -96,7 +96,7 @@ class ThemeFile:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def to_textual(self) -> Theme:
-        """Textual's theme."""
+        """Return Textual's theme."""
         from textual.theme import Theme
 
         colours = self.colours
@@ -129,26 +129,29 @@ class ThemeFile:
 
 @dataclass(frozen=True, slots=True)
 class ThemeFailure:
-    """A theme file that cannot be used; `sentence` says why."""
+    """Theme file that cannot be used; `sentence` says why."""
 
     name: str
     sentence: str
 
 
 def bundled_dir() -> Path:
-    """The folder of the themes that come with the program: inside the package when installed, else the checkout's."""
+    """Return the folder of the bundled themes: in the package, or in the checkout."""
     here = Path(__file__).resolve()
     inside = here.with_name("themes")
     return inside if inside.is_dir() else here.parents[2] / "themes"
 
 
 def theme_names(user_dir: Path | None = None) -> list[str]:
-    """Names of all theme files, usable or not, in order."""
+    """Return the sorted names of all theme files, usable or not."""
     return sorted({path.stem for folder in _folders(user_dir) for path in _files(folder)})
 
 
 def load_theme(name: str, user_dir: Path | None = None) -> ThemeFile:
-    """The theme called `name`, the user's own before a bundled one; raises `ConfigError` naming the field."""
+    """Return the theme `name`, the user's own before a bundled one.
+
+    Raise `ConfigError` naming the field.
+    """
     for folder in _folders(user_dir):
         path = folder / f"{name}.toml"
         if _NAME.fullmatch(name) and path.is_file():
@@ -162,7 +165,7 @@ def load_theme(name: str, user_dir: Path | None = None) -> ThemeFile:
 
 
 def load_themes(user_dir: Path | None = None) -> tuple[dict[str, ThemeFile], list[ThemeFailure]]:
-    """Every usable theme by name, and why the others are not."""
+    """Return usable themes by name, and the failures of the others."""
     themes: dict[str, ThemeFile] = {}
     failures: list[ThemeFailure] = []
     for name in theme_names(user_dir):
@@ -174,7 +177,7 @@ def load_themes(user_dir: Path | None = None) -> tuple[dict[str, ThemeFile], lis
 
 
 def read_theme(path: Path) -> ThemeFile:
-    """Read and check one file; raises `ConfigError` naming the file and the field."""
+    """Read and check one file; raise `ConfigError` naming the file and the field."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise _error(path, "file", "it is too large to be a theme")

@@ -97,11 +97,11 @@ def test_consoles_follow_each_other_for_as_long_as_another_agent_is_chosen(
     rooms: list[str] = []
 
     def show(source: object, settings: Any, **_: object) -> ConsoleOutcome:
-        rooms.append(settings.first_room)
+        rooms.append(settings.first_screen)
         return outcomes.pop(0)
 
     monkeypatch.setattr(start, "show", show)
     monkeypatch.setattr(start, "require_terminal", lambda: None)
-    assert start.converse(None, starts(), first_room="gallery") == 3
+    assert start.converse(None, starts(), first_screen="gallery") == 3
     assert rooms == ["gallery", ""]
     assert [spec.agent for spec in specs] == ["clinic"]

@@ -93,7 +93,7 @@ def demo(
         named = ctx.get_parameter_source("agent") is not click.core.ParameterSource.DEFAULT
         if script or single_process or named:
             raise UsageError("--pick chooses the agent on the screen", remedy="Leave out what else was named")
-        return converse(None, starts, first_room="gallery")
+        return converse(None, starts, first_screen="gallery")
     spec = spec_of(starts.load(), agent=agent, backend="local", sound=starts.sound, script=script or "")
     return open_console(spec, starts, single_process=single_process)
 
@@ -129,7 +129,7 @@ def plain_start(flags: dict[str, Any], *, text: bool, no_sound: bool) -> int:
     config = starts.load().config
     backend = chosen_backend(config)
     if backend == "gemini" and not key_found(config):
-        return converse(None, starts, first_room="welcome")
+        return converse(None, starts, first_screen="welcome")
     return open_console(spec_of(starts.load(), agent=config.agent, backend=backend, sound=starts.sound), starts)
 
 
@@ -230,13 +230,13 @@ def open_console(spec: EngineSpec, starts: Starts, *, single_process: bool = Fal
     return converse(_in_process(spec) if single_process else engine_source(spec), starts)
 
 
-def converse(source: LinkSource | None, starts: Starts, *, first_room: str = "") -> int:
+def converse(source: LinkSource | None, starts: Starts, *, first_screen: str = "") -> int:
     """Show consoles one after the other, for as long as another agent is chosen in them; the last one's exit code."""
     require_terminal()
     gc.disable()
     # Whatever is wrong with the settings is said before anything is started.
-    hint = "This is the demo on the embedded server. To talk to Gemini: ^p, API key." if first_room else ""
-    settings = settings_of(starts.load(), starter=starts, first_room=first_room, hint=hint)
+    hint = "This is the demo on the embedded server. To talk to Gemini: ^p, API key." if first_screen else ""
+    settings = settings_of(starts.load(), starter=starts, first_screen=first_screen, hint=hint)
     while True:
         outcome = show(source, settings, recorded=starts.load().config.record != "off")
         if outcome.next is None:
@@ -324,6 +324,6 @@ def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None
     from gemini_live_runtime.journal.reader import read_journal
 
     journal = read_journal(path)
-    settings = replace(settings, detach_on_quit=False, hint="", first_room="", starter=None)
+    settings = replace(settings, detach_on_quit=False, hint="", first_screen="", starter=None)
     settings = replace(settings, replay=True, recording=journal.path, replay_speed=speed)
     return after(show(None, settings), settings)

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class NoValue(Exception):  # noqa: N818 - reported to the operator, not an error of the program
-    """A text that is no JSON; `str` is a sentence with line and column."""
+    """Text that is not JSON; `str` is a sentence with line and column."""
 
 
 def value_of(text: str) -> Any:
-    """The JSON value that was written; raises `NoValue`."""
+    """Return the JSON value of a text; raise `NoValue`."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
@@ -34,7 +34,10 @@ def _refuse(name: str) -> Any:
 
 
 class AgentCommands:
-    """Commands that change the agent. The engine answers each with events, or with a refusal that is shown."""
+    """Commands that change the agent.
+
+    The engine answers each with events, or with a refusal that is shown.
+    """
 
     def __init__(self, store: Store, sender: CommandSender, notices: Notices, conversation: Conversation) -> None:
         self._store = store
@@ -59,42 +62,42 @@ class AgentCommands:
         self._sender.order(EditState(edits=({"key": self._real(key), "remove": True},)))
 
     def _real(self, key: str) -> str:
-        """The key as the agent has it: what a view shows is spelled in plain ASCII."""
+        """Return the agent's spelling of a key: views spell keys in plain ASCII."""
         return real_key(key) if key in self._store.view.agent_view.keys else key
 
     def action_undo_edit(self) -> None:
-        """Take the last edit back."""
+        """Undo the last edit."""
         from gemini_live_runtime.commands import UndoEdit
 
         self._sender.order(UndoEdit())
 
     def action_redo_edit(self) -> None:
-        """Make the edit again that was taken back last."""
+        """Redo the edit that was undone last."""
         from gemini_live_runtime.commands import RedoEdit
 
         self._sender.order(RedoEdit())
 
     def action_go_to_phase(self, phase: str) -> None:
-        """Take the conversation to a phase, now."""
+        """Take the conversation to a phase at once."""
         from gemini_live_runtime.commands import GoToPhase
 
         self._sender.order(GoToPhase(phase=phase))
 
     def action_fire_watcher(self, watcher: str) -> None:
-        """Run what a watcher does."""
+        """Run a watcher's action."""
         from gemini_live_runtime.commands import FireWatcher
 
         self._sender.order(FireWatcher(watcher=watcher))
 
     def action_switch_watcher(self, watcher: str) -> None:
-        """Mute a watcher, or hear it again."""
+        """Mute a watcher, or unmute it."""
         from gemini_live_runtime.commands import SwitchWatcher
 
         card = self._store.view.agent_view.watchers.get(watcher)
         self._sender.order(SwitchWatcher(watcher=watcher, muted=card is None or not card.muted))
 
     def action_give_context(self, text: str) -> None:
-        """Let the model know something."""
+        """Give context to the model, which need not answer."""
         from gemini_live_runtime.commands import GiveContext
 
         if self._sender.order(GiveContext(text=text)):

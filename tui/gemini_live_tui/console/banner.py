@@ -1,4 +1,4 @@
-"""The message row above the transcript: one sentence about what went wrong or needs an answer, else hidden."""
+"""Show one message above the transcript; the row is hidden while there is none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_ROWS = 3
 
 
 class Banner(Static):
-    """At most three rows; of what is longer `rest` says where all of it is.
+    """Message of at most three rows; the suffix `rest` says where a longer one is shown whole.
 
     A message stays until it is cleared, replaced, or its time is over.
     """
@@ -42,7 +42,7 @@ class Banner(Static):
         self.message = ""
         self.level: Level = "info"
         self.until: float | None = None
-        """When the message goes away by itself, by the console's clock; None: it stays."""
+        """Console time in seconds at which the message disappears; None to keep it."""
 
     def say(self, message: str, level: Level = "info", *, until: float | None = None) -> None:
         """Show one sentence."""
@@ -57,7 +57,7 @@ class Banner(Static):
         self.set_class(level == "warning", "-warning")
 
     def on_resize(self) -> None:
-        """What fits depends on the width."""
+        """Fit the message to the new width."""
         if self.message:
             self._write(self.app.size.width)
 
@@ -72,7 +72,7 @@ class Banner(Static):
         self.update(Content("\n".join(rows)))
 
     def clear(self) -> bool:
-        """Hide; whether there was something to hide."""
+        """Hide the message; return False when there was none."""
         if not self.message:
             return False
         self.message, self.until = "", None
@@ -80,7 +80,7 @@ class Banner(Static):
         return True
 
     def expire(self, now: float) -> float | None:
-        """Hide what is over; seconds until something will be, or None."""
+        """Hide an expired message; return the seconds until the present one expires, or None."""
         if self.until is None:
             return None
         if now >= self.until:

@@ -1,4 +1,4 @@
-"""The quiet list above the prompt: ways to go on with the command being written."""
+"""List completions above the prompt, for the command that is being typed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from gemini_live_tui.painting.paint import Paint
 from gemini_live_tui.painting.wrapping import fit
 
 ROWS = 6
-"""Suggestions in sight; the others come when one moves on."""
+"""Rows of suggestions; the others are reached with the cursor."""
 
 
 class Completions(Widget):
-    """Hidden while there is nothing to suggest. It never has the focus: the prompt's keys move in it."""
+    """Completions of the prompt, hidden while there are none.
+
+    The list never has the focus: the prompt's keys move in it.
+    """
 
     DEFAULT_CSS = """
     Completions {
@@ -56,15 +59,18 @@ class Completions(Widget):
         self._top = 0
         self.suggestions: Sequence[Suggestion] = ()
         self.cursor = -1
-        """The suggestion one moved to; -1 before one did."""
+        """Index of the suggestion under the cursor; -1 before the cursor was moved."""
 
     @property
     def open(self) -> bool:
-        """Whether something can be taken."""
+        """True while a suggestion can be taken."""
         return self.display and any(suggestion.text for suggestion in self.suggestions)
 
     def show(self, suggestions: Sequence[Suggestion], *, below: int) -> None:
-        """Show these, or hide when there are none; `below` is how many rows of the screen the list stands above."""
+        """Show suggestions, or hide when there are none.
+
+        `below` is the number of screen rows that the list is above.
+        """
         self.styles.margin = (0, 0, below, 0)
         if suggestions == self.suggestions:
             return
@@ -75,13 +81,13 @@ class Completions(Widget):
         self.refresh(layout=True)
 
     def close(self) -> bool:
-        """Hide until something else is suggested; whether there was something to hide."""
+        """Hide until the suggestions change; return False when nothing was shown."""
         was = bool(self.display)
         self.display = False
         return was
 
     def move(self, by: int) -> None:
-        """Move the cursor, round the ends."""
+        """Move the cursor; it wraps around at the ends."""
         count = len(self.suggestions)
         self.cursor = (self.cursor + by) % count if self.cursor >= 0 else (0 if by > 0 else count - 1)
         self._top = max(min(self._top, self.cursor), self.cursor - ROWS + 1)
@@ -90,7 +96,7 @@ class Completions(Widget):
 
     @property
     def candidate(self) -> Suggestion:
-        """What taking one takes: where the cursor is, else the likeliest."""
+        """Suggestion to take: the one under the cursor, else the likeliest."""
         return self.suggestions[max(0, self.cursor)]
 
     def _tell(self) -> None:
@@ -101,11 +107,11 @@ class Completions(Widget):
     # -- painting ----------------------------------------------------------------------------------------------------
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        """A row each."""
+        """Return one row for each suggestion."""
         return min(ROWS, len(self.suggestions))
 
     def render_line(self, y: int) -> Strip:
-        """Label and explanation of one suggestion."""
+        """Paint label and explanation of one suggestion."""
         width, at = self.size.width, self._top + y
         if not 0 <= at < len(self.suggestions):
             return Strip.blank(width, self.rich_style)
@@ -122,25 +128,25 @@ class Completions(Widget):
         return Strip(segments).adjust_cell_length(width, base)
 
     def notify_style_update(self) -> None:
-        """Forget what was painted in the old colours."""
+        """Forget cached rows: their colours changed."""
         super().notify_style_update()
         self._paint.forget()
 
     # -- the mouse ---------------------------------------------------------------------------------------------------
 
     def on_click(self, event: events.Click) -> None:
-        """Take what is under the pointer."""
+        """Take the suggestion under the pointer."""
         event.stop()
         at = self._top + event.y - self.gutter.top
         if 0 <= at < len(self.suggestions) and self.suggestions[at].text:
             self.post_message(self.Chosen(self.suggestions[at]))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Move on."""
+        """Move the cursor down."""
         event.stop()
         self.move(1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Move back."""
+        """Move the cursor up."""
         event.stop()
         self.move(-1)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Conversation:
-    """Text and voice mode, microphone, speaker, and messages on their way to the engine.
+    """Text and voice mode, microphone, speaker, and messages to the engine.
 
     A sent message stays in `_unconfirmed` until its event arrives; after a refusal or a lost link its text returns to
     the prompt, or to the prompt's history.
@@ -93,7 +93,10 @@ class Conversation:
         self.action_set_mode("voice" if self._mode == "text" else "text")
 
     def action_set_mode(self, wanted: str) -> None:
-        """Switch to a mode. The focus moves before the engine confirms, so that typing goes to the right place."""
+        """Switch to a mode.
+
+        The focus moves before the engine confirms, so that typing goes to the right place.
+        """
         from gemini_live_runtime.commands import SetMode
 
         ident = self._sender.order(SetMode(mode="text" if wanted == "text" else "voice"))
@@ -133,12 +136,18 @@ class Conversation:
             self._screen.set_focus(self._prompt)
 
     def leave_prompt(self) -> None:
-        """Focus the transcript again in voice mode: space must mute, not type, while the microphone is open."""
+        """Focus the transcript again in voice mode.
+
+        Space must mute, not type, while the microphone is open.
+        """
         if self._mode == "voice" and not self._prompt.text:
             self._screen.set_focus(self._transcript)
 
     def action_say(self, text: str, *, written: str = "") -> None:
-        """Send a message; text that cannot be sent returns to the prompt as it was `written`."""
+        """Send a message.
+
+        Text that cannot be sent returns to the prompt as it was `written`.
+        """
         from gemini_live_runtime.commands import SendText
 
         written = written or f"/say {text}"
@@ -170,7 +179,7 @@ class Conversation:
             self._unconfirmed[ident] = text
 
     def show_prompt(self) -> None:
-        """Update the placeholder, the number of unconfirmed messages and the length of a long text."""
+        """Update the placeholder, the unconfirmed messages and the length of a long text."""
         if not self._settings.replay:
             self._pane.show(self._store.view.mode, sending=len(self._unconfirmed), limit=self._max_text)
 
@@ -201,7 +210,10 @@ class Conversation:
         self._notices.say(sentence, "warning")
 
     def report_end(self) -> None:
-        """Show once how the session ended, and give unconfirmed text back; show lost events as they are counted."""
+        """Show once how the session ended, and give unconfirmed text back.
+
+        Lost events are reported whenever their number grows.
+        """
         store = self._store
         if store.missed > self._missed_reported:
             self._missed_reported = store.missed

@@ -1,4 +1,4 @@
-"""The top row: what the session is doing, with whom, for how long, and whether it is being recorded."""
+"""Show state, agent, model, recording, cost and time in the top row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def state_run(word: StateWord, glyphs: Glyphs, label: str = "") -> Run:
-    """The state word, or `label` in its place, with its sign, always equally wide."""
+    """Return the state's sign and word, or `label` in its place, at constant width."""
     return f"{glyphs.states[word]} {label or STATE_LABELS[word]:<{STATE_WIDTH}}", f"state-{word}"
 
 
@@ -36,15 +36,18 @@ class Header(Row):
         self._behind = False
 
     def show(self, view: SessionView, word: StateWord, elapsed: float, *, live: bool, behind: bool = False) -> None:
-        """Show `view` under the state word `word`, `elapsed` seconds into the session; `live`: it goes on.
+        """Show `view` with the state word `word`, `elapsed` seconds into the session.
 
-        `behind`: it is a moment of the past.
+        `live`: the session goes on. `behind`: the view is one of the past.
         """
         self._view, self._word, self._elapsed, self._live, self._behind = view, word, elapsed, live, behind
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
-        """State and agent on the left; on the right what fits, the least important dropped first."""
+        """Return state and agent at the left, and what fits at the right.
+
+        The least important parts are dropped first.
+        """
         view = self._view
         muted = self._word == "text" and view.mode == "voice" and not view.microphone
         left: list[Run] = [(" ", ""), state_run(self._word, self._glyphs, "MUTED" if muted else "")]

@@ -1,4 +1,4 @@
-"""The row that says that the agent is held: where, for how long, what waits, and the keys that let it go on."""
+"""Show where the agent is held, for how long, what waits, and the keys to go on."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from gemini_live_runtime.journal.agent_view import Hold
 
 LEAST_PLACE = 16
-"""Cells that the place keeps before anything beside it is left out."""
+"""Least cells of the place; other parts are dropped before it gets shorter."""
 
 _WAYS = (("step", "one decision", "step"), ("step-turn", "turn", "turn"), ("pause", "go on", "go on"))
 
 
 class HeldRow(Row):
-    """`HELD at watcher no_consent · 12 s · 1 answer, 3 decisions wait · F7 one decision · F8 turn · F6 go on`."""
+    """Row of a held agent.
+
+    `HELD at watcher no_consent · 12 s · 1 answer, 3 decisions wait · F7 one decision · F8 turn · F6 go on`.
+    """
 
     DEFAULT_CSS = """
     HeldRow { display: none; }
@@ -45,9 +48,9 @@ class HeldRow(Row):
         self._operable = True
 
     def show(self, held: Hold | None, elapsed: float, *, operable: bool) -> float | None:
-        """Show where the agent is held at `elapsed` seconds of the session; seconds until that looks different.
+        """Show the hold at `elapsed` seconds; return the seconds until the row changes.
 
-        `operable`: somebody is there to let it go on.
+        `operable`: the agent can be let go on, which is impossible in a recording.
         """
         self._held, self._operable = held, operable
         self.set_class(held is not None, "-shown")
@@ -58,7 +61,7 @@ class HeldRow(Row):
         return 1.0 - self._seconds % 1.0 + 0.005 if operable else None
 
     def runs(self, width: int) -> Sequence[Run]:
-        """All of it where there is room; then in shorter words, then with less of the place."""
+        """Return the longest form that fits: shorter words first, then a shorter place."""
         held = self._held
         if held is None:
             return ()
@@ -74,7 +77,7 @@ class HeldRow(Row):
         return [(" ", ""), (" HELD ", "held"), (" at ", "quiet"), (place, "strong"), *tails[chosen]]
 
     def _tail(self, words: int, waits: str) -> list[Run]:
-        """The runs behind the place; `words`: which of the keys' titles, 0 for no keys at all."""
+        """Return the runs behind the place; `words` picks the keys' titles, 0 for no keys."""
         seconds = f"{self._seconds:.0f} s" if self._seconds < 99.5 else clock_text(self._seconds)
         runs: list[Run] = [(f"{self._separator}{seconds}", "said")]
         if waits:
@@ -87,7 +90,7 @@ class HeldRow(Row):
 
     @staticmethod
     def _waits(held: Hold) -> tuple[str, str, str]:
-        """What waits, in full, shorter, and as short as can be."""
+        """Return what waits: in full, shorter, and as short as possible."""
         count = held.answers + held.steps
         if not count:
             return "nothing waits", "nothing waits", ""

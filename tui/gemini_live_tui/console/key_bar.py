@@ -1,4 +1,4 @@
-"""The bottom row: what can be pressed now, from the action table."""
+"""Show the keys that can be pressed now, from the action table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class KeyBar(Row):
-    """Keys and titles of the actions that matter in the current mode; clicking one does it."""
+    """Keys and titles of the actions in the current mode; a click runs one."""
 
     def __init__(
         self,
@@ -45,9 +45,9 @@ class KeyBar(Row):
     def show(
         self, mode: Mode, *, typing: bool, microphone: bool, speaker: bool, over: bool, place: Scope = "console"
     ) -> None:
-        """Offer what can be done in `mode` and in `place`, the pane that has the focus.
+        """Show the actions of `mode` and of `place`, the focused pane.
 
-        `typing`: the prompt has the focus; `over`: nobody is there to talk to.
+        `typing`: the prompt has the focus. `over`: the session has ended.
         """
         self._place = place
         self._mode, self._typing, self._over = mode, typing, over
@@ -55,7 +55,7 @@ class KeyBar(Row):
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
-        """As many actions as fit, in the table's order; help and quit are kept to the last."""
+        """Return as many actions as fit, in the table's order; help and quit stay to the last."""
         offered = [action for action in ACTIONS if self._offers(action)]
         self._room_for_note = True
         while len(offered) > 1 and self._width(offered) > width:
@@ -116,7 +116,7 @@ class KeyBar(Row):
         return sum(cell_len(keys) + cell_len(title) + 4 for keys, title in map(self._label, actions)) - 1
 
     def on_click(self, event: events.Click) -> None:
-        """Do the action under the pointer."""
+        """Run the action under the pointer."""
         for start, end, ident in self._places:
             if start <= event.x < end:
                 self.post_message(RunAction(ident))

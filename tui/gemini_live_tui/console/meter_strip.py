@@ -1,4 +1,4 @@
-"""The second row: is the microphone heard, does the model hear itself, does the sound keep up."""
+"""Show microphone, speaker, echo, buffer and latency in the second row."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gemini_live_tui.session_data.meter_history import OwnCost, spark
 from gemini_live_tui.widgets.row import Row, Run
 
 READOUT_S = 0.25
-"""How long a number stands still: digits that change with every frame cannot be read."""
+"""Seconds for which a number stays: digits that change with every frame cannot be read."""
 
 
 @dataclass(slots=True)
 class MeterMemory:
-    """The numbers on show, remembered between frames. Peak and clipping are held by the engine itself."""
+    """Numbers on show, kept between frames. The engine itself holds peak and clipping."""
 
     mic_readout: float | None = None
     out_readout: float | None = None
@@ -34,14 +34,14 @@ class MeterMemory:
             self.mic_readout, self.out_readout, self.readout_at = meters.mic_db, meters.out_db, now
 
     def again_in(self, view: SessionView, now: float) -> float | None:
-        """Seconds until something here changes by itself, or None."""
+        """Return the seconds until a held number changes, or None."""
         if (self.mic_readout, self.out_readout) == (view.meters.mic_db, view.meters.out_db):
             return None
         return max(0.0, self.readout_at + READOUT_S - now) + 0.01
 
 
 class MeterStrip(Row):
-    """Microphone, speaker, echo, buffer and latency on one row, the last two left out where there is no room."""
+    """Meters on one row; the last two are dropped where they do not fit."""
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
@@ -55,9 +55,9 @@ class MeterStrip(Row):
     def show(
         self, view: SessionView, now: float, *, live: bool, cost: OwnCost | None = None, missed: int = 0
     ) -> float | None:
-        """Show the meters of `view`; seconds after which they want to be shown again by themselves, or None.
+        """Show the meters of `view`; return the seconds until the next change, or None.
 
-        `cost` is what the console costs, `missed` the events that never arrived.
+        `cost` is the console's own load, `missed` the number of events that never arrived.
         """
         self._view, self._live, self._cost, self._missed = view, live, cost, missed
         self.memory.observe(view, now)
@@ -65,7 +65,7 @@ class MeterStrip(Row):
         return self.memory.again_in(view, now) if live else None
 
     def runs(self, width: int) -> Sequence[Run]:
-        """The parts that fit into `width`."""
+        """Return the parts that fit into `width`."""
         cells = 6 if width < 76 else 8 if width < 96 else 12 if width < 136 else 20
         parts = [self._microphone(cells), self._speaker(cells)]
         gap = 2 if width < 96 else 3
@@ -101,7 +101,7 @@ class MeterStrip(Row):
         return [*runs, (f" {decibel_text(readout)} dB", "strong")]
 
     def _word(self, name: str, word: str, style: str, cells: int) -> list[Run]:
-        """A word in place of a bar, exactly as wide as the bar with its number."""
+        """Return a word in place of a bar, as wide as the bar with its number."""
         return [(f"{name} ", "quiet"), (f"{word:<{cells + 7}}"[: cells + 7], style)]
 
     def _microphone(self, cells: int) -> list[Run]:
@@ -169,7 +169,7 @@ class MeterStrip(Row):
         return [*runs, (duration_text(latencies[-1]), "strong")]
 
     def _cleaned(self, cells: int) -> list[Run]:
-        """The microphone after echo cancelling."""
+        """Return the bar of the microphone after echo cancelling."""
         view = self._view
         if not self._live or not view.microphone or view.mode == "text" or not view.input_device:
             return []
@@ -199,12 +199,12 @@ class MeterStrip(Row):
         return [(f"{count:,} dropped", "alarm")] if count else []
 
     def on_click(self) -> None:
-        """All of them, with their last minute."""
+        """Open the screen of all meters."""
         self.post_message(OpenScreen("meters"))
 
 
 def _short(count: int) -> str:
-    """A count in at most four characters: `812`, `4.8k`, `12k`, `1.2M`."""
+    """Return a count in at most four characters: `812`, `4.8k`, `12k`, `1.2M`."""
     if count < 1000:
         return str(count)
     if count < 999_500:

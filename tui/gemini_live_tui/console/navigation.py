@@ -37,7 +37,7 @@ class Navigation:
             self._grid.go_to(name)
 
     def action_zoom(self) -> None:
-        """Let the pane with the focus fill the desk, or put it back."""
+        """Let the focused pane fill the grid, or put it back."""
         state = self._grid.state
         pane = self._grid.focused_pane or "transcript"
         self._grid.change(replace(state, zoom="" if state.zoom else pane))
@@ -47,7 +47,7 @@ class Navigation:
         self._grid.change(replace(self._grid.state, talk=not self._grid.state.talk, zoom=""))
 
     def action_scroll(self, step: str) -> None:
-        """Scroll the pane that has the focus, else the transcript. The end is the present, for one who went back."""
+        """Scroll the focused pane, else the transcript; its end is also the present."""
         if step == "end":
             self._time_travel.action_live()
         focused = self._screen.focused
@@ -59,7 +59,7 @@ class Navigation:
             self.show_following()
 
     def action_open_row(self) -> None:
-        """Open what the cursor is on."""
+        """Open the row under the cursor."""
         if isinstance(self._screen.focused, RowList):
             self._screen.focused.open_row()
 

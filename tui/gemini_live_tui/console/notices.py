@@ -1,4 +1,4 @@
-"""Show messages above the transcript and keep those worth reading again among the logs."""
+"""Show messages above the transcript and keep some of them among the logs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Notices:
         """Kept messages, oldest first."""
 
     def past_note(self) -> str:
-        """Return a warning that the past is shown while the present is changed; "" otherwise."""
+        """Return a warning about changing the present while showing the past, or ""."""
         behind = self._store.cursor.seq is not None and not self._settings.replay
         return f"You look at {clock_text(self._store.shown.t)}; this changes the present." if behind else ""
 
@@ -50,7 +50,7 @@ class Notices:
             self._past_note_at = self._clock.now()
 
     def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
-        """Show a message above the transcript; a `passing` one disappears after a few seconds."""
+        """Show a message above the transcript; a `passing` one disappears by itself."""
         now = self._clock.now()
         if passing and now - self._past_note_at < SAME_EVENT_S and (note := self.past_note()) != message:
             # A pane's message about its command would replace the warning about the past: show both.
@@ -62,7 +62,7 @@ class Notices:
             self._store.wake()
 
     def keep(self, message: str, level: Level = "warning") -> None:
-        """Add a message to the logs without showing it; one that repeats the last one is left out."""
+        """Add a message to the logs without showing it, unless it repeats the last one."""
         text = sanitise_line(message, MAX_CHARACTERS)
         if self.lines and (self.lines[-1].level, self.lines[-1].text) == (level, text):
             return

@@ -1,4 +1,4 @@
-"""The desk: all panes, where they stand, which are seen, and which one has the focus."""
+"""Lay the panes out and show those in sight."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _NAMES = tuple(pane.id for pane in PANES)
 
 
 class PaneGridLayout(Layout):
-    """Places panes as `desk.arrange` says."""
+    """Layout of the panes, see `pane_layout.arrange`."""
 
     name = "pane-grid"
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
-        """One placement for each pane that is shown."""
+        """Return a placement for each pane in sight."""
         assert isinstance(parent, PaneGrid)
         arrangement = parent.arranged(size)
         by_name = {child.pane: child for child in children if isinstance(child, Pane)}
@@ -40,10 +40,10 @@ class PaneGridLayout(Layout):
 
 
 class PaneGrid(Container):
-    """Holds the panes. It keeps what the operator chose in `state` and says so when that changes."""
+    """Container of the panes; `state` is the layout that the operator chose."""
 
     class Changed(Message):
-        """Another arrangement, or another pane in front."""
+        """The arrangement or the pane in front changed."""
 
     DEFAULT_CSS = """
     PaneGrid { height: 1fr; width: 1fr; background: $background; overflow: hidden; }
@@ -62,15 +62,18 @@ class PaneGrid(Container):
 
     @property
     def layout(self) -> Layout:
-        """Ours, whatever style sheets say: Textual looks only for its own layouts by name."""
+        """Layout of the grid; Textual's style sheets know only its own layouts by name."""
         return self._layout
 
     def compose(self) -> ComposeResult:
-        """The panes that are there from the beginning."""
+        """Yield the panes of the first paint."""
         yield from self.panes.values()
 
     async def complete(self) -> None:
-        """Add the other panes. A console is painted before it has them: they take as long to make as all the rest."""
+        """Add the other panes, after the first paint.
+
+        They take as long to make as everything before.
+        """
         added = {name: Pane(name, body, self._settings) for name, body in bodies(self._settings).items()}
         for pane in added.values():
             pane.display = False
@@ -83,11 +86,11 @@ class PaneGrid(Container):
     # -- where panes stand -------------------------------------------------------------------------------------------
 
     def arranged(self, size: Size) -> Arrangement:
-        """The arrangement for `size`."""
+        """Return the arrangement for `size`."""
         return arrange(size.width, size.height, self.state, _NAMES)
 
     def settle(self, width: int, height: int) -> None:
-        """Take in a new size or state: show the panes that have a place."""
+        """Apply a size and the state: show the panes that have a place."""
         new = arrange(width, height, self.state, _NAMES)
         old, self.arrangement = self.arrangement, new
         shown = {slot.shown for slot in new.slots}
@@ -101,24 +104,24 @@ class PaneGrid(Container):
             self.post_message(self.Changed())
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another size may mean another arrangement."""
+        """Apply the new size."""
         self.settle(event.size.width, event.size.height)
         self.forget()
 
     def go_to(self, name: str) -> None:
-        """Bring a pane into sight and put the focus there."""
+        """Show a pane and focus it."""
         if name in self.panes:
             self.change(self.state.used(name))
             self.panes[name].focus_body()
 
     def change(self, state: PaneLayout) -> None:
-        """Take another state."""
+        """Apply another layout."""
         self.state = state
         self.settle(self.size.width, self.size.height)
 
     @property
     def focused_pane(self) -> str:
-        """The pane that has the focus; "" for none."""
+        """Id of the pane with the focus; "" for none."""
         focused = self.screen.focused
         while focused is not None and not isinstance(focused, Pane):
             focused = focused.parent if isinstance(focused.parent, Widget) else None
@@ -127,7 +130,7 @@ class PaneGrid(Container):
     # -- painting ----------------------------------------------------------------------------------------------------
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """Show every pane in sight that something happened to; seconds until one changes by itself, or None."""
+        """Show the panes in sight that changed; return the seconds until the next change."""
         waits: list[float] = []
         for name, pane in self.panes.items():
             happened = frame.marks | frame.news if getattr(pane.body, "whole", False) else frame.marks
@@ -153,7 +156,10 @@ class PaneGrid(Container):
         return min(waits) if waits else None
 
     def _resting(self, name: str, pane: Pane, frame: Frame) -> float:
-        """Seconds for which a pane that need not be shown so often stays as it is; another moment is shown at once."""
+        """Return the seconds for which a pane with `every_s` stays as it is.
+
+        0 when another moment is shown.
+        """
         at, epoch = self._shown.get(name, (frame.now, -1))
         passed = frame.now - at
         if passed <= 0 or epoch != frame.epoch or self._marks[name] == ~Dirty.NONE:
@@ -162,9 +168,9 @@ class PaneGrid(Container):
         return max(0.0, every - passed)
 
     def show_again(self, name: str) -> None:
-        """One pane is to be shown again."""
+        """Show one pane again with the next frame."""
         self._marks[name] = ~Dirty.NONE
 
     def forget(self) -> None:
-        """Everything is to be shown again."""
+        """Show all panes again with the next frame."""
         self._marks = dict.fromkeys(self.panes, ~Dirty.NONE)

@@ -1,4 +1,4 @@
-"""Where one types: several lines, history, and a limit that is said instead of cutting."""
+"""Edit the message to send: several lines, with a history and completions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_HISTORY = 200
 
 
 class Prompt(TextArea):
-    """The text to send. What cannot be sent is given back, so nothing typed is lost."""
+    """Text to send. What cannot be sent is given back, so nothing typed is lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("prompt")]
     DEFAULT_CSS = """
@@ -67,15 +67,18 @@ class Prompt(TextArea):
 
     @property
     def jump_title(self) -> str:
-        """What the jump overlay calls it."""
+        """Name in the jump overlay."""
         return "Prompt"
 
     def jump(self) -> None:
-        """Write."""
+        """Focus the prompt."""
         self.focus()
 
     def give_back(self, text: str) -> bool:
-        """Put back a text that was not sent; False when something else is being written (the history has it)."""
+        """Put back a text that was not sent.
+
+        Return False when something else is being written; the history has the text.
+        """
         if self.text.strip():
             return False
         self.text = text
@@ -84,30 +87,30 @@ class Prompt(TextArea):
         return True
 
     def begin(self, text: str) -> None:
-        """Put `text` in place of what is written, which stays in the history."""
+        """Replace the text, which stays in the history."""
         self._remember(self.text)
         self._recall(text)
 
     def show_suggestions(self) -> None:
-        """Bring the list above the prompt up to date with what is written."""
+        """Update the completions for the text."""
         frame = self.parent
         below = self.screen.size.height - frame.region.y if isinstance(frame, Widget) else 0
         self._completions.show(self._suggest(self.text) if self.has_focus else (), below=below)
 
     def on_text_area_changed(self) -> None:
-        """What can be suggested follows what is written."""
+        """Update the completions."""
         self.show_suggestions()
 
     def on_focus(self) -> None:
-        """Suggestions are shown to whoever writes."""
+        """Show the completions."""
         self.show_suggestions()
 
     def on_blur(self) -> None:
-        """And to nobody else."""
+        """Hide the completions."""
         self.show_suggestions()
 
     async def _on_key(self, event: events.Key) -> None:
-        """The prompt's own keys take their turn among the letters, so that quick typing is never overtaken by them."""
+        """Handle the prompt's own keys in the order of typing, so that none overtakes a letter."""
         action = self._own_keys.get(event.key)
         if action is not None:
             event.prevent_default()
@@ -115,7 +118,7 @@ class Prompt(TextArea):
                 event.stop()
 
     async def _on_paste(self, event: events.Paste) -> None:
-        """Pasted text may hold anything: what a terminal would obey is taken out before it is shown."""
+        """Sanitise pasted text: it may hold escape sequences."""
         event.stop()
         event.prevent_default()
         result = self.replace(sanitise(event.text), *self.selection)
@@ -123,7 +126,7 @@ class Prompt(TextArea):
         self.focus()
 
     def action_send(self) -> None:
-        """Hand the text to the screen and begin anew; with the cursor on a suggestion, take that first."""
+        """Send the text; with the cursor on a suggestion, take that first."""
         if self._suggesting() and self._completions.cursor >= 0:
             chosen = self._completions.candidate
             self.take(chosen)
@@ -143,30 +146,33 @@ class Prompt(TextArea):
         self._place, self._draft = len(self.past), ""
 
     def _suggesting(self) -> bool:
-        """Whether there is something to take, for what is written at this moment: letters may have come at once."""
+        """Return True when a suggestion fits the present text.
+
+        Several letters may have arrived since the list was updated.
+        """
         self.show_suggestions()
         return self._completions.open
 
     def take(self, suggestion: Suggestion) -> None:
-        """Write a suggestion out."""
+        """Complete the text with a suggestion."""
         if suggestion.text:
             self.text = suggestion.text
             self.move_cursor(self.document.end)
             self.show_suggestions()
 
     def action_complete(self) -> None:
-        """Take the suggestion the cursor is on, else the likeliest; without a command the key is somebody else's."""
+        """Take a suggestion; outside a command, leave the key to the focus."""
         if self._suggesting():
             self.take(self._completions.candidate)
         elif not is_command(self.text):
             raise SkipAction
 
     def action_newline(self) -> None:
-        """Break the line here."""
+        """Insert a line break."""
         self.move_cursor(self.replace("\n", *self.selection).end_location)
 
     def action_history_previous(self) -> None:
-        """An earlier message, when the cursor is on the first row; else a row up."""
+        """Show an earlier message from the first row; elsewhere move up."""
         if self._suggesting():
             self._completions.move(-1)
             return
@@ -179,7 +185,7 @@ class Prompt(TextArea):
         self._recall(self.past[self._place])
 
     def action_history_next(self) -> None:
-        """A later message, when the cursor is on the last row; else a row down."""
+        """Show a later message from the last row; elsewhere move down."""
         if self._suggesting():
             self._completions.move(1)
             return
@@ -195,7 +201,7 @@ class Prompt(TextArea):
 
 
 class PromptPane(Container):
-    """Framed prompt; its lower edge shows unconfirmed messages and the length of a long text."""
+    """Framed prompt with unconfirmed messages and text length at its lower edge."""
 
     def __init__(self, prompt: Prompt, *, glyphs: Glyphs, text_key: str) -> None:
         super().__init__(id="prompt-pane")
@@ -209,7 +215,10 @@ class PromptPane(Container):
         yield self.prompt
 
     def show(self, mode: str, *, sending: int, limit: int) -> None:
-        """Show the mode's placeholder, the number of unconfirmed messages, and the length from 80 % of `limit` on."""
+        """Update placeholder and lower edge.
+
+        `sending` is the number of unconfirmed messages; from 80 % of `limit` on, the length of the text is shown.
+        """
         hint = (
             "Write a message, enter sends it" if mode == "text" else f"Type to write, or {self.text_key} for text mode"
         )

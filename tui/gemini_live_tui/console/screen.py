@@ -1,4 +1,4 @@
-"""Compose the console's main screen: widgets, the frame that updates them, and the controllers behind the keys.
+"""Compose the main screen: widgets, frames, and controllers behind the keys.
 
 Keys run actions by name on this screen; the methods that carry them out belong to the controllers (`Conversation`,
 `TimeTravel`, `AgentCommands`, ...). Widgets post messages; the handlers below pass each to its controller.
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 
 class ConsoleScreen(Screen[None]):
-    """Everything that is seen of a session. It reads the store and sends commands, it decides nothing.
+    """Main screen. It reads the store and sends commands, it decides nothing.
 
     The application loads its style sheet, `console.tcss`: Textual loads none for a default screen.
     """
@@ -194,7 +194,7 @@ class ConsoleScreen(Screen[None]):
     # -- the frame ---------------------------------------------------------------------------------------------------
 
     def frame(self) -> float | None:
-        """Show what changed; seconds until something changes by itself, or None."""
+        """Show the changes; return the seconds until the next change without an event, or None."""
         store, view = self._store, self._store.view
         dirty = store.take_dirty()
         now = self.console.time.now()
@@ -232,7 +232,7 @@ class ConsoleScreen(Screen[None]):
         return min(pending) if pending else None
 
     def _show_session(self, dirty: Dirty, now: float, elapsed: float, live: bool) -> float | None:
-        """Show the moment at which the reader stands; seconds until it looks different, or None."""
+        """Show the moment at the cursor; return the seconds until it changes, or None."""
         store, cursor = self._store, self._store.cursor
         waits: list[float | None] = []
         try:
@@ -265,7 +265,7 @@ class ConsoleScreen(Screen[None]):
         return min(pending) if pending else None
 
     def _session_state(self) -> tuple[bool, bool]:
-        """Whether a session is there, and whether it is over."""
+        """Return two facts: connected to a session, and session over."""
         store = self._store
         connected = store.hello is not None and bool(store.view.session_id)
         return connected, bool(store.lost) or store.bye is not None or store.word == "error"
@@ -285,7 +285,7 @@ class ConsoleScreen(Screen[None]):
     # -- commands ----------------------------------------------------------------------------------------------------
 
     def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
-        """Show a message above the transcript; a `passing` one disappears after a few seconds."""
+        """Show a message above the transcript; a `passing` one disappears by itself."""
         self.notices.say(message, level, passing=passing)
 
     def action_export_as(self, name: str) -> None:
@@ -298,7 +298,7 @@ class ConsoleScreen(Screen[None]):
             self.say(f"There is no format {name[:60]!r}. Known: {', '.join(FORMATS)}.", "warning", passing=True)
 
     def action_interrupt(self) -> None:
-        """Undo one thing: completions, filter, the model's answer, selection, message, focus on the prompt."""
+        """Close or stop the first of: completions, filter, answer, selection, message, focus."""
         from gemini_live_runtime.commands import Interrupt
 
         if self.completions.close():
@@ -320,7 +320,7 @@ class ConsoleScreen(Screen[None]):
         return not self._settings.replay and store.live and busy
 
     async def perform(self, ident: str, *arguments: str) -> None:
-        """Run an action of the table with the arguments that were written behind its command."""
+        """Run an action of the table; `arguments` were written behind its command."""
         action = BY_ID[ident]
         if action.scope in PANES:
             # Show the pane first, so that the action's effect is seen.

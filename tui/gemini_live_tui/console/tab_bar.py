@@ -1,4 +1,4 @@
-"""The names of all panes on one row, for terminals that show one pane at a time."""
+"""Name all panes in one row, for terminals that show one pane at a time."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class TabBar(Row):
         self._places: list[tuple[int, int, str]] = []
 
     def show(self, shown: str, note: str = "") -> None:
-        """Mark the pane `shown`, with the note that its frame would have; left out where there is no room."""
+        """Mark the pane `shown`; its `note` is left out where it does not fit."""
         self._shown, self._note = shown, note
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
-        """Words where there is room, else digits alone for the panes at the end."""
+        """Return words where they fit, else digits alone for the last panes."""
         note = cell_len(self._note) + 2 if self._note else 0
         for short, more in ((0, note), (3, note), (0, 0), (3, 0), (len(PANES), 0)):
             runs = self._named(short)

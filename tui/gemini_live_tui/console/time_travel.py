@@ -1,4 +1,4 @@
-"""Move the cursor through the session's past, and read the recordings that this needs."""
+"""Move the cursor through the past, and read the recordings that this needs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ class TimeTravel:
         """Share of a recording that was read so far, 0 to 1; None while nothing is read."""
 
     def travel(self, move: Callable[[], None]) -> str:
-        """Move the cursor; a sentence when that cannot be. What must be read first is read, then the move is made."""
+        """Make a move; return why it is impossible, or "".
+
+        A move to events that are not in memory is made after they were read.
+        """
         try:
             move()
         except OutOfReachError as error:
@@ -54,7 +57,7 @@ class TimeTravel:
             self._notices.say(refused.rstrip(".") + ".", passing=True)
 
     def _read_earlier(self, move: Callable[[], None], reason: str) -> str:
-        """Read what was before this console came from the session's recording."""
+        """Read events from before this console attached out of the session's recording."""
         from gemini_live_runtime.journal.live_history import LiveHistory
 
         store = self._store
@@ -84,7 +87,7 @@ class TimeTravel:
             self._travel(move)
 
     async def read_recording(self, path: Path) -> None:
-        """Show a recording, from its end, while it is being read; every way to fail is told in a sentence."""
+        """Show a recording from its end while it is read; report failures to the store."""
         from gemini_live_runtime.journal.recorded_history import RecordedHistory
 
         store = self._store
@@ -111,7 +114,7 @@ class TimeTravel:
             self._notices.say(" ".join(problems), "warning")
 
     def _on_progress(self, share: float) -> None:
-        """More was read. It is shown now and then: painting would take the time from reading."""
+        """Show what was read, at intervals: painting would slow the reading down."""
         self.reading = share
         now = self._clock.now()
         if now - self._shown_at >= SHOW_EVERY_S or self._shown_at > now:
@@ -119,7 +122,7 @@ class TimeTravel:
             self._store.grown()
 
     def action_time_step(self, kind: Literal["event", "turn", "transition", "mark"], direction: int) -> None:
-        """Go to the next or the previous thing of a kind."""
+        """Go to the next or previous event, turn, transition or mark."""
         cursor = self._store.cursor
         if kind == "mark" and not self._store.view.agent_view.marks:
             self._notices.say("No moment was marked so far.", passing=True)
@@ -131,17 +134,17 @@ class TimeTravel:
             self._travel(lambda: cursor.step(kind, direction))
 
     def action_go_to(self) -> None:
-        """Ask for a moment."""
+        """Open the dialog for a moment."""
         self._console.action_open("go-to")
 
     def action_go_to_moment(self, text: str) -> None:
-        """Go to a moment that was written behind a command."""
+        """Go to a moment written behind a command."""
         refused = self.go_to_moment(text)
         if refused:
             self._notices.say(refused, "warning", passing=True)
 
     def go_to_moment(self, text: str) -> str:
-        """Go to a written moment; a sentence when there is none."""
+        """Go to a written moment; return why that is impossible, or ""."""
         from gemini_live_tui.session_data.moment_parser import NoSuchMomentError, find
 
         history = self._store.history
@@ -171,7 +174,7 @@ class TimeTravel:
         self._travel(lambda: self._store.cursor.seek(seq))
 
     def action_live(self) -> None:
-        """Back to the present."""
+        """Return to the present."""
         self._store.cursor.live()
         self._store.wake()
 
@@ -200,6 +203,6 @@ class TimeTravel:
         self._store.wake()
 
     def stop_reading(self) -> None:
-        """Read nothing more."""
+        """Stop reading a recording."""
         if self._reader is not None:
             self._reader.cancel()

@@ -1,4 +1,4 @@
-"""The row that says that a moment of the past is shown: which one, how far back, and the way to the present."""
+"""Show which moment of the past is on screen, and the key to the present."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class TimeTravelRow(Row):
         self._sound = ""
 
     def show(self, place: Place | None, *, reading: float | None = None, sound: str = "") -> None:
-        """Show where the reader stands, nothing for the present.
+        """Show the cursor's place, nothing for the present.
 
-        `reading` is the share of a file that was read so far; `sound` says what becomes of the sound while playing.
+        `reading` is the share of a file that was read so far, 0 to 1; `sound` is the state of the sound while playing.
         """
         self._place, self._reading, self._sound = place, reading, sound
         self.set_class(place is not None or reading is not None, "-shown")
@@ -48,7 +48,7 @@ class TimeTravelRow(Row):
             self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
-        """The word, the place, the keys; keys go first where there is no room, then what counts."""
+        """Return word, place and keys; the keys are dropped first."""
         head: list[Run] = [(" ", ""), (" REPLAY ", "replay"), ("  ", "")]
         facts, keys = self._facts(), self._hints()
         used = sum(cell_len(text) for text, _ in head)
@@ -107,5 +107,5 @@ class TimeTravelRow(Row):
 
 
 def behind_text(seconds: float) -> str:
-    """`12.4 s` below a minute, then `2:07`."""
+    """Return `12.4 s` below a minute, then `2:07`."""
     return f"{seconds:.1f} s" if seconds < 59.95 else clock_text(seconds)

@@ -1,4 +1,4 @@
-"""What is left when the terminal is too small: one row with the state word; the session goes on."""
+"""Show the state word alone when the terminal is too small for a console."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MIN_HEIGHT = 16
 
 
 class TooSmall(Row):
-    """The state word and what the terminal would need."""
+    """State word and least size."""
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
@@ -30,7 +30,7 @@ class TooSmall(Row):
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
-        """Both on one row, the state first."""
+        """Return both on one row, the state first."""
         state = f" {self._glyphs.states[self._word]} {STATE_LABELS[self._word]}"
         advice = f"  terminal too small (need {MIN_WIDTH}x{MIN_HEIGHT})"
         room = width - len(state)

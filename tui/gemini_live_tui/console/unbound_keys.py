@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gemini_live_tui.settings import ConsoleSettings
 
 _TALKING = ("transcript", "console")
-"""Where a letter that is nobody's key is the beginning of a message."""
+"""Places where an unbound letter begins a message."""
 
 
 def place_of(screen: Screen[None]) -> Scope:
@@ -30,7 +30,7 @@ def place_of(screen: Screen[None]) -> Scope:
 
 
 class UnboundKeys:
-    """Letters that no key binding takes: in the transcript they open the prompt, elsewhere they get a hint."""
+    """Letters without a binding: they open the prompt or get a hint."""
 
     def __init__(self, screen: Screen[None], prompt: Prompt, settings: ConsoleSettings, notices: Notices) -> None:
         self._screen = screen
@@ -40,16 +40,15 @@ class UnboundKeys:
 
     @property
     def _open(self) -> bool:
-        """Whether there is a prompt, and nobody writes elsewhere."""
+        """True when the prompt can be opened: no other field has the focus."""
         elsewhere = isinstance(self._screen.focused, Prompt | Input)
         return not self._settings.replay and not self._screen.has_class("-tiny") and not elsewhere
 
     def take_letter(self, event: events.Key) -> bool:
-        """Deal with a letter that is no key of the place it was typed in; whether it was one.
+        """Handle a letter that has no binding where it was typed; return False for others.
 
-        In the transcript it opens the prompt and lands there; in another pane nothing is typed, and it is said that the
-        key does nothing. Asked before the key is queued for the focused widget: of letters that arrive together none
-        gets past.
+        In the transcript it opens the prompt and lands there; in another pane a hint says that the key does nothing.
+        Called before the key is queued for the focused widget, so that of letters that arrive together none gets past.
         """
         if not self._open or not event.is_printable or not event.character:
             return False
@@ -66,7 +65,10 @@ class UnboundKeys:
         return True
 
     def _meaning(self, key: str) -> str | None:
-        """The action that a key has here, "" for one that is not of the table, None when it is nobody's."""
+        """Return the action of a key here.
+
+        "" for a binding outside the table, None for an unbound key.
+        """
         active = self._screen.active_bindings.get(key)
         if active is None:
             return None
@@ -85,7 +87,7 @@ class UnboundKeys:
         return f"{letter} does nothing in {PLACES[place_of(self._screen)].title}. To write: {ways}."
 
     def action_begin_command(self, ident: str = "") -> None:
-        """Begin a command in the prompt, a certain one or any; what was being written stays in the history."""
+        """Begin a command in the prompt; the text there stays in the history."""
         if not self._settings.replay:
             self._screen.set_focus(self._prompt)
             self._prompt.begin(f"{SLASH}{form_of(BY_ID[ident]).name} " if ident else SLASH)

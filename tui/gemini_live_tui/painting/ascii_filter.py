@@ -1,6 +1,6 @@
-"""The last net of `--ascii`: lines, blocks, arrows and typographic signs that are left, in signs every terminal has.
+"""Replace the last non-ASCII signs under `--ascii`: lines, blocks, arrows, quotes.
 
-The console's own signs have their twins in `glyphs`; these are the toolkit's, and those in sentences. Letters are never
+The console's own signs have their twins in `glyphs`; these are Textual's, and those in sentences. Letters are never
 touched.
 """
 
@@ -32,14 +32,14 @@ _TWINS = str.maketrans(
         "·": "-",
     }
 )
-"""One cell for one cell."""
+"""Signs and their twins, each one cell wide."""
 
 
 class PlainSigns(LineFilter):
-    """Replaces such signs in every painted line."""
+    """Filter that replaces signs in painted lines."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments in plain signs."""
+        """Return the segments in plain signs."""
         return [
             part if part.text.isascii() else Segment(part.text.translate(_TWINS), part.style, part.control)
             for part in segments

@@ -1,4 +1,4 @@
-"""Numbers as people read them: times, money, durations and meter bars. Pure functions."""
+"""Format times, money, durations and meter bars. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ FLOOR_DB = -60.0
 
 MID_DB = -12.0
 HIGH_DB = -3.0
-"""A bar's cells from here on are amber, then red."""
+"""Level, dBFS, from which a bar is amber, then red."""
 
 
 def clock_text(seconds: float) -> str:
-    """`mm:ss`, or `h:mm:ss` from one hour on; negative times count as zero."""
+    """Return `mm:ss`, or `h:mm:ss` from one hour on; negative times count as zero."""
     total = max(0, int(seconds))
     hours, rest = divmod(total, 3600)
     minutes, secs = divmod(rest, 60)
@@ -24,12 +24,12 @@ def clock_text(seconds: float) -> str:
 
 
 def duration_text(ms: float) -> str:
-    """Milliseconds below one second, else seconds with one decimal, e.g. `612 ms` and `1.4 s`."""
+    """Return `612 ms` below one second, else `1.4 s`."""
     return f"{ms:.0f} ms" if ms < 999.5 else f"{ms / 1000:.1f} s"
 
 
 def seconds_text(seconds: float) -> str:
-    """How long something lasted: `4.1 s`, `16 s`, `2 min 05 s`, `1 h 02 min`."""
+    """Return a completed duration: `4.1 s`, `16 s`, `2 min 05 s`, `1 h 02 min`."""
     seconds = max(0.0, seconds)
     if seconds < 9.95:
         return f"{seconds:.1f} s"
@@ -41,12 +41,12 @@ def seconds_text(seconds: float) -> str:
 
 
 def whole_seconds_text(seconds: float) -> str:
-    """How long something has lasted that goes on, in whole seconds: it is read again every second."""
+    """Return a running duration in whole seconds: it is read again every second."""
     return seconds_text(max(10, int(seconds))) if seconds >= 10 else f"{max(0, int(seconds))} s"
 
 
 def age_text(seconds: float) -> str:
-    """How long ago something was: `now`, `4 s ago`, `2 min ago`, `1 h ago`."""
+    """Return an age: `now`, `4 s ago`, `2 min ago`, `1 h ago`."""
     total = int(seconds)
     if total < 1:
         return "now"
@@ -56,19 +56,22 @@ def age_text(seconds: float) -> str:
 
 
 def until_older(seconds: float) -> float:
-    """Seconds until `age_text` and `whole_seconds_text` of this age read otherwise."""
+    """Return the seconds until `age_text` and `whole_seconds_text` of this age change."""
     step = 1.0 if seconds < 3600 else 60.0
     return step - seconds % step + 0.005
 
 
 def ordinal(number: int) -> str:
-    """`1st`, `2nd`, `11th`."""
+    """Return `1st`, `2nd`, `11th`."""
     tail = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{tail}"
 
 
 def spark(numbers: Sequence[float], width: int, glyphs: Glyphs) -> str:
-    """The last `width` numbers as bars between the least and the greatest of them; "" for fewer than two."""
+    """Return the last `width` numbers as bars from their minimum to their maximum.
+
+    "" for fewer than two numbers.
+    """
     last = [number for number in numbers[-width:] if isfinite(number)] if width > 0 else []
     if len(last) < 2:
         return ""
@@ -84,7 +87,7 @@ def spark(numbers: Sequence[float], width: int, glyphs: Glyphs) -> str:
 
 
 def share_bar(share: float, width: int, glyphs: Glyphs) -> list[tuple[str, str]]:
-    """How far something has come, 0 to 1, as a bar of exactly `width` cells in styled runs."""
+    """Return progress, 0 to 1, as a bar of exactly `width` cells in styled runs."""
     resolution = len(glyphs.eighths)
     steps = round(max(0.0, min(1.0, share)) * width * resolution)
     full, part = divmod(steps, resolution)
@@ -93,17 +96,17 @@ def share_bar(share: float, width: int, glyphs: Glyphs) -> list[tuple[str, str]]
 
 
 def cost_text(dollars: float) -> str:
-    """An estimate in US dollars: always marked as one, with enough digits to see it move."""
+    """Return an estimate in US dollars, marked as one, with enough digits to see it move."""
     return f"~${dollars:.3f}" if dollars < 1 else f"~${dollars:.2f}"
 
 
 def decibel_text(level: float | None) -> str:
-    """A level in whole dBFS, three characters wide; the floor shows as `-60`, nothing to measure as ` --`."""
+    """Return a level in whole dBFS, three cells: `-60` for the floor, ` --` for None."""
     return " --" if level is None else f"{max(FLOOR_DB, min(0.0, level)):3.0f}"
 
 
 def bar_steps(level: float | None, width: int, resolution: int) -> int:
-    """How many of `width` x `resolution` steps of a bar are filled at `level` dBFS."""
+    """Return the filled steps of `width` x `resolution` at `level` dBFS."""
     if level is None or width <= 0:
         return 0
     part = (min(0.0, level) - FLOOR_DB) / -FLOOR_DB
@@ -111,16 +114,16 @@ def bar_steps(level: float | None, width: int, resolution: int) -> int:
 
 
 def zone(cell: int, width: int) -> str:
-    """The style of cell number `cell` of a level bar: `low`, `mid` or `high`, by the level at its left edge."""
+    """Return a bar cell's style by the level at its left edge: `low`, `mid` or `high`."""
     level = FLOOR_DB + (-FLOOR_DB) * cell / max(1, width)
     return "low" if level < MID_DB else "mid" if level < HIGH_DB else "high"
 
 
 def bar(level: float | None, width: int, glyphs: Glyphs, *, peak: float | None = None) -> list[tuple[str, str]]:
-    """A level bar of exactly `width` cells as (text, style) runs; styles are `low`, `mid`, `high`, `track`, `peak`.
+    """Return a level bar of exactly `width` cells as (text, style) runs.
 
-    One cell is divided into as many steps as `glyphs.eighths` has signs. `peak` (dBFS) is marked where it lies beyond
-    the filled part.
+    Styles are `low`, `mid`, `high`, `track`, `peak`. One cell is divided into as many steps as `glyphs.eighths` has
+    signs. `peak` (dBFS) is marked where it lies beyond the filled part.
     """
     resolution = len(glyphs.eighths)
     steps = bar_steps(level, width, resolution)

@@ -1,4 +1,4 @@
-"""The console's one clock: at most `fps` frames a second, and none at all while nothing changes."""
+"""Draw at most `fps` frames a second, and none while nothing changes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 
 class FrameClock:
-    """Calls `draw` soon after it was asked to, but never more often than the frame rate allows.
+    """Caller of `draw`, limited to the frame rate.
 
-    `draw` returns the seconds after which it wants to be called again without being asked, or None. An idle console
+    `draw` returns the seconds after which it wants to be called again without a request, or None. An idle console
     therefore has no timer running at all.
     """
 
@@ -24,7 +24,7 @@ class FrameClock:
 
     @property
     def waiting(self) -> bool:
-        """Whether a frame is scheduled."""
+        """True while a frame is scheduled."""
         return self._timer is not None
 
     def request(self, delay: float = 0.0) -> None:
@@ -41,7 +41,7 @@ class FrameClock:
         self._timer = loop.call_at(due, self.flush)
 
     def flush(self) -> None:
-        """Draw now, whatever was scheduled."""
+        """Draw now."""
         if self._stopped:
             return
         if self._timer is not None:
@@ -54,7 +54,7 @@ class FrameClock:
             self.request(again)
 
     def stop(self) -> None:
-        """Draw no more."""
+        """Stop drawing."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()

@@ -1,4 +1,4 @@
-"""The signs the console draws: one set for Unicode terminals, one for `--ascii`.
+"""Define the signs that the console draws, for Unicode terminals and for `--ascii`.
 
 Every sign is one cell wide and none has an emoji form that terminals widen; every state has a word beside its sign.
 """
@@ -24,14 +24,14 @@ STATE_LABELS: Mapping[StateWord, str] = {
     "text": "TEXT",
     "error": "ERROR",
 }
-"""The word shown for each state; no state is told by colour or sign alone."""
+"""Words of the states; no state is told by colour or sign alone."""
 
 STATE_WIDTH = max(len(label) for label in STATE_LABELS.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """One set of signs. `eighths` holds the fills of one bar cell from 1/n to full, `track` an empty one."""
+    """Set of signs. `eighths` fill a bar's cell from 1/n to full, `track` is an empty cell."""
 
     states: Mapping[StateWord, str]
     eighths: str
@@ -45,7 +45,7 @@ class Glyphs:
     up: str
     record: str
     stop: str
-    """A breakpoint."""
+    """Breakpoint."""
     mark: str
     separator: str
     bar: str
@@ -63,19 +63,19 @@ class Glyphs:
     levels: str
     """Eight heights of a column, lowest first."""
     fill: str
-    """A cell in which somebody speaks, something runs, or time goes by."""
+    """Cell of speech, of something that runs, or of time that passes."""
     voices: str
     """Cells in which the user speaks, the model, and both."""
     rule: str
-    """A cell of an axis, and of what goes on."""
+    """Cell of an axis, and of something that goes on."""
     tick: str
-    """A moment on an axis, or on a lane."""
+    """Moment on an axis or a lane."""
     diamond: str
-    """Where a phase begins."""
+    """Begin of a phase."""
     pointer: str
-    """Points up at a moment."""
+    """Arrow up to a moment."""
     still: str
-    """A cell in which nothing is heard."""
+    """Cell of silence."""
 
 
 UNICODE = Glyphs(
@@ -172,5 +172,5 @@ ASCII = Glyphs(
 
 
 def glyphs(ascii_only: bool) -> Glyphs:
-    """The set for this terminal."""
+    """Return the set for a terminal."""
     return ASCII if ascii_only else UNICODE

@@ -1,4 +1,4 @@
-"""How a theme's colours become the styles of painted rows.
+"""Turn a theme's colours into the styles of painted rows.
 
 The rows are painted cell by cell, so their looks are not style sheet rules: each name here is a colour of the theme
 (see `theming.DEFAULTS`) with text attributes. Every widget that paints asks for its styles by these names.
@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 Look = tuple[str, str]
-"""A theme variable and text attributes."""
+"""Theme variable and text attributes."""
 
 LOOKS: Mapping[str, Look] = {
     "said": ("foreground", ""),
@@ -76,11 +76,11 @@ LOOKS: Mapping[str, Look] = {
     "lane-state": ("lane-state", ""),
     "lane-latency": ("lane-latency", ""),
 }
-"""Every name of a style; "" is the widget's own."""
+"""Looks by the names of styles; "" is the widget's own."""
 
 
 def content(rows: Iterable[Sequence[tuple[str, str]]]) -> Content:
-    """Rows of styled runs for a widget that is not painted cell by cell; nothing in them is markup."""
+    """Return rows of styled runs for a widget of Textual's; nothing in them is markup."""
     parts: list[Content] = []
     for row in rows:
         runs = []
@@ -92,14 +92,14 @@ def content(rows: Iterable[Sequence[tuple[str, str]]]) -> Content:
 
 
 class Paint:
-    """The styles of one widget under the current theme; made when first asked for."""
+    """Styles of one widget under the current theme, made on first use."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
         self._styles: dict[str, Style] = {}
 
     def style(self, name: str) -> Style:
-        """The style called `name`, on the widget's background."""
+        """Return the style called `name`, on the widget's background."""
         style = self._styles.get(name)
         if style is None:
             style = self._widget.rich_style
@@ -123,5 +123,5 @@ class Paint:
         return Style(color=Color.parse(ink).rich_color, bgcolor=Color.parse(ground).rich_color, bold=True)
 
     def forget(self) -> None:
-        """The theme changed."""
+        """Forget all styles after a change of theme."""
         self._styles.clear()

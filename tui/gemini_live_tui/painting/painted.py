@@ -1,4 +1,4 @@
-"""Widgets that paint their own rows, and how a failure while they do so stays in their pane.
+"""Let widgets paint their own rows, and keep their failures in their pane.
 
 Such a widget has neither border nor padding. `SparseCompositor` takes its rows as they are, without what Textual does
 to a row on its way to the screen: offsets for the mouse, links, borders.
@@ -21,18 +21,18 @@ from gemini_live_tui.messages import PaneFailed
 
 
 class Painted(Widget):
-    """The base. A subclass paints a row in `paint_line`."""
+    """Base of painted widgets; a subclass implements `paint_line`."""
 
     def paint_line(self, y: int) -> Strip:
-        """Row `y` of the window, `size.width` cells."""
+        """Return row `y` of the window, `size.width` cells."""
         raise NotImplementedError
 
     def render_line(self, y: int) -> Strip:
-        """The same for Textual, which asks for whole screens and for what is under the mouse."""
+        """Return the same row to Textual, for whole screens and for the mouse."""
         return self.paint_line(y)
 
     def paint_lines(self, crop: Region) -> list[Strip]:
-        """The cells of `crop`, in the widget's coordinates."""
+        """Return the cells of `crop`, in the widget's coordinates."""
         if self.size != self.outer_size:
             return self.render_lines(crop)
         strips = [self.paint_line(y) for y in crop.line_range]
@@ -46,7 +46,7 @@ class Painted(Widget):
 
 
 class Guarded(Widget):
-    """A widget whose errors in answering messages and events go to the pane around it, not to the application."""
+    """Widget whose failures in messages and events go to its pane, not to the application."""
 
     async def _on_message(self, message: Message) -> None:
         try:
@@ -56,17 +56,17 @@ class Guarded(Widget):
 
 
 class Contained(Guarded, Painted):
-    """A painted one, whose errors while it paints go there, too."""
+    """Painted widget whose failures while painting go to its pane, too."""
 
     def paint_lines(self, crop: Region) -> list[Strip]:
-        """The cells of `crop`; blank ones when that fails."""
+        """Return the cells of `crop`; blank ones after a failure."""
         try:
             return super().paint_lines(crop)
         except Exception as error:
             return self._failed(error, crop)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The cells of `crop`, as Textual asks for them."""
+        """Return the cells of `crop` to Textual; blank ones after a failure."""
         try:
             return super().render_lines(crop)
         except Exception as error:
@@ -78,7 +78,7 @@ class Contained(Guarded, Painted):
 
 
 def strip_of(segments: Iterable[Segment], width: int, base: Style) -> Strip:
-    """Segments as a row of `width` cells: cut, or filled up in the style `base`."""
+    """Return segments as a row of `width` cells: cut, or filled up in the style `base`."""
     parts = list(segments)
     rest = width - sum(cell_len(part.text) for part in parts)
     if rest < 0:

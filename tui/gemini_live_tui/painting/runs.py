@@ -1,4 +1,4 @@
-"""Styled runs of text on a row: cut, filled and folded to a width in cells."""
+"""Cut, fill and fold styled runs of text to a width in cells."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 from gemini_live_tui.painting.wrapping import wrap
 
 Run = tuple[str, str]
-"""Text and the name of a style, see `widgets.paint`."""
+"""Text and the name of a style, see `painting.paint`."""
 
 
 def cut(text: str, width: int, ellipsis: str = "…") -> str:
-    """`text` in at most `width` cells; what is left out shows as an ellipsis."""
+    """Return `text` in at most `width` cells, with an ellipsis where it is cut."""
     if width <= 0:
         return ""
     if len(text) <= width and text.isascii():
@@ -27,17 +27,17 @@ def cut(text: str, width: int, ellipsis: str = "…") -> str:
 
 
 def filled(text: str, width: int, ellipsis: str = "…") -> str:
-    """`text` in exactly `width` cells."""
+    """Return `text` in exactly `width` cells."""
     return set_cell_size(cut(text, width, ellipsis), max(0, width))
 
 
 def width_of(runs: Iterable[Run]) -> int:
-    """The cells that runs take."""
+    """Return the width of runs in cells."""
     return sum(cell_len(text) for text, _ in runs)
 
 
 def fitted(runs: Sequence[Run], width: int, ellipsis: str = "…") -> list[Run]:
-    """Runs in at most `width` cells; the last one that has room is cut."""
+    """Return runs in at most `width` cells; the last one that has room is cut."""
     left = width
     kept: list[Run] = []
     for text, style in runs:
@@ -52,7 +52,10 @@ def fitted(runs: Sequence[Run], width: int, ellipsis: str = "…") -> list[Run]:
 
 
 def spread(left: Sequence[Run], right: Sequence[Run], width: int, ellipsis: str = "…") -> list[Run]:
-    """`left` at the left edge and `right` at the right one, a gap of two cells or more between; `left` goes first."""
+    """Return `left` at the left edge and `right` at the right one, two cells apart.
+
+    `left` goes first where there is no room.
+    """
     room = width - width_of(left) - 2
     right = fitted(right, room, ellipsis) if room > 3 else []
     if not right:
@@ -62,7 +65,7 @@ def spread(left: Sequence[Run], right: Sequence[Run], width: int, ellipsis: str 
 
 
 def folded(runs: Sequence[Run], width: int, indent: int = 0) -> Iterator[list[Run]]:
-    """One line in as many as it needs, later ones indented."""
+    """Yield one line in as many as it needs, later ones indented."""
     text = "".join(part for part, _ in runs)
     first = True
     for start, end in _slices(text, width, indent):
@@ -87,11 +90,11 @@ def _slices(text: str, width: int, indent: int) -> Iterator[tuple[int, int]]:
 
 
 Line = tuple[int, Sequence[Run]]
-"""A line of a room: how far it is indented, and its runs."""
+"""Line of a screen: its indentation in cells, and its runs."""
 
 
 def laid_out(lines: Iterable[Line], width: int) -> Iterator[list[Run]]:
-    """Lines in a width, folded where they are longer; what is folded hangs below its beginning."""
+    """Yield lines in a width; longer ones are folded and hang below their beginning."""
     for indent, runs in lines:
         indent = min(indent, max(0, width - 20))
         rest = folded(runs, max(1, width - indent), 2) if runs else iter([[]])
@@ -100,5 +103,5 @@ def laid_out(lines: Iterable[Line], width: int) -> Iterator[list[Run]]:
 
 
 def plain(lines: Iterable[Line]) -> str:
-    """The characters of lines, e.g. to copy them."""
+    """Return the characters of lines, for copying."""
     return "\n".join((" " * indent + "".join(text for text, _ in runs)).rstrip() for indent, runs in lines)

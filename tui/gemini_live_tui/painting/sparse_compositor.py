@@ -72,7 +72,10 @@ class SparseCompositor(Compositor):
 
 
 def _fall_back(compositor: Compositor, error: Exception) -> None:
-    """Make a compositor Textual's own for good. It keeps its map of widgets, so that no layout is needed."""
+    """Make a compositor Textual's own for good.
+
+    It keeps its map of widgets, so that no layout is needed.
+    """
     if isinstance(compositor, SparseCompositor):
         on_failure = compositor.on_failure
         compositor.__class__ = Compositor  # type: ignore[assignment]
@@ -80,7 +83,10 @@ def _fall_back(compositor: Compositor, error: Exception) -> None:
 
 
 def _paint(wanted: Region, layers: Sequence[tuple[Widget, Region, Region]], first: int) -> Iterator[Piece]:
-    """Yield the strips of a region: the layer in front paints its part, the layers behind it the rest."""
+    """Yield the strips of a region.
+
+    The layer in front paints its part, the layers behind it the rest.
+    """
     for index in range(first, len(layers)):
         widget, region, seen = layers[index]
         if not seen.overlaps(wanted):

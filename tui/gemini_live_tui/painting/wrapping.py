@@ -1,4 +1,4 @@
-"""Breaking text into lines of terminal cells. Pure functions."""
+"""Break text into lines of terminal cells. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Slice = tuple[int, int]
 
 
 def wrap(text: str, width: int) -> list[Slice]:
-    """Cut `text` into lines of at most `width` cells (>= 1), at spaces where there are any.
+    """Cut `text` into lines of at most `width` cells (>= 1), at spaces if possible.
 
     Newlines always break; the spaces at a break belong to no line. A single grapheme wider than `width` gets a line of
     its own. The empty text is one empty line.
@@ -92,7 +92,7 @@ def _skip(text: str, start: int, end: int) -> int:
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:
-    """`text` cut to at most `width` cells, with an ellipsis where something is missing."""
+    """Return `text` in at most `width` cells, with an ellipsis where it is cut."""
     if width <= 0:
         return ""
     if cell_len(text) <= width:

@@ -119,7 +119,7 @@ class GalleryScreen(BoxScreen):
 
     def action_dismiss(self) -> None:  # type: ignore[override]
         """Without a session and without the welcome below there is nothing to go back to."""
-        if self.console.waiting and self.console.settings.first_room == "gallery":
+        if self.console.waiting and self.console.settings.first_screen == "gallery":
             self.app.call_later(self.console.action_hang_up_and_quit)
         else:
             self.dismiss()

@@ -1,4 +1,4 @@
-"""Breakpoints as panes and rooms meet them: is there one on this thing, and what to order to change that.
+"""Find breakpoints on things that panes show, and make commands that change them.
 
 Names are those of a view, which are fit to show; keys are spelled as in `AgentView.keys`.
 """
@@ -25,26 +25,29 @@ MAX_TARGET = 500
 
 
 def breakpoint_on(agent: AgentView, kind: Kind, target: str) -> Breakpoint | None:
-    """The breakpoint on a thing, switched on or off; None for none. A transition's target is `from>to`."""
+    """Return the breakpoint on a thing, enabled or not; None for none.
+
+    A transition's target is `from>to`.
+    """
     shown = _as_shown(kind, target)
     return next((item for item in agent.breakpoints if item.kind == kind and item.target == shown), None)
 
 
 def breaks_on(agent: AgentView, kind: Kind) -> frozenset[str]:
-    """The targets of a kind at which the agent will be held: for the signs in a pane's rows.
+    """Return the targets of enabled breakpoints of a kind, for the signs in rows.
 
-    Keys are as people write them; ask for one with `shown_key`.
+    Keys are in the agent's spelling; get one with `shown_key`.
     """
     return frozenset(item.target for item in agent.breakpoints if item.kind == kind and item.enabled)
 
 
 def shown_key(key: str) -> str:
-    """A key of `AgentView.keys` as a breakpoint's target has it."""
+    """Return a key of `AgentView.keys` as a breakpoint's target."""
     return _as_shown("key", key)
 
 
 def toggle_breakpoint(agent: AgentView, kind: Kind, target: str) -> Order:
-    """The order that takes a breakpoint away, or sets one where there is none or one that is off."""
+    """Return the command that removes an enabled breakpoint, or sets one."""
     from gemini_live_runtime.commands import RemoveBreakpoint, SetBreakpoint
 
     there = breakpoint_on(agent, kind, target)
@@ -54,7 +57,7 @@ def toggle_breakpoint(agent: AgentView, kind: Kind, target: str) -> Order:
 
 
 def told_change(before: Sequence[Breakpoint], after: Sequence[Mapping[str, Any]]) -> str:
-    """What has changed about the breakpoints, a sentence; "" where only hits were counted."""
+    """Return a sentence about changed breakpoints; "" where only hits were counted."""
     was = {item.id: (item.kind, item.target) for item in before if item.enabled}
     now = {
         str(item.get("id", "")): (str(item.get("kind", "")), str(item.get("target", "")))
@@ -72,7 +75,10 @@ def told_change(before: Sequence[Breakpoint], after: Sequence[Mapping[str, Any]]
 
 
 def names_for(agent: AgentView, kind: Kind) -> list[str]:
-    """What a breakpoint of a kind can be set on, in the agent's order; for an expression the keys it may read."""
+    """Return the possible targets of a kind, in the agent's order.
+
+    For an expression, the keys that it may read.
+    """
     shape: dict[str, Any] = unpack(agent.shape) or {}
     phases: list[dict[str, Any]] = shape.get("phases", [])
     found: Iterable[Any]
@@ -91,7 +97,10 @@ def names_for(agent: AgentView, kind: Kind) -> list[str]:
 
 
 def completed(names: Sequence[str], kind: Kind, written: str) -> str:
-    """`written` with its name completed to the first that fits; "" for none. Of an expression the last word counts."""
+    """Return `written` with its name completed to the first that fits; "" for none.
+
+    Of an expression the last word counts.
+    """
     start = written
     if kind == "expression":
         start = re.split(r"[\s()<>=!,]", written)[-1]

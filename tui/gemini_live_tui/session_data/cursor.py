@@ -1,4 +1,4 @@
-"""Where the reader stands in a session: in its present, or at an event of its past while the call goes on.
+"""Move through a session's past while the call goes on.
 
 The past is read from a `History`; nothing here touches the session. Moving never disturbs the view of the present.
 """
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
 
 Kind = Literal["event", "turn", "transition", "mark"]
-"""What one may step by."""
+"""Kinds of steps."""
 
 SPEEDS = (0.5, 1.0, 2.0, 4.0)
 
 
 class OutOfReachError(JournalError):
-    """There is something before what is in memory, at the number in `value`, which must be read first."""
+    """Moment before the events in memory; those from `value` on must be read first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the cursor stands, in numbers: event `seq` of `last`, `t` seconds in, `behind` seconds ago."""
+    """Cursor's position: event `seq` of `last`, `t` seconds in, `behind` seconds ago."""
 
     seq: int
     last: int
@@ -41,26 +41,26 @@ class Place:
 
 
 class Cursor:
-    """The reader's place. `seq` is the event that was the last there, None in the present.
+    """Time cursor. `seq` is the last event shown, None in the present.
 
-    `epoch` grows with every move. Methods that move raise `JournalError` with a sentence when that cannot be.
+    `epoch` grows with every move. Methods that move raise `JournalError` with a sentence when that is impossible.
     """
 
     def __init__(self, clock: Clock, history: Callable[[], History | None]) -> None:
         self.seq: int | None = None
         self.epoch = 0
         self.jumps = 0
-        """Grows with every move that was not playing."""
+        """Number of moves, playing not counted."""
         self.speed = 1.0
         self._clock = clock
         self._history = history
         self._view = SessionView()
         self._began: tuple[float, float] | None = None
-        """The clock and the session time when playing began."""
+        """Clock and session time, both in seconds, when playing began."""
 
     @property
     def view(self) -> SessionView:
-        """What was known there; in the present the live view."""
+        """View at the cursor; in the present the live view."""
         history = self._history()
         if self.seq is None:
             return history.live if history is not None else self._view
@@ -68,11 +68,11 @@ class Cursor:
 
     @property
     def playing(self) -> bool:
-        """Whether the cursor moves by itself."""
+        """True while the cursor plays."""
         return self._began is not None
 
     def place(self, elapsed: float) -> Place:
-        """The place as numbers; `elapsed` is session time in the present."""
+        """Return the position; `elapsed` is session time in the present."""
         history = self._history()
         view = self.view
         last = history.last_seq if history is not None else view.seq
@@ -82,7 +82,7 @@ class Cursor:
     # -- moving ------------------------------------------------------------------------------------------------------
 
     def seek(self, seq: int) -> None:
-        """Stand after event `seq`; from the last event on that is the present."""
+        """Move after event `seq`; after the last event is the present."""
         history = self._reach()
         if seq >= history.last_seq:
             self.live()
@@ -93,7 +93,7 @@ class Cursor:
             self._began = (self._clock.now(), self._view.t)
 
     def seek_time(self, t: float) -> None:
-        """Stand at `t` seconds of session time."""
+        """Move to `t` seconds of session time."""
         history = self._reach()
         if t >= history.live.t:
             self.live()
@@ -103,7 +103,10 @@ class Cursor:
         self.seek(max(seq, history.first_seq - 1))
 
     def step(self, kind: Kind, direction: int) -> None:
-        """Go to the next (1) or the previous (-1) event, turn, transition or mark; past the last one is the present."""
+        """Go to the next (1) or previous (-1) event, turn, transition or mark.
+
+        After the last one is the present.
+        """
         found = self.find(kind, direction)
         if found is None and direction > 0:
             self.live()
@@ -113,7 +116,7 @@ class Cursor:
             self.seek(found)
 
     def find(self, kind: Kind, direction: int) -> int | None:
-        """Where a step would lead; None when there is nothing more in that direction."""
+        """Return the event that a step leads to; None when there is none."""
         history = self._reach()
         at = history.last_seq if self.seq is None else self.seq
         if kind == "event":
@@ -136,13 +139,13 @@ class Cursor:
         return found
 
     def live(self) -> None:
-        """Back to the present."""
+        """Return to the present."""
         if self.seq is not None or self.playing:
             self.seq, self._began, self._view = None, None, SessionView()
             self.epoch += 1
 
     def renew(self) -> None:
-        """The history is another one: nothing that was known of the past holds."""
+        """Forget cached views: the history is another one."""
         self.seq, self._began, self._view = None, None, SessionView()
         self.epoch += 1
 
@@ -167,7 +170,7 @@ class Cursor:
     # -- playing back ------------------------------------------------------------------------------------------------
 
     def play(self) -> None:
-        """Let the cursor move in session time from where it stands; from the end of a session it begins anew."""
+        """Play in session time from the cursor; from the session's beginning at its end."""
         history = self._reach()
         if self.seq is None:
             self._stand(history, self._least(history))
@@ -175,22 +178,22 @@ class Cursor:
         self._began = (self._clock.now(), self._view.t)
 
     def pause(self) -> None:
-        """Stand still."""
+        """Stop playing."""
         self._began = None
 
     def hear(self, t: float) -> None:
-        """While playing: `t` is what sounds now, so that what is shown keeps to it."""
+        """Correct the playhead: `t` is what sounds now."""
         if self._began is not None:
             self._began = (self._clock.now(), t)
 
     def set_speed(self, speed: float) -> None:
-        """Play so many times as fast from now on."""
+        """Set the factor of playing."""
         if self.playing:
             self._began = (self._clock.now(), self.playhead)
         self.speed = speed
 
     def advance(self) -> float | None:
-        """Follow the playhead; seconds until there is something new to show, None while nothing is played."""
+        """Follow the playhead; return seconds until the next change, None when not playing."""
         if self._began is None or self.seq is None:
             return None
         history = self._reach()
@@ -208,7 +211,7 @@ class Cursor:
 
     @property
     def playhead(self) -> float:
-        """The session time that is played now, in seconds."""
+        """Session time that is played now, in seconds."""
         if self._began is None:
             return self.view.t
         since, t = self._began
@@ -216,13 +219,13 @@ class Cursor:
 
 
 def slower_or_faster(speed: float, step: int) -> float:
-    """The next speed in a direction; the last one stays."""
+    """Return the next speed in a direction; the last one stays."""
     index = min(range(len(SPEEDS)), key=lambda at: abs(SPEEDS[at] - speed))
     return SPEEDS[max(0, min(len(SPEEDS) - 1, index + step))]
 
 
 def before_reach(history: History, seq: int = 0) -> JournalError:
-    """What is raised for a moment, event `seq`, from before what can be gone back to."""
+    """Return the error for event `seq`, which is before the events in memory."""
     first = history.first_seq
     if first <= 1:
         return JournalError("This is the beginning", field="seq", value=seq)
@@ -232,7 +235,7 @@ def before_reach(history: History, seq: int = 0) -> JournalError:
 
 
 def require_reach(history: History, t: float) -> None:
-    """Raise `OutOfReachError` for a time from before what can be gone back to."""
+    """Raise `OutOfReachError` for a time before the events in memory."""
     first = history.first_seq
     if first > 1 and t < history.view_at(first - 1).t:
         raise before_reach(history)

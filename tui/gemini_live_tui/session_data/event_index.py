@@ -1,4 +1,7 @@
-"""Which events a list shows: all of them without being read, or those that a filter lets through, found bit by bit."""
+"""List the events that a filter lets through, found in portions.
+
+Without a filter all events are listed, and none is read.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +23,16 @@ STRETCH = 100
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """`types` are names or patterns with `*`, of which one must fit; every one of `texts` must occur. Empty: all."""
+    """Filter. One of `types` must fit, names or patterns with `*`; every one of `texts` must occur. Empty ones let all
+    through.
+    """
 
     types: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, written: str) -> EventFilter:
-        """What somebody wrote: words with a dot or a star are types, the others texts; quotes keep words together."""
+        """Parse a filter: words with a dot or a star are types, quotes keep words together."""
         types: list[str] = []
         texts: list[str] = []
         for number, part in enumerate(written.split('"')):
@@ -43,7 +48,7 @@ class EventFilter:
         return bool(self.types or self.texts)
 
     def lets(self, event: Event) -> bool:
-        """Whether an event is shown."""
+        """Return True when an event is shown."""
         if self.types and not any(fnmatchcase(event.type, one) for one in self.types):
             return False
         if not self.texts:
@@ -57,7 +62,7 @@ def _escaped(text: str) -> str:
 
 
 class Numbers(Sequence[str]):
-    """The numbers `first` to `last` as texts, made when they are asked for."""
+    """Numbers `first` to `last` as texts, made on access."""
 
     __slots__ = ("first", "last")
 
@@ -85,7 +90,7 @@ class Numbers(Sequence[str]):
         return isinstance(row, str) and row.isdecimal() and self.first <= int(row) <= self.last
 
     def index(self, row: Any, start: int = 0, stop: int | None = None) -> int:
-        """Where a number stands."""
+        """Return the position of a number."""
         if row not in self:
             raise ValueError(row)
         return int(row) - self.first
@@ -98,7 +103,7 @@ class Numbers(Sequence[str]):
 
 
 class Found(Sequence[str]):
-    """Numbers in order, as texts."""
+    """Ordered numbers as texts."""
 
     __slots__ = ("numbers",)
 
@@ -126,7 +131,7 @@ class Found(Sequence[str]):
         return at < len(self.numbers) and self.numbers[at] == int(row)
 
     def index(self, row: Any, start: int = 0, stop: int | None = None) -> int:
-        """Where a number stands."""
+        """Return the position of a number."""
         if row not in self:
             raise ValueError(row)
         return bisect_left(self.numbers, int(row))
@@ -139,7 +144,7 @@ class Found(Sequence[str]):
 
 
 class EventIndex:
-    """The rows of one history under one filter. The newest are found first, older ones by and by with `scan`."""
+    """Rows of one history under one filter; `scan` finds the newest first, then older ones."""
 
     def __init__(self, history: History, only: EventFilter) -> None:
         self.history = history
@@ -147,7 +152,7 @@ class EventIndex:
         self._older: list[int] = []
         self._newer: list[int] = []
         self._low = history.last_seq + 1
-        """Everything from here on was looked at, up to `_high`."""
+        """First event looked at; from here to `_high` all were."""
         self._high = history.last_seq
 
     @property
@@ -159,14 +164,17 @@ class EventIndex:
 
     @property
     def searched(self) -> float:
-        """The share of the history that was looked at, 0 to 1."""
+        """Share of the history that was looked at, 0 to 1."""
         first, last = self.history.first_seq, self.history.last_seq
         if not self.only or last < first:
             return 1.0
         return min(1.0, (self._high - max(self._low, first) + 1) / (last - first + 1))
 
     def scan(self, budget_s: float = 0.01) -> bool:
-        """Look at what is new, then at older events for about `budget_s`; whether there is more to look at."""
+        """Look at new events, then at older ones for about `budget_s` seconds.
+
+        Return True while there are more to look at.
+        """
         if not self.only:
             return False
         history = self.history

@@ -1,4 +1,4 @@
-"""The console's end of a session: reads the link into the store, sends commands in order, hangs up."""
+"""Read the session's link into the store, send commands in order, hang up."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from gemini_live_runtime.errors import GeminiLiveError, NewerFormatError, Protoc
 from gemini_live_tui.session_data.store import NotSent, Store
 
 LinkSource = Callable[[], Awaitable[Link]]
-"""Starts or finds an engine and gives the link to it; raises `GeminiLiveError` with a sentence."""
+"""Starts or finds an engine and returns the link to it; raises `GeminiLiveError` with a sentence."""
 
 MAX_UNSENT = 256
 """Commands waiting to go out; more are refused with a sentence."""
 
 MAX_BAD_LINES = 20
-"""Lines in a row that are not understood before the link is given up."""
+"""Lines in a row that cannot be decoded before the link is given up."""
 
 
 class SessionLink:
-    """One session's link, from opening to the engine's last word.
+    """Link of one session, from opening to the engine's last message.
 
-    `failed` is told the commands that were accepted here but could not be handed over, with a sentence.
+    `failed` receives commands that were queued but could not be handed over, with a sentence.
     """
 
     def __init__(self, source: LinkSource, store: Store, failed: Callable[[Command, str], None]) -> None:
@@ -39,7 +39,7 @@ class SessionLink:
         self.bad_lines = 0
 
     async def run(self) -> None:
-        """Open the link, then read it to its end. Every way to end is told to the store."""
+        """Open the link and read it to its end; report every ending to the store."""
         try:
             self._link = await self._open()
             writer = asyncio.create_task(self._write(self._link))
@@ -103,7 +103,7 @@ class SessionLink:
             self._failed(self._outbox.get_nowait(), "The engine is gone.")
 
     def send(self, order: Order) -> str:
-        """Queue a command and return its id; raises `NotSent`."""
+        """Queue a command and return its id; raise `NotSent`."""
         if self._ended.is_set():
             raise NotSent("The session is over.")
         if self._link is None:
@@ -118,14 +118,14 @@ class SessionLink:
         return command.id
 
     async def hang_up(self, timeout_s: float) -> None:
-        """Ask the engine to end and wait at most `timeout_s` for its last word."""
+        """Ask the engine to end and wait at most `timeout_s` for its last message."""
         with contextlib.suppress(NotSent):
             self.send(HangUp())
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._ended.wait(), timeout_s)
 
     async def close(self) -> None:
-        """Let go of the engine."""
+        """Close the link."""
         if self._link is not None:
             with contextlib.suppress(LinkClosed, OSError):
                 await self._link.close()

@@ -1,4 +1,4 @@
-"""What the meters said in the last minute, a value a second, and what the console itself costs."""
+"""Keep the last minute of every meter, a value a second, and the console's own cost."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from gemini_live_runtime.journal.view import SessionView
 SECONDS = 60
 
 NAMES = ("mic", "clean", "out", "erle", "buffer", "lag", "events", "frame", "cpu")
-"""What is kept. Of a second the highest value counts, of the echo's loss the last."""
+"""Names of the meters. A second keeps its highest value, of echo loss its last."""
 
 
 @dataclass(slots=True)
 class OwnCost:
-    """The console's share of a processor, and how long its frames take.
+    """Console's share of a processor, and duration of its frames.
 
-    `clock` tells seconds, `cpu` processor seconds used so far; while the clock stands still nothing is measured.
+    `clock` returns seconds, `cpu` processor seconds used so far; while the clock stands still nothing is measured.
     """
 
     clock: Callable[[], float]
     cpu: Callable[[], float] = time.process_time
     share: float | None = None
-    """0 to 1 of one processor, over the last second or more; None before that."""
+    """Share of one processor, 0 to 1, over the last second or more; None before that."""
     frame_ms: float | None = None
-    """The longest frame of the last second or more."""
+    """Longest frame of the last second or more, in milliseconds."""
     _since: tuple[float, float] | None = None
     _longest: float | None = None
 
     def frame(self, draw: Callable[[], float | None]) -> float | None:
-        """Draw, and take the time of it."""
+        """Draw, and measure it."""
         begin = self.clock()
         try:
             return draw()
@@ -54,7 +54,7 @@ class OwnCost:
 
 @dataclass(slots=True)
 class MeterHistory:
-    """A minute of each meter, oldest first; None for seconds in which there was nothing to measure."""
+    """Minute of each meter, oldest value first; None for seconds without a value."""
 
     values: dict[str, deque[float | None]] = field(
         default_factory=lambda: {name: deque(maxlen=SECONDS) for name in NAMES}
@@ -62,7 +62,7 @@ class MeterHistory:
     _second: int | None = None
 
     def observe(self, view: SessionView, now: float, cost: OwnCost) -> None:
-        """Take in what the meters say at `now` seconds."""
+        """Record the meters' values at `now` seconds."""
         meters = view.meters
         fresh: dict[str, float | None] = {
             "mic": meters.mic_db,
@@ -92,7 +92,7 @@ class MeterHistory:
 
 
 def spark(values: Sequence[float | None], width: int, levels: str, *, low: float, high: float) -> str:
-    """The last `width` values as columns between `low` and `high`; what is None is a space."""
+    """Return the last `width` values as columns between `low` and `high`; None as a space."""
     shown = list(values)[-width:]
     top = len(levels) - 1
     span = max(1e-9, high - low)

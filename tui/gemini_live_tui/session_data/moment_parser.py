@@ -1,4 +1,4 @@
-"""Moments as people write them: `12:34`, `turn 14`, `event 4812`, `mark 2`, `phase verify`. Pure functions."""
+"""Parse moments: `12:34`, `turn 14`, `event 4812`, `mark 2`, `phase verify`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ _NUMBERED = re.compile(r"(turn|event|mark|t|e|m)?\s*#?\s*(\d[\d,]*)")
 
 
 class NoSuchMomentError(ValueError):
-    """What was written names no moment of this session; `str` is a sentence."""
+    """Text that names no moment of this session; `str` is a sentence."""
 
 
 def find(text: str, history: History) -> int | None:
-    """The event that a moment stands after, None for the present. Raises `NoSuchMomentError`."""
+    """Return the event after which a moment is, None for the present.
+
+    Raise `NoSuchMomentError`.
+    """
     words = " ".join(text.split())
     lower = words.lower()
     view = history.live
@@ -68,7 +71,10 @@ def _event(number: int, history: History) -> int:
 
 
 def by_moment(marks: Iterable[Mark]) -> list[Mark]:
-    """Marks in the order of what they mark, which is how they are numbered; they are kept in that of being set."""
+    """Return marks in the order of their moments, which numbers them.
+
+    They are kept in the order in which they were set.
+    """
     return sorted(marks, key=lambda mark: (mark.of, mark.t, mark.seq))
 
 

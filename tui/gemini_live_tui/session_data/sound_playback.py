@@ -1,4 +1,4 @@
-"""The sound of a session's past, played in a process of its own while the cursor moves."""
+"""Play the sound of a session's past in a process of its own."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ Spawn = Callable[[str], Awaitable[Process]]
 
 
 async def spawn_player(device: str) -> Process:
-    """A player process of the runtime."""
+    """Start a player process of the runtime."""
     command = [sys.executable, "-m", "gemini_live_runtime.audio.player", *([device] if device else [])]
     return await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=asyncio.subprocess.DEVNULL)
 
 
 class SoundPlayback:
-    """Plays one stretch. `told` is called when `note` changed or the sound has come further.
+    """Playback of one stretch. `told` is called when `note` or `position` changed.
 
-    `note` says what becomes of the sound, a few words; `position` is the session time that is heard, None before the
-    first sample and where there is no sound. Without tracks or a device the reader's cursor goes on in silence.
+    `note` is the state of the sound in a few words; `position` is the session time that is heard, None before the first
+    sample and without sound. Without tracks or a device the cursor goes on in silence.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class SoundPlayback:
         self._task = asyncio.create_task(self._run())
 
     def stop(self) -> None:
-        """Be silent at once."""
+        """Stop the sound at once."""
         self._task.cancel()
 
     async def gone(self) -> None:

@@ -1,4 +1,4 @@
-"""How state differs between two moments. Pure functions of views."""
+"""Compare the state at two moments. Pure functions of views."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gemini_live_tui.session_data.moment_parser import by_moment
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One key that is not the same: `old` is what it was, `new` what it became; None where it was not there.
+    """Key that differs: `old` and `new` are its cells, None where it did not exist.
 
-    `times` is how often it was written in between, 0 where that is not known. `removal` tells who removed it, None
-    where it is there or that is not remembered.
+    `times` is the number of writes in between, 0 where that is unknown. `removal` tells who removed it, None where it
+    exists or that is not remembered.
     """
 
     key: str
@@ -26,13 +26,13 @@ class Difference:
 
     @property
     def writer(self) -> str:
-        """Who made the difference, in a few words; "" where that is not known."""
+        """Author of the difference, in a few words; "" when unknown."""
         made = self.new or self.removal
         return who(made) if made is not None else ""
 
 
 def differences(before: AgentView, after: AgentView) -> list[Difference]:
-    """The keys that differ, in the order of their names. What was written again with the same value does not differ."""
+    """Return the keys that differ, sorted; one rewritten with its old value does not."""
     found: list[Difference] = []
     for key in sorted(before.keys.keys() | after.keys.keys()):
         old, new = before.keys.get(key), after.keys.get(key)
@@ -47,7 +47,7 @@ def differences(before: AgentView, after: AgentView) -> list[Difference]:
 
 
 def who(cell: KeyCell | Removal) -> str:
-    """Who wrote a value, or removed one, in a few words."""
+    """Return the author of a value or removal, in a few words."""
     return f"{cell.origin} {cell.by}".strip()
 
 
@@ -61,7 +61,7 @@ class Pair:
 
 
 def turn_pair(view_turns: AgentView, turn: int, last_seq: int) -> Pair | None:
-    """A turn from its beginning to its end, or to `last_seq` while it goes on."""
+    """Return a turn from its beginning to its end, or to `last_seq` while it goes on."""
     card = view_turns.turns.get(turn)
     if card is None:
         return None
@@ -70,7 +70,7 @@ def turn_pair(view_turns: AgentView, turn: int, last_seq: int) -> Pair | None:
 
 
 def mark_pair(agent: AgentView, number: int, last_seq: int) -> Pair | None:
-    """From mark `number` (from 1) to the next one, or to the present."""
+    """Return the stretch from mark `number` (from 1) to the next one, or to the present."""
     marks = by_moment(agent.marks)
     if not 1 <= number <= len(marks):
         return None

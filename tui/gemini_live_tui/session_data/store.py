@@ -1,6 +1,6 @@
-"""What the console knows: the fold of what the link brought, and which parts of it changed since the last frame.
+"""Fold the link's messages into a view and note which of its parts changed.
 
-Events and the fold are imported when the first message is taken in, which is after the first paint.
+Events and the fold are imported with the first message, which is after the first paint.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ ALL = ~Dirty.NONE
 
 
 class NotSent(Exception):  # noqa: N818 - reported to the operator, not an error of the program
-    """A command cannot go out; `str` is a sentence."""
+    """Command that cannot be sent; `str` is a sentence."""
 
 
 class Store:
-    """The view of one session and its dirty marks.
+    """View of one session and its dirty marks.
 
     The link's reader puts messages in; the frame clock folds them. `view` is the present, kept by `history` with the
-    way back; `cursor` is where the reader stands. `epoch` grows when the whole view was replaced, so that panes know to
+    way back; `cursor` is the reader's position. `epoch` grows when the whole view was replaced, so that panes know to
     forget what they cached.
     """
 
     def __init__(self, clock: Clock, wake: Callable[[], None]) -> None:
         self.history: History | None = None
-        """What can be gone back to; None before the first message."""
+        """History of the session; None before the first message."""
         self.cursor = Cursor(clock, lambda: self.history)
         self._before = SessionView()
         self.dirty = ALL
@@ -53,12 +53,12 @@ class Store:
         self.hello: Hello | None = None
         self.bye: Bye | None = None
         self.lost = ""
-        """Why the link ended without the engine's last word; "" while it has not."""
+        """Reason for the loss of the link; "" while it works or after the engine's last message."""
         self.missed = 0
-        """Events that never arrived although later ones did."""
+        """Number of events that never arrived although later ones did."""
         self._clock = clock
         self.wake = wake
-        """Asks for a frame."""
+        """Requests a frame."""
         self._queue: deque[LinkMessage] = deque()
         self._sample: MeterSample | None = None
         self._room = asyncio.Event()
@@ -69,7 +69,10 @@ class Store:
     # -- filling -----------------------------------------------------------------------------------------------------
 
     async def put(self, message: LinkMessage) -> None:
-        """Take a message; waits while `MAX_QUEUED` are not folded yet. Of samples only the last is kept."""
+        """Queue a message; of samples only the last is kept.
+
+        Waits while `MAX_QUEUED` are not folded yet.
+        """
         from gemini_live_runtime.samples import MeterSample
 
         if isinstance(message, MeterSample):
@@ -82,13 +85,13 @@ class Store:
         self.wake()
 
     def lose(self, reason: str) -> None:
-        """The link is gone; `reason` is a sentence."""
+        """Record the loss of the link; `reason` is a sentence."""
         self.lost = reason
         self.dirty |= ALL
         self.wake()
 
     def listen(self, payload: type[Payload], listener: Callable[[Event], None]) -> None:
-        """Call `listener` with every live event of a payload type, just before it is folded."""
+        """Call `listener` with live events of a payload type, just before they are folded."""
         self._listeners.setdefault(payload, []).append(listener)
 
     def unlisten(self, payload: type[Payload], listener: Callable[[Event], None]) -> None:
@@ -99,11 +102,11 @@ class Store:
 
     @property
     def queued(self) -> int:
-        """Messages not folded yet."""
+        """Number of messages not folded yet."""
         return len(self._queue)
 
     def drain(self) -> bool:
-        """Fold what is queued within the budget; whether something is left."""
+        """Fold queued messages within the budget; return True when some are left."""
         deadline = time.perf_counter() + FOLD_BUDGET_S
         if self._queue:
             self._heard_at = self._clock.now()
@@ -156,7 +159,7 @@ class Store:
         self.dirty |= ALL
 
     def open_recording(self, history: RecordedHistory) -> None:
-        """Show what a file tells, from now on as much as was read of it."""
+        """Show a recording, as far as it was read."""
         from gemini_live_runtime.engine.link import Hello
 
         self.take(history)
@@ -164,19 +167,19 @@ class Store:
         self.wake()
 
     def grown(self) -> None:
-        """More of a recording was read."""
+        """Take in more of a recording."""
         self.dirty |= ALL
         self.wake()
 
     def end_recording(self) -> None:
-        """All of it was read."""
+        """Finish a recording: all of it was read."""
         from gemini_live_runtime.engine.link import Bye
 
         self.bye = Bye("The recording ends here.", 0)
         self.grown()
 
     def take_dirty(self) -> Dirty:
-        """The marks since the last call, which clears them."""
+        """Return the marks since the last call, and clear them."""
         dirty, self.dirty = self.dirty, Dirty.NONE
         return dirty
 
@@ -184,17 +187,17 @@ class Store:
 
     @property
     def view(self) -> SessionView:
-        """The present."""
+        """View of the present."""
         return self._before if self.history is None else self.history.live
 
     @property
     def shown(self) -> SessionView:
-        """What the reader looks at: the present, or the moment at the cursor."""
+        """View on show: the present, or the moment at the cursor."""
         return self.view if self.cursor.seq is None else self.cursor.view
 
     @property
     def word(self) -> StateWord:
-        """The state word to show: the session's own, unless the link says that there is no session any more."""
+        """State word to show: the session's own, unless the link is lost or closed."""
         if self.bye is not None:
             return "error" if self.bye.exit_code else "offline"
         if self.lost:
@@ -203,16 +206,19 @@ class Store:
 
     @property
     def live(self) -> bool:
-        """Whether a session is at the other end."""
+        """True while a session is at the other end."""
         return self.hello is not None and self.bye is None and not self.lost and not self.view.ended
 
     @property
     def moment(self) -> tuple[int, float]:
-        """What the reader looks at as a mark tells it: the event that it stands after, and the session time."""
+        """Moment on show, as a mark refers to it: event and session time in seconds."""
         # Before the first event is no place that an event could name.
         return max(1, self.shown.seq), self.cursor.place(self.elapsed(running=True)).t
 
     def elapsed(self, *, running: bool) -> float:
-        """Session time now, in seconds; between events of a `running` session it goes on by the console's clock."""
+        """Return the session time in seconds.
+
+        Between the events of a `running` session it follows the console's clock.
+        """
         ahead = self._clock.now() - self._heard_at if running and self.live and self.view.seq else 0.0
         return self.view.t + max(0.0, ahead)
