@@ -110,7 +110,7 @@ async def test_what_is_pasted_into_a_note_is_made_fit_to_show() -> None:
         driver.app.post_message(events.Paste("see\x1b[31m here\nand there"))
         await driver.settle()
         assert "see[31m here" in driver.screen() or "see here" in driver.screen()
-        assert "\x1b" not in driver.app.screen.note.value
+        assert "\x1b" not in driver.app.screen.field.value
 
 
 async def test_quick_typing_is_not_overtaken_by_the_keys_that_edit() -> None:

@@ -120,7 +120,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return self.console_screen
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return Textual's filters, with `--ascii` also one for the signs that Textual draws by itself."""
+        """Return Textual's filters, with `--ascii` also one for Textual's own signs."""
         return [*super().get_line_filters(), *self._own_filters]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -165,7 +165,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return SoundHelper(told)
 
     def devices_wanted(self) -> tuple[str, str]:
-        """Return the microphone and the speaker of the settings; "" is the system's choice."""
+        """True while no session was started yet."""
         if self.settings.starter is not None:
             return self.settings.starter.devices()
         from gemini_live_tui.config import load

@@ -8,7 +8,10 @@ from collections.abc import Mapping
 
 
 def is_elsewhere(environment: Mapping[str, str] = os.environ) -> bool:
-    """True on a remote machine, where only the terminal reaches the user's clipboard."""
+    """Return True on a remote machine.
+
+    Only the terminal reaches the user's clipboard from there.
+    """
     return any(environment.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
 
 

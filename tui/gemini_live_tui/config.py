@@ -101,7 +101,10 @@ OPTIONS: dict[str, Field[Any]] = {f.metadata["key"]: f for f in fields(Config)}
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Config with the source of each value, by key: `default`, `file`, a variable's name or `flag`."""
+    """Config with the source of each value, by key.
+
+    A source is `default`, `file`, a variable's name or `flag`.
+    """
 
     config: Config
     sources: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Describe the console to its screens, so that they need not import the application.
+"""Describe the console to its screens, which need not import the application.
 
 `ConsoleApp` satisfies `ConsoleContext`; the protocols below it are the optional abilities of a screen that the console
 looks for.
@@ -83,7 +83,7 @@ class ConsoleContext(Protocol):
         ...
 
     def past_note(self) -> str:
-        """Return a warning that the past is shown while the present is changed; "" otherwise."""
+        """Return a warning about changing the present while showing the past, or ""."""
         ...
 
     def go_to_moment(self, text: str) -> str:
@@ -95,7 +95,7 @@ class ConsoleContext(Protocol):
         ...
 
     def devices_wanted(self) -> tuple[str, str]:
-        """Return the microphone and the speaker of the settings; "" is the system's choice."""
+        """Return the microphone and the speaker of the settings, "" for the system's."""
         ...
 
     def sound_helper(self, told: Callable[[Report], None]) -> SoundHelper:
@@ -103,11 +103,11 @@ class ConsoleContext(Protocol):
         ...
 
     def action_open(self, name: str) -> None:
-        """Open the screen `name`; bring it forward when it is open, close it when it is in front."""
+        """Open the screen `name`, bring it forward when open, close it when in front."""
         ...
 
     def enter(self, screen: Screen[None]) -> None:
-        """Push a screen in place of an open one of its class, unless that holds unsaved text."""
+        """Push a screen in place of an open one of its class, unless that is unsaved."""
         ...
 
     def performer(self, ident: str) -> Callable[[], None]:
@@ -119,7 +119,10 @@ class ConsoleContext(Protocol):
         ...
 
     def begin(self, choice: Choice) -> None:
-        """Start a session here, or in a new console after this one; raise `GeminiLiveError` when it cannot start."""
+        """Start a session here, or in a new console after this one.
+
+        Raise `GeminiLiveError` when it cannot start.
+        """
         ...
 
     def leave_for(self, recording: Path) -> None:

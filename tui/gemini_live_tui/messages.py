@@ -98,7 +98,7 @@ class ExplainEvent(Message):
 
 @dataclass
 class ExplainTransition(Message):
-    """Explain why a transition out of the current phase of `agent` is taken or blocked."""
+    """Explain a transition out of the current phase of `agent`: taken or blocked."""
 
     way: TransitionStatus
     agent: AgentView

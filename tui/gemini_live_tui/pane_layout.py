@@ -62,7 +62,7 @@ class PaneLayout:
         return replace(self, recent=(pane, *(p for p in self.recent if p != pane)), zoom=zoom, talk=talk)
 
     def at_start(self) -> PaneLayout:
-        """Return the layout for a console's start: the same panes, the transcript in front."""
+        """Return the layout for a start: the same panes, the transcript in front."""
         return replace(self, zoom="").used("transcript")
 
     def to_json(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """Slots of a grid. `tabs`: a row above it names all panes, and panes have no frames."""
+    """Slots of a grid. `tabs`: a row above names the panes, which have no frames."""
 
     kind: Kind = "talk"
     slots: tuple[Slot, ...] = field(default_factory=tuple)

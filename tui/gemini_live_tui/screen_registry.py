@@ -1,4 +1,4 @@
-"""Find the screens that actions open by name; a screen's module is imported when it is first opened."""
+"""Find screens by name; a screen's module is imported when it first opens."""
 
 from __future__ import annotations
 

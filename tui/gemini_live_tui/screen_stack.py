@@ -1,4 +1,7 @@
-"""Edit Textual's stack of screens below its top, for which Textual has no public way."""
+"""Edit Textual's stack of screens below its top.
+
+Textual has no public way to do so.
+"""
 
 from __future__ import annotations
 

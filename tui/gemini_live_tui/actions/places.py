@@ -97,7 +97,7 @@ PLACES: Mapping[str, Place] = {
         ),
         Place("override", "Go to a phase", "Where to take the conversation, and what that would do.", "room"),
         Place("watcher", "Watcher", "What it is, what it reads, how near it came, and when it fired.", "room"),
-        Place("telling", "MessageScreen the model", "Context that it does not answer, or another instruction.", "room"),
+        Place("telling", "Telling the model", "Context that it does not answer, or another instruction.", "room"),
         Place("details", "Details", "All that is known of one thing, as it was recorded.", "room"),
     )
 }

@@ -100,7 +100,7 @@ def spec_of(
     """The engine's spec for a loaded config and what the command line adds."""
     config: Config = loaded.config
     if agent != Config().agent:
-        # ShowHint before a screen opens and an engine starts. The default is known to be there.
+        # Said before a screen opens and an engine starts. The default is known to be there.
         from gemini_live_runtime.agents.loader import check_reference
 
         check_reference(agent)

@@ -1,4 +1,4 @@
-"""Send commands that change the agent: state, phase, watchers, context, instruction."""
+"""Change the agent by commands: state, phase, watchers, context, instruction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show one message above the transcript; the row is hidden while there is none."""
+"""Show one message above the transcript; without a message the row is hidden."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_ROWS = 3
 
 
 class Banner(Static):
-    """Message of at most three rows; the suffix `rest` says where a longer one is shown whole.
+    """Message of at most three rows; a suffix says where a longer one is shown whole.
 
     A message stays until it is cleared, replaced, or its time is over.
     """
@@ -80,7 +80,7 @@ class Banner(Static):
         return True
 
     def expire(self, now: float) -> float | None:
-        """Hide an expired message; return the seconds until the present one expires, or None."""
+        """Hide an expired message; return the seconds until the next expires, or None."""
         if self.until is None:
             return None
         if now >= self.until:

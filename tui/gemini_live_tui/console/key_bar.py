@@ -55,7 +55,7 @@ class KeyBar(Row):
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
-        """Return as many actions as fit, in the table's order; help and quit stay to the last."""
+        """Return as many actions as fit, in the table's order, help and quit always."""
         offered = [action for action in ACTIONS if self._offers(action)]
         self._room_for_note = True
         while len(offered) > 1 and self._width(offered) > width:

@@ -110,7 +110,10 @@ class Prompt(TextArea):
         self.show_suggestions()
 
     async def _on_key(self, event: events.Key) -> None:
-        """Handle the prompt's own keys in the order of typing, so that none overtakes a letter."""
+        """Handle the prompt's own keys in the order of typing.
+
+        So none overtakes a letter.
+        """
         action = self._own_keys.get(event.key)
         if action is not None:
             event.prevent_default()

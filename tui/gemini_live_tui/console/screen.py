@@ -194,7 +194,7 @@ class ConsoleScreen(Screen[None]):
     # -- the frame ---------------------------------------------------------------------------------------------------
 
     def frame(self) -> float | None:
-        """Show the changes; return the seconds until the next change without an event, or None."""
+        """Show the changes; return the seconds until the next one without an event."""
         store, view = self._store, self._store.view
         dirty = store.take_dirty()
         now = self.console.time.now()
@@ -298,7 +298,10 @@ class ConsoleScreen(Screen[None]):
             self.say(f"There is no format {name[:60]!r}. Known: {', '.join(FORMATS)}.", "warning", passing=True)
 
     def action_interrupt(self) -> None:
-        """Close or stop the first of: completions, filter, answer, selection, message, focus."""
+        """Close or stop one of: completions, filter, answer, selection, message, focus.
+
+        The first that is there is chosen.
+        """
         from gemini_live_runtime.commands import Interrupt
 
         if self.completions.close():

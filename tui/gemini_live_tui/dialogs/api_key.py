@@ -1,4 +1,4 @@
-"""Entering an API key: checked by its shape while it is typed, by Google on enter, then kept where one says."""
+"""Enter an API key: check its shape while typing, ask Google on enter, store it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NAME_WIDTH = 22
 
 
 class KeyScreen(BoxScreen):
-    """Three steps: the key, the check, the place."""
+    """Screen of three steps: key, check, place."""
 
     HEADING: ClassVar[str] = "Gemini API key"
     HINT: ClassVar[str] = "enter goes on, esc goes back"
     DISCREET: ClassVar[bool] = True
-    """Nothing of what happens here is told to Textual's developer console."""
+    """True to keep the screen's events from Textual's developer console."""
 
     def __init__(self, console: ConsoleContext) -> None:
         super().__init__(console)
@@ -47,11 +47,11 @@ class KeyScreen(BoxScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> KeyScreen:
-        """An empty field."""
+        """Return the screen with an empty field."""
         return cls(console)
 
     def contents(self) -> Iterator[Widget]:
-        """The field, what is thought of it, where it may be kept."""
+        """Yield the field, the verdict on it, and the places to keep the key."""
         yield Static("Keys are free at aistudio.google.com/apikey. Paste or type yours:", markup=False)
         yield FieldRow("Key", self._field)
         yield self._shape
@@ -59,7 +59,7 @@ class KeyScreen(BoxScreen):
         yield self._places
 
     def on_mount(self) -> None:
-        """The places are offered once the key was checked; whether there is a keyring is looked up meanwhile."""
+        """Hide the places until the key was checked; look for a keyring meanwhile."""
         self._field.focus()
         self._fill_places(f"looking for it{self.signs.ellipsis}")
         self._look_for_keyring()
@@ -85,7 +85,7 @@ class KeyScreen(BoxScreen):
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
-        """Judge the shape as it is typed."""
+        """Check the shape while typing."""
         text = event.value
         if text:
             # A changed key has not been checked.
@@ -98,7 +98,7 @@ class KeyScreen(BoxScreen):
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
-        """Check what was entered."""
+        """Check the key that was entered."""
         if self._checking:
             return
         if not self._field.value.strip():
@@ -162,5 +162,5 @@ class KeyScreen(BoxScreen):
             self._shape.update(f"To keep it for good, put this line with your key into {file}:\n  {line}")
 
     def __rich_repr__(self) -> Iterator[object]:
-        """Nothing of what is in here."""
+        """Yield nothing: a representation must not show the key."""
         yield "KeyScreen"

@@ -1,4 +1,4 @@
-"""The five-second microphone test and the echo test: what happens, live, and a verdict in words."""
+"""Test the microphone or the echo, with live levels and a verdict."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WIDTH = 70 - len(INDENT)
 
 
 class TrialScreen(BoxScreen):
-    """One test: enter begins it, and again. During a call the microphone is muted meanwhile."""
+    """Screen of one test, started with enter. A call is muted meanwhile."""
 
     HINT: ClassVar[str] = "{sound-test} begins, esc closes"
     TEST: ClassVar[str] = ""
@@ -44,7 +44,7 @@ class TrialScreen(BoxScreen):
         self._helper = console.sound_helper(self._reported)
 
     def contents(self) -> Iterator[Widget]:
-        """What will happen, levels, the verdict."""
+        """Yield the description, the levels and the verdict."""
         text = self.WHAT
         if not self.console.waiting:
             text += " The call does not hear it: its microphone is muted meanwhile."
@@ -53,16 +53,16 @@ class TrialScreen(BoxScreen):
         yield self._verdict
 
     def rows(self) -> Iterator[Widget]:
-        """The levels on show."""
+        """Yield the levels on show."""
         self.microphone.add_class("gap")
         yield self.microphone
 
     def on_mount(self) -> None:
-        """Nothing is opened before one asks for it."""
+        """Open no device yet."""
         self.say("Press enter to begin.")
 
     def action_begin(self) -> None:
-        """Begin, unless it is going on."""
+        """Start the test, unless one is running."""
         if not self._testing:
             self._testing = True
             self._verdict.update("")
@@ -76,7 +76,7 @@ class TrialScreen(BoxScreen):
         await self._helper.order(self.TEST, input=microphone, output=speaker)
 
     def _mute(self, on: bool) -> None:
-        """Keep what is tested out of a call, then give the microphone back as it was."""
+        """Keep the test's sound out of a call, then restore its microphone."""
         console = self.console
         view = console.store.view
         if console.waiting or not console.store.live or console.settings.replay:
@@ -120,17 +120,17 @@ class TrialScreen(BoxScreen):
             self.say(f"{self.BUSY} {left:.0f} s left.")
 
     def numbers(self, report: Report) -> Iterator[str]:
-        """What was measured."""
+        """Yield the measured values."""
         raise NotImplementedError
 
     async def on_unmount(self) -> None:
-        """Whoever leaves ends the test."""
+        """End the test."""
         self._mute(False)
         await self._helper.close()
 
 
 class MicrophoneTest(TrialScreen):
-    """Five seconds of one's voice."""
+    """Test of the microphone, five seconds long."""
 
     HEADING: ClassVar[str] = "Test the microphone"
     TEST: ClassVar[str] = "microphone"
@@ -139,17 +139,17 @@ class MicrophoneTest(TrialScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> MicrophoneTest:
-        """A fresh test."""
+        """Return the screen before a test."""
         return cls(console)
 
     def numbers(self, report: Report) -> Iterator[str]:
-        """Peak, voice, room."""
+        """Yield peak, voice and room."""
         voice, room, peak = (f"{report[name]:.0f} dBFS" for name in ("voice_db", "floor_db", "peak_db"))
         yield f"voice {voice}, room {room}, peak {peak}"
 
 
 class EchoTest(TrialScreen):
-    """A melody, and what of it comes back."""
+    """Test of the echo: a melody, and its return through the microphone."""
 
     HEADING: ClassVar[str] = "Test for echo"
     TEST: ClassVar[str] = "echo"
@@ -162,11 +162,11 @@ class EchoTest(TrialScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> EchoTest:
-        """A fresh test."""
+        """Return the screen before a test."""
         return cls(console)
 
     def rows(self) -> Iterator[Widget]:
-        """Microphone and speaker."""
+        """Yield microphone and speaker."""
         yield from super().rows()
         yield self.speaker
 
@@ -179,7 +179,7 @@ class EchoTest(TrialScreen):
         self.speaker.rest("")
 
     def numbers(self, report: Report) -> Iterator[str]:
-        """How loud it comes back, how much is taken out."""
+        """Yield the level of the echo and its reduction."""
         if report["return_db"] is None:
             yield "echo return: none"
             return
@@ -189,6 +189,6 @@ class EchoTest(TrialScreen):
 
 
 def _hang(text: str) -> str:
-    """`text` wrapped, later lines below the first."""
+    """Return `text` wrapped, later lines below the first."""
     text = sanitise_line(text, 300)
     return f"\n{INDENT}".join(text[start:end] for start, end in wrap(text, WIDTH))

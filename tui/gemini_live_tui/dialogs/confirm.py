@@ -1,4 +1,4 @@
-"""One question before something that cannot be undone."""
+"""Ask before an action that cannot be undone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from textual.widgets import Static
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Enter is yes, escape is no. `question` and `yes` (what enter does) are our own words or sanitised ones."""
+    """Question: enter answers yes, escape no.
+
+    `question` and `yes` (the effect of enter) are the console's own words or sanitised.
+    """
 
     CSS_PATH = "confirm.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -27,7 +30,7 @@ class ConfirmScreen(ModalScreen[bool]):
         self._ascii = ascii_only
 
     def compose(self) -> ComposeResult:
-        """The question and its two keys."""
+        """Yield the question and its two keys."""
         self.set_class(self._ascii, "-ascii")
         with Vertical(id="confirm-box") as box:
             box.border_title = "Sure?"

@@ -1,4 +1,4 @@
-"""All that is known of one thing: a title, then its parts as indented JSON or text."""
+"""Show one thing in full: a title, then its parts as indented JSON or text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_SHOWN = 60_000
 
 
 class DetailsScreen(ModalScreen[None]):
-    """Escape, enter and q close it, y copies. Nothing in what is shown is obeyed, however it was written."""
+    """Details that escape, enter and q close, and `y` copies. No text is markup."""
 
     CSS_PATH = "details.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -40,7 +40,7 @@ class DetailsScreen(ModalScreen[None]):
         self._settings = settings
 
     def compose(self) -> ComposeResult:
-        """One scrolled box."""
+        """Yield one scrolled box."""
         settings = self._settings
         self.set_class(settings.ascii, "-ascii")
         with VerticalScroll(id="details-box") as box:
@@ -61,7 +61,7 @@ class DetailsScreen(ModalScreen[None]):
 
 
 def shown(value: Any) -> str:
-    """A value fit to show: JSON indented by two, its text readable, cut where it is too long for a screen."""
+    """Return a value fit to show: JSON indented by two, or text, cut when too long."""
     text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, default=str)
     text = sanitise(text[:MAX_SHOWN]) + (
         f"\n(and {len(text) - MAX_SHOWN:,} more characters: y copies all)" if len(text) > MAX_SHOWN else ""

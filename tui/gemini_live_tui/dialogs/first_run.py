@@ -1,4 +1,4 @@
-"""The welcome: what one sees without a key. The first choice is the demo; every step can be left out."""
+"""Offer the demo and the setup to users without a key; every step is optional."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TITLE_WIDTH = 24
 WIDTH = 72
 """Most cells of a choice, see `first_run.tcss`."""
 FRAME = 6
-"""Cells around it: the frame, its padding, a scroll bar."""
+"""Cells around a choice: the frame, its padding, a scroll bar."""
 
 LEAST_HEIGHT = 22
 """Rows that show everything at once."""
@@ -39,7 +39,7 @@ LEAD = "Talk to a live model, and see what its agent does meanwhile."
 
 
 class WelcomeScreen(Screen[None]):
-    """Choices, and nothing that has to be done."""
+    """Screen of choices."""
 
     CSS_PATH = "first_run.tcss"
 
@@ -53,11 +53,11 @@ class WelcomeScreen(Screen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> WelcomeScreen:
-        """The welcome."""
+        """Return the screen."""
         return cls(console)
 
     def compose(self) -> ComposeResult:
-        """Who we are, what can be done, how."""
+        """Yield greeting, choices and keys."""
         self.set_class(self.console.settings.ascii, "-ascii")
         with Vertical(id="welcome-box"):
             yield Static("gemini-live-tui", id="welcome-title", markup=False)
@@ -68,18 +68,18 @@ class WelcomeScreen(Screen[None]):
             yield Static(self._keys(), id="welcome-keys", markup=False)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Where there is not room for all, the choices scroll."""
+        """Scroll the choices where not all fit."""
         self.set_class(event.size.height < LEAST_HEIGHT, "-low")
         if self.choices.option_count:
             self._fill(self.choices.highlighted or 0)
 
     def on_mount(self) -> None:
-        """The first choice is the demo."""
+        """Highlight the demo."""
         self._fill(0)
         self.choices.focus()
 
     def on_screen_resume(self) -> None:
-        """Something may have been set up meanwhile. Looking for a key takes a moment: not on the way to the paint."""
+        """Look for a key again, in a thread: another screen may have stored one."""
         self._look_for_key()
 
     @work(group="key", exclusive=True)

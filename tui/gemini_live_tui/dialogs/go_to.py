@@ -16,7 +16,7 @@ MAX_MOMENT = 200
 
 
 class GoToScreen(LineDialog):
-    """Moment to go to; one that does not exist stays, with the reason at the lower edge."""
+    """Dialog for a moment; the reason why one cannot be reached is shown at the edge."""
 
     ENTER = "enter goes there"
     ESCAPE = "esc stays"

@@ -1,4 +1,4 @@
-"""All keys, from the action table: first those of the place one is in, then the others."""
+"""List all keys from the action table, those of the focused pane first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INDENT = " " * KEYS_WIDTH
 
 
 class HelpScreen(ModalScreen[None]):
-    """The keys by group. Any of escape, F1, ? and q closes it."""
+    """Keys by group, closed with escape, F1, ? and q."""
 
     CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -61,7 +61,7 @@ class HelpScreen(ModalScreen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> HelpScreen:
-        """The keys as they are now."""
+        """Return the screen with the keys of this moment."""
         settings, view = console.settings, console.store.view
         return cls(
             mode=view.mode,
@@ -75,7 +75,7 @@ class HelpScreen(ModalScreen[None]):
         )
 
     def compose(self) -> ComposeResult:
-        """One scrolled box."""
+        """Yield one scrolled box."""
         self.set_class(self._ascii, "-ascii")
         with VerticalScroll(id="help-box") as box:
             box.border_title = "Keys"
@@ -83,7 +83,7 @@ class HelpScreen(ModalScreen[None]):
             yield Static(Content("\n").join(self.lines()), id="help-text")
 
     def lines(self) -> Iterator[Content]:
-        """What is shown, line by line."""
+        """Yield the lines of the box."""
         if self._place.kind in ("pane", "room"):
             yield from self._section(self._place.title, in_scope(self._place.name), self._place.about)
             yield Content("")
@@ -116,7 +116,7 @@ class HelpScreen(ModalScreen[None]):
             )
 
     def _section(self, title: str, actions: Iterable[Action], about: str = "") -> Iterator[Content]:
-        """A heading with a sentence and the keys below it; nothing at all when there is nothing to say."""
+        """Yield a heading, a sentence and keys; nothing without keys."""
         lines = [self._line(action) for action in actions if keys_of(action, self._keymap)]
         if lines or about:
             if not about:
@@ -149,5 +149,5 @@ class HelpScreen(ModalScreen[None]):
 
 
 def _hang(text: str, width: int) -> str:
-    """`text` wrapped to `width`, later lines indented below the first."""
+    """Return `text` wrapped to `width`, later lines indented below the first."""
     return f"\n{_INDENT}".join(text[start:end] for start, end in wrap(text, width))

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class LineDialog(ModalScreen[None]):
-    """One line with a frame: enter submits, escape cancels. A subclass sets `title` and implements `submit`."""
+    """Framed line: enter submits, escape cancels.
+
+    A subclass sets `ENTER` and `ESCAPE` and implements `submit`.
+    """
 
     CSS_PATH = "line_dialog.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]

@@ -16,7 +16,7 @@ MAX_NOTE = 2000
 
 
 class MarkScreen(LineDialog):
-    """Note on the moment that was shown when the dialog was opened, however long the typing takes."""
+    """Dialog for a note on the moment at which it was opened."""
 
     ENTER = "enter marks"
     ESCAPE = "esc leaves it"

@@ -1,4 +1,4 @@
-"""Every meter with its last minute: sound, echo, playback, latency, tokens, and what the console itself costs."""
+"""Show the last minute of every meter: sound, latency, tokens, the console's load."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LABEL, VALUE = 12, 11
 
 
 class MetersScreen(ModalScreen[None]):
-    """Follows the session while it is open; escape closes it."""
+    """Screen that follows the session; escape closes it."""
 
     CSS_PATH = "meters.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,M", "dismiss", "Close", show=False)]
@@ -37,11 +37,11 @@ class MetersScreen(ModalScreen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> MetersScreen:
-        """For the session on show."""
+        """Return the screen for the session on show."""
         return cls(console)
 
     def compose(self) -> ComposeResult:
-        """One sheet."""
+        """Yield one sheet."""
         self.set_class(self._ascii, "-ascii")
         with Container(id="meters-box") as box:
             box.border_title = "Meters"
@@ -49,16 +49,16 @@ class MetersScreen(ModalScreen[None]):
             yield self.sheet
 
     def on_mount(self) -> None:
-        """There is something to see at once."""
+        """Show the present values."""
         self.show_view(self._store.view)
 
     def show_view(self, view: SessionView) -> None:
-        """Show what the meters say now."""
+        """Show the meters of `view`."""
         self.sheet.show(view, self._store.missed)
 
 
 class MeterSheet(Sheet):
-    """One meter a row: its name, its value, its minute, and what is to be said about it."""
+    """Rows with name, value, last minute and remark of each meter."""
 
     def __init__(self, history: MeterHistory, cost: OwnCost, signs: Glyphs) -> None:
         super().__init__(id="meters-sheet")
@@ -67,12 +67,12 @@ class MeterSheet(Sheet):
         self._missed = 0
 
     def show(self, view: SessionView, missed: int) -> None:
-        """Take another view; `missed` events never arrived."""
+        """Show another view; `missed` events never arrived."""
         self._view, self._missed = view, missed
         self.update_rows()
 
     def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:
-        """All of them."""
+        """Return a row for each meter."""
         view, meters = self._view, self._view.meters
         cost = self._cost
         peak = "" if meters.mic_peak_db is None else f"peak {meters.mic_peak_db:.0f}"

@@ -1,4 +1,4 @@
-"""How state differs between two moments: over a turn, between two marks, or from the reader's place to the present."""
+"""Compare the state at two moments: a turn, marks, or from the cursor on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ KEY_WIDTH = 26
 
 
 class DiffScreen(ModalScreen[None]):
-    """Left and right choose the turn or the mark, tab what is compared; escape closes."""
+    """Screen of differences.
+
+    Left and right choose the turn or the mark, tab the comparison.
+    """
 
     CSS_PATH = "state_diff.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -64,11 +67,11 @@ class DiffScreen(ModalScreen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> DiffScreen:
-        """From where the reader stands."""
+        """Return the screen at the cursor."""
         return cls(console)
 
     def compose(self) -> ComposeResult:
-        """One list."""
+        """Yield one list."""
         self.set_class(self._ascii, "-ascii")
         with Vertical(id="diff-box"):
             yield self.list
@@ -82,7 +85,7 @@ class DiffScreen(ModalScreen[None]):
 
     @property
     def modes(self) -> list[str]:
-        """What can be compared now."""
+        """Comparisons that are possible now."""
         agent, behind = self._store.view.agent_view, self._store.cursor.seq is not None
         there = {"since": behind, "turn": bool(agent.turns), "marks": bool(agent.marks)}
         return [mode for mode, can in there.items() if can]
@@ -126,7 +129,7 @@ class DiffScreen(ModalScreen[None]):
         box.border_subtitle = Content(sign.join([*told, *keys]))
 
     def action_diff_mode(self) -> None:
-        """Compare something else."""
+        """Compare other moments: turn, marks, or cursor and present."""
         modes = self.modes
         if modes:
             at = modes.index(self._mode) if self._mode in modes else -1
@@ -134,7 +137,7 @@ class DiffScreen(ModalScreen[None]):
             self._compare()
 
     def action_diff_move(self, step: int) -> None:
-        """The turn or the mark before or after."""
+        """Choose the turn or mark before or after."""
         agent = self._store.view.agent_view
         if self._mode == "marks":
             self._mark = max(1, min(len(agent.marks), self._mark + step))
@@ -151,11 +154,11 @@ class DiffScreen(ModalScreen[None]):
         self.list.move(step)
 
     def action_open_row(self) -> None:
-        """All about one key."""
+        """Show the details of the key under the cursor."""
         self.list.open_row()
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """Old and new as JSON."""
+        """Show old and new value as JSON."""
         message.stop()
         one = self.list.difference(message.row)
         if one is None:
@@ -177,7 +180,7 @@ class DiffScreen(ModalScreen[None]):
 
 
 class DiffList(RowList):
-    """One key a row."""
+    """Differences, one key a row."""
 
     def __init__(self, signs: Glyphs) -> None:
         super().__init__(id="diff-list")
@@ -185,20 +188,20 @@ class DiffList(RowList):
         self._found: dict[str, Difference] = {}
 
     def show_differences(self, found: Sequence[Difference], said: str) -> None:
-        """List differences, or say a sentence in their place."""
+        """List differences, or a sentence in their place."""
         self._found = {one.key: one for one in found}
         self.set_rows(list(self._found) or [said])
 
     def difference(self, row: str) -> Difference | None:
-        """What a row stands for."""
+        """Return the difference on a row."""
         return self._found.get(row)
 
     def selectable(self, row: str) -> bool:
-        """A key, not the sentence."""
+        """Return True for a key, False for the sentence."""
         return row in self._found
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """The sign and the word, the key, old and new, who wrote it."""
+        """Return sign, word, key, old and new value, and writer."""
         one = self._found.get(row)
         ellipsis = self._signs.ellipsis
         if one is None:

@@ -1,4 +1,4 @@
-"""Vertex AI: a project, a location, and whether there is a login."""
+"""Set up Vertex AI: project, location and login."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class VertexScreen(BoxScreen):
-    """Enter looks for the login, and saves when there is one; a second time it saves all the same."""
+    """Form. Enter looks for the login and saves; without one it saves the second time."""
 
     HEADING: ClassVar[str] = "Vertex AI"
     HINT: ClassVar[str] = "enter checks and saves, esc goes back"
@@ -35,11 +35,11 @@ class VertexScreen(BoxScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> VertexScreen:
-        """With what is known already."""
+        """Return the form with the known values."""
         return cls(console, *vertex.known(config.load().config))
 
     def contents(self) -> Iterator[Widget]:
-        """Two fields."""
+        """Yield two fields."""
         yield Static(
             "Sessions are billed to a Google Cloud project. The login is Google's own: "
             "gcloud auth application-default login.",
@@ -49,7 +49,7 @@ class VertexScreen(BoxScreen):
         yield FieldRow("Location", self._location)
 
     def on_mount(self) -> None:
-        """The project first."""
+        """Focus the project."""
         self._project.focus()
 
     @on(Input.Changed)

@@ -1,4 +1,4 @@
-"""Why: what decided, the values it read and who wrote them, and the change that turned it."""
+"""Explain an event: decision, values read with their writers, triggering change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ NOTHING = (
 
 
 class WhyScreen(ModalScreen[None]):
-    """One explanation. `seq` is its event, 0 for what did not happen; from there one goes to older and newer ones."""
+    """Explanation of event `seq`, 0 for an event that did not happen.
+
+    Keys lead to older and newer explanations.
+    """
 
     CSS_PATH = "why.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,12 +56,12 @@ class WhyScreen(ModalScreen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> WhyScreen:
-        """The newest of what can be explained, as far as the reader sees."""
+        """Return the newest explanation up to the cursor."""
         return cls(console, _explainable(console.store.history, console.store.shown.seq + 1, -1))
 
     @classmethod
     def about(cls, console: ConsoleContext, seq: int) -> WhyScreen | None:
-        """What explains event `seq`; None when it needs no explaining or is out of reach."""
+        """Return the explanation of event `seq`; None without one or out of reach."""
         history = console.store.history
         try:
             reason = None if history is None else _reason_at(history, seq)
@@ -67,19 +70,19 @@ class WhyScreen(ModalScreen[None]):
         return None if reason is None else cls(console, reason)
 
     def compose(self) -> ComposeResult:
-        """One scrolled box."""
+        """Yield one scrolled box."""
         self.set_class(self.console.settings.ascii, "-ascii")
         with VerticalScroll(id="why-box"):
             yield self._text
 
     def on_mount(self) -> None:
-        """The box scrolls with the keys."""
+        """Focus the box, so that keys scroll it."""
         self.query_one("#why-box").focus()
         # What is set while the box is laid out for the first time would keep the height of an empty text.
         self.call_after_refresh(lambda: self._show(self.size.width))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lines are folded to the box."""
+        """Fold the lines to the box."""
         self._show(event.size.width)
 
     def _show(self, width: int) -> None:
@@ -109,11 +112,11 @@ class WhyScreen(ModalScreen[None]):
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def action_older(self) -> None:
-        """What could be explained before this."""
+        """Show the explanation before this one."""
         self._go(-1)
 
     def action_newer(self) -> None:
-        """What could be explained after this."""
+        """Show the explanation after this one."""
         self._go(1)
 
     def _go(self, way: int) -> None:
@@ -151,7 +154,7 @@ def _reason_at(history: History, seq: int) -> Reason | None:
 
 
 def _explainable(history: History | None, seq: int, way: int) -> Reason | None:
-    """The next that can be explained, before `seq` or after it."""
+    """Return the next explanation before or after `seq`, or None."""
     at: int | None = seq
     try:
         while history is not None and at is not None:

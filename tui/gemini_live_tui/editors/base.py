@@ -1,4 +1,4 @@
-"""What the rooms that edit state have in common: reading as one types, a preview of consequences, applying."""
+"""Base of editors of state: parse while typing, preview the consequences, apply."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ Edit = dict[str, Any]
 
 
 class EditorScreen(BoxScreen):
-    """A subclass reads what is typed into edits. Nothing typed is lost: it stays until it is applied or left twice."""
+    """Editor; a subclass parses the text into edits.
+
+    Typed text stays until it is applied, or left twice.
+    """
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "base.tcss"]
     CHANGES = True
@@ -42,7 +45,7 @@ class EditorScreen(BoxScreen):
         self.reading = Static("", id="editor-reading", markup=False)
         self.expected = Static("", id="editor-preview", markup=False)
         self.problem = ""
-        """Why what is typed cannot be applied; "" when it can."""
+        """Reason why the text cannot be applied; "" when it can."""
         self._first = text
         self._leaving = False
         self._applying = ""
@@ -53,28 +56,28 @@ class EditorScreen(BoxScreen):
     # -- what a subclass says ----------------------------------------------------------------------------------------
 
     def read(self) -> tuple[tuple[Edit, ...], str]:
-        """The edits that are typed, or a sentence about why there are none."""
+        """Return the typed edits, or a sentence about why there are none."""
         raise NotImplementedError
 
     def touched(self) -> bool:
-        """Whether something was typed."""
+        """Return True when something was typed."""
         return self.area.text != self._first
 
     @property
     def unsaved(self) -> bool:
-        """Whether something typed would be lost."""
+        """True when closing the editor would lose typed text."""
         return self.touched()
 
     # -- the room ----------------------------------------------------------------------------------------------------
 
     def contents(self) -> Iterator[Widget]:
-        """The text, how it reads, and what it would do."""
+        """Yield the text, its meaning, and the preview."""
         yield self.area
         yield self.reading
         yield self.expected
 
     def on_mount(self) -> None:
-        """Begin to listen, and look at what is there."""
+        """Subscribe to previews and look at the text."""
         from gemini_live_runtime.events import EditPreviewed, EditsApplied
 
         self.console.store.listen(EditPreviewed, self._previewed)
@@ -84,11 +87,11 @@ class EditorScreen(BoxScreen):
         self.look()
 
     def begin_at(self) -> Widget:
-        """Where one writes first."""
+        """Return the field to focus first."""
         return self.area
 
     def on_unmount(self) -> None:
-        """Listen no more."""
+        """Unsubscribe."""
         from gemini_live_runtime.events import EditPreviewed, EditsApplied
 
         self.console.store.unlisten(EditPreviewed, self._previewed)
@@ -101,7 +104,7 @@ class EditorScreen(BoxScreen):
         self.look()
 
     def look(self) -> None:
-        """Read what is typed, and ask what it would do."""
+        """Parse the text, and request a preview."""
         self._leaving = False
         edits, self.problem = self.read()
         signs = self.signs
@@ -115,13 +118,13 @@ class EditorScreen(BoxScreen):
             self._ask(edits)
 
     def reads_well(self, edits: Sequence[Edit]) -> str:
-        """What to say of something that can be applied."""
+        """Return a sentence about text that can be applied."""
         return "it can be applied"
 
     # -- the preview -------------------------------------------------------------------------------------------------
 
     def _ask(self, edits: tuple[Edit, ...]) -> None:
-        """Ask what edits would do; while an answer is awaited only the last question is kept."""
+        """Request a preview; while one is pending only the last request is kept."""
         from gemini_live_runtime.commands import PreviewEdit
 
         if self.console.settings.replay:
@@ -163,7 +166,7 @@ class EditorScreen(BoxScreen):
     # -- applying ----------------------------------------------------------------------------------------------------
 
     def action_apply(self) -> None:
-        """Write what is typed into the state."""
+        """Write the edits into the state."""
         from gemini_live_runtime.commands import EditState
 
         edits, problem = self.read()
@@ -188,7 +191,7 @@ class EditorScreen(BoxScreen):
             self.dismiss()
 
     def refused(self, command_id: str, reason: str) -> bool:
-        """What is typed stays, with the reason below it."""
+        """Keep the text and show the reason below it."""
         if not command_id or command_id not in (self._applying, self._asking):
             return False
         if command_id == self._asking:
@@ -200,7 +203,7 @@ class EditorScreen(BoxScreen):
         return True
 
     def action_leave(self) -> None:
-        """Leave; what was typed is left only when asked for twice."""
+        """Close the editor; with typed text only the second time."""
         if self.unsaved and not self._leaving:
             self._leaving = True
             self.say("Nothing was applied yet: esc once more leaves it.", "warning")

@@ -1,4 +1,4 @@
-"""All breakpoints: what they are on, how often they were hit; to add, change, switch and forget."""
+"""List, add, change, switch and remove breakpoints."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ _PLACEHOLDERS = {
 
 
 class _Names(Suggester):
-    """Completes what is written by the agent's own names."""
+    """Suggester of the agent's own names."""
 
     def __init__(self, room: BreakpointsScreen) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._room = room
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The first name that begins so."""
+        """Return the first name that begins with `value`."""
         return completed(self._room.names(), self._room.kind, value) or None
 
 
 class BreakpointsScreen(ModalScreen[None]):
-    """The list, and below it the form in which one is written."""
+    """List of breakpoints with the form below it."""
 
     CSS_PATH = "breakpoints.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -74,9 +74,9 @@ class BreakpointsScreen(ModalScreen[None]):
         self._view = console.store.view
         self._shown: tuple[object, ...] = ()
         self._changing = ""
-        """The breakpoint that the form changes; "" while it makes one."""
+        """Id of the breakpoint that the form changes; "" for a new one."""
         self._asked = ""
-        """The command that the form waits for."""
+        """Id of the command that the form waits for."""
         self.list = OptionList(id="breakpoints-list")
         self.empty = Static("", id="no-breakpoints", markup=False)
         self.chooser = Chooser(KINDS, id="kind")
@@ -86,11 +86,11 @@ class BreakpointsScreen(ModalScreen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> BreakpointsScreen:
-        """All there are."""
+        """Return the screen."""
         return cls(console)
 
     def compose(self) -> ComposeResult:
-        """A box: the list, and the form once it is wanted."""
+        """Yield a box with the list and the form, which is hidden at first."""
         self.set_class(self._settings.ascii, "-ascii")
         with Vertical(id="breakpoints-box") as box:
             box.border_title = "Breakpoints"
@@ -105,14 +105,14 @@ class BreakpointsScreen(ModalScreen[None]):
             yield self.problem
 
     def on_mount(self) -> None:
-        """The list first."""
+        """Focus the list."""
         self._show_form(False)
         self.show_view(self._view)
 
     # -- the list ----------------------------------------------------------------------------------------------------
 
     def show_view(self, view: SessionView) -> None:
-        """List the breakpoints of a view; what the form has sent is done once it is among them."""
+        """List a view's breakpoints; close the form when its breakpoint is among them."""
         self._view = view
         agent = view.agent_view
         shown = (agent.breakpoints, agent.held.by if agent.held is not None else "", self._form_open)
@@ -163,21 +163,21 @@ class BreakpointsScreen(ModalScreen[None]):
         return items[at] if at is not None and at < len(items) and not self._form_open else None
 
     def action_back(self) -> None:
-        """Leave the form, or the room."""
+        """Close the form, or the screen."""
         if self._form_open:
             self._show_form(False)
         else:
             self.dismiss()
 
     def action_add(self) -> None:
-        """A new one."""
+        """Open the form for a new breakpoint."""
         if not self._form_open and not self._settings.replay:
             self._changing = ""
             self.target.value = ""
             self._show_form(True)
 
     def action_change(self) -> None:
-        """The one under the cursor."""
+        """Open the form for the breakpoint under the cursor."""
         item = self._highlighted
         if item is not None and not self._settings.replay:
             self._changing = item.id
@@ -190,7 +190,7 @@ class BreakpointsScreen(ModalScreen[None]):
         self.action_change()
 
     def action_switch(self) -> None:
-        """Off, or on again."""
+        """Disable the breakpoint, or enable it."""
         from gemini_live_runtime.commands import SetBreakpoint
 
         item = self._highlighted
@@ -199,7 +199,7 @@ class BreakpointsScreen(ModalScreen[None]):
             self._order(SetBreakpoint(kind=kind, target="", enabled=not item.enabled, id=item.id))
 
     def action_forget(self) -> None:
-        """Take it away."""
+        """Remove the breakpoint."""
         from gemini_live_runtime.commands import RemoveBreakpoint
 
         item = self._highlighted
@@ -214,11 +214,11 @@ class BreakpointsScreen(ModalScreen[None]):
 
     @property
     def kind(self) -> Kind:
-        """The kind that is chosen in the form."""
+        """Kind chosen in the form."""
         return cast(Kind, self.chooser.word)
 
     def names(self) -> list[str]:
-        """What a breakpoint of the chosen kind can be on."""
+        """Return the possible targets of the chosen kind."""
         return names_for(self._view.agent_view, self.kind)
 
     def _show_form(self, shown: bool) -> None:
@@ -243,7 +243,7 @@ class BreakpointsScreen(ModalScreen[None]):
 
     @on(LineInput.Changed)
     def _show_known(self) -> None:
-        """The names that fit what is written, as far as there is room."""
+        """List the names that fit the text, as far as they fit the box."""
         written = self.target.value
         start = "" if self.kind == "expression" else written
         fitting = [name for name in self.names() if name.startswith(start) and name != written]
@@ -255,7 +255,7 @@ class BreakpointsScreen(ModalScreen[None]):
             self._say("")
 
     def key_enter(self) -> None:
-        """In the kind's row, enter goes on to the name."""
+        """Go from the kind's row to the name."""
         if self._form_open and self.focused is self.chooser:
             self.target.focus()
 
@@ -272,7 +272,7 @@ class BreakpointsScreen(ModalScreen[None]):
             self._asked = self._order(SetBreakpoint(kind=self.kind, target=target, id=self._changing))
 
     def _points_at_fault(self, target: str) -> bool:
-        """Say what is wrong with an expression, and put the cursor there."""
+        """Show the fault of an expression and put the cursor there."""
         if self.kind != "expression":
             return False
         from gemini_live_runtime.state.expressions import ExpressionError, parse_expression
@@ -287,7 +287,7 @@ class BreakpointsScreen(ModalScreen[None]):
         return False
 
     def refused(self, command_id: str, reason: str) -> bool:
-        """What the form has sent cannot be set."""
+        """Show the reason in the form."""
         if not command_id or command_id != self._asked:
             return False
         self._asked = ""

@@ -1,4 +1,4 @@
-"""Exporting a session: which formats, which part, what is taken out, and where the files go."""
+"""Export a session: formats, part, redaction, and folder of the files."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _NAME = 14
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is to be exported: a session's folder or events file, and what is known of it."""
+    """Session to export: folder or events file, and known facts."""
 
     path: Path
     name: str
@@ -64,7 +64,7 @@ class Subject:
 
 @dataclass(slots=True)
 class Choices:
-    """What was chosen. `start` and `end` are seconds as they were written, "" for the session's own."""
+    """Choices made. `start` and `end` are seconds as typed, "" for the session's own."""
 
     formats: set[str]
     part: str = "all"
@@ -76,12 +76,12 @@ class Choices:
 
 
 def usual_folder() -> Path:
-    """Where files go unless told otherwise: the folder one is in."""
+    """Return the default folder: the working directory."""
     return Path.cwd()
 
 
 class ChoiceList(RowList):
-    """The choices as rows, painted from a `Choices`."""
+    """Choices as rows, painted from a `Choices`."""
 
     def __init__(self, subject: Subject, choices: Choices, signs: Glyphs, *, id: str) -> None:
         super().__init__(id=id)
@@ -90,18 +90,18 @@ class ChoiceList(RowList):
         self._signs = signs
 
     def on_mount(self) -> None:
-        """All rows, from the start."""
+        """List all rows."""
         formats = [f"format {name}" for name in _FORMATS]
         parts = [f"part {name}" for name in _PARTS]
         self.set_rows(["head formats", *formats, "head part", *parts, "head how", "redact", "folder", "write"])
         self.go_to(formats[0])
 
     def selectable(self, row: str) -> bool:
-        """Headings are not chosen."""
+        """Return False for headings."""
         return not row.startswith("head")
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """A mark, a name and what it means."""
+        """Return mark, name and meaning."""
         kind, _, name = row.partition(" ")
         if kind == "head":
             return ((name.capitalize(), "quiet"),)
@@ -140,7 +140,7 @@ class ChoiceList(RowList):
 
 
 class ExportScreen(ModalScreen[None]):
-    """A box of choices over whatever is there; the files are written in a thread of their own."""
+    """Box of choices; the files are written in a thread."""
 
     CSS_PATH = "export.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("export")]
@@ -164,14 +164,14 @@ class ExportScreen(ModalScreen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext, wanted: str = "") -> ExportScreen:
-        """The session of this console: its file can be read while it is written.
+        """Return the export of this console's session, whose file may still grow.
 
-        `wanted` is one of `arguments.FORMATS`, which is chosen to begin with.
+        `wanted` is one of `arguments.FORMATS`, which is chosen at first.
         """
         return cls(console, subject_of(console), wanted=wanted)
 
     def compose(self) -> ComposeResult:
-        """The box."""
+        """Yield the box."""
         self.set_class(self._ascii, "-ascii")
         with Container(id="export-box") as box:
             box.border_title = Content(f"Export {self._subject.name}" if self._subject is not None else "Export")
@@ -189,7 +189,7 @@ class ExportScreen(ModalScreen[None]):
             yield self._message
 
     def on_mount(self) -> None:
-        """The choices have the focus, the format that was asked for is chosen."""
+        """Focus the choices, and choose the wanted format."""
         if self.list is not None:
             self.set_focus(self.list)
             if self._wanted:
@@ -210,7 +210,7 @@ class ExportScreen(ModalScreen[None]):
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While one writes in the field, its keys are its own but for the one that leaves."""
+        """Disable most of the screen's keys while the field has the focus."""
         return not self._asking or action == "back"
 
     def action_move(self, step: str) -> None:
@@ -220,7 +220,7 @@ class ExportScreen(ModalScreen[None]):
 
     @on(RowList.Opened)
     def action_choose(self) -> None:
-        """Do what the row under the cursor is for."""
+        """Run the row under the cursor."""
         if self.list is None:
             return
         kind, _, name = self.list.row_at_cursor.partition(" ")
@@ -348,7 +348,7 @@ class ExportScreen(ModalScreen[None]):
             self._answered()
 
     def _take(self, text: str) -> str:
-        """Take what was written; what is wrong with it, "" for nothing."""
+        """Take the text of the field; return its fault, or ""."""
         chosen = self.choices
         if self._asking == "folder":
             if not text:
@@ -372,13 +372,13 @@ class ExportScreen(ModalScreen[None]):
         return max(1, self._subject.turns) if self._subject is not None else 1
 
     def say(self, message: str, level: str = "info") -> None:
-        """Show one sentence below the choices; "" takes it away."""
+        """Show one sentence below the choices; "" removes it."""
         self._message.update(Content(sanitise_line(message, 400)))
         self._message.set_class(level == "warning", "-warning")
 
 
 def subject_of(console: ConsoleContext) -> Subject | None:
-    """The console's own session, None when it is not recorded."""
+    """Return the console's own session, None when it is not recorded."""
     view, path = console.store.view, console.settings.recording
     sound = view.record == "audio"
     if path is not None:
@@ -403,7 +403,7 @@ def _told(done: ExportResult) -> str:
 
 
 def _short(path: Path) -> str:
-    """A path as people write it: with ~ for their home."""
+    """Return a path with ~ for the home folder."""
     try:
         return str(Path("~") / path.absolute().relative_to(Path.home()))
     except (ValueError, RuntimeError):

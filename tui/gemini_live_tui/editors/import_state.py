@@ -1,4 +1,4 @@
-"""Import: many keys at once from a JSON object, pasted or read from a file, all or none."""
+"""Import keys from a JSON object, pasted or read from a file, all or none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ImportState(EditorScreen):
-    """A file's path may be written above; enter reads it into the text, where it can still be changed."""
+    """Editor of an object; enter in the path field reads a file into the text."""
 
     HEADING = "Import keys"
 
@@ -31,23 +31,23 @@ class ImportState(EditorScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> ImportState:
-        """Nothing yet."""
+        """Return the empty editor."""
         return cls(console)
 
     def contents(self) -> Iterator[Widget]:
-        """The path, then what every editor has."""
+        """Yield the path, then the fields of every editor."""
         yield Horizontal(Static("file", markup=False), self.path, id="editor-key")
         yield from super().contents()
 
     def read(self) -> tuple[tuple[Edit, ...], str]:
-        """An edit for each key."""
+        """Return an edit for each key."""
         read = read_keys(self.area.text)
         if read.problem:
             return (), read.problem
         return tuple({"key": key, "value": value} for key, value in read.value.items()), ""
 
     def reads_well(self, edits: Sequence[Edit]) -> str:
-        """How many keys."""
+        """Return the number of keys."""
         return f"{len(edits)} key{'s' if len(edits) != 1 else ''}, written all together or not at all"
 
     @on(Input.Changed)

@@ -1,4 +1,4 @@
-"""MessageScreen the model something by hand: context that it does not answer, or another instruction."""
+"""Send context to the model, or replace the agent's instruction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class _TellingScreen(BoxScreen):
-    """Several lines; what is typed stays until it was taken or left twice."""
+    """Editor of several lines; typed text stays until it is taken, or left twice."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "model_input.tcss"]
     HINT = "{send-telling} sends, esc leaves"
@@ -41,37 +41,37 @@ class _TellingScreen(BoxScreen):
         self._sent = ""
 
     def order(self, text: str) -> Order:
-        """What is sent."""
+        """Return the command that sends the text."""
         raise NotImplementedError
 
     def answer(self) -> type[Payload]:
-        """The event that tells that it was taken."""
+        """Return the event that confirms the command."""
         raise NotImplementedError
 
     def contents(self) -> Iterator[Widget]:
-        """What it is for, then where one writes."""
+        """Yield the description and the field."""
         yield Static(self.ABOUT, classes="quiet", markup=False)
         yield self.area
 
     def on_mount(self) -> None:
-        """Write."""
+        """Focus the field."""
         self.console.store.listen(self.answer(), self._taken)
         self.area.move_cursor(self.area.document.end)
         self.area.focus()
 
     def on_unmount(self) -> None:
-        """Listen no more."""
+        """Unsubscribe."""
         self.console.store.unlisten(self.answer(), self._taken)
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
-        """What was said of what stood there before is said of something else now."""
+        """Remove the message about the former text."""
         self._leaving = False
         if not self._sent:
             self.say("")
 
     def action_send(self) -> None:
-        """Send what is written."""
+        """Send the text."""
         text = self.area.text.strip()
         if self.console.settings.replay:
             self.say("This is a recording: nothing can be changed.", "error")
@@ -90,11 +90,11 @@ class _TellingScreen(BoxScreen):
             self.console.say_below(self.TAKEN)
 
     def is_mine(self, event: Event) -> bool:
-        """Whether the event tells of what was sent here."""
+        """Return True when the event confirms this screen's command."""
         return True
 
     def refused(self, command_id: str, reason: str) -> bool:
-        """What is written stays, with the reason below it."""
+        """Keep the text and show the reason below it."""
         if not command_id or command_id != self._sent:
             return False
         self._sent = ""
@@ -103,11 +103,11 @@ class _TellingScreen(BoxScreen):
 
     @property
     def unsaved(self) -> bool:
-        """Whether something typed would be lost."""
+        """True when closing the screen would lose typed text."""
         return self.area.text != self._first
 
     def action_leave(self) -> None:
-        """Leave; what was typed is left only when asked for twice."""
+        """Close the screen; with typed text only the second time."""
         if self.unsaved and not self._leaving:
             self._leaving = True
             self.say("It was not sent yet: esc once more leaves it.", "warning")
@@ -116,7 +116,7 @@ class _TellingScreen(BoxScreen):
 
 
 class GiveContextScreen(_TellingScreen):
-    """Context for the model."""
+    """Editor of context for the model."""
 
     HEADING = "Give context"
     ABOUT = "The model is told this and does not answer it; it knows it from its next answer on."
@@ -125,28 +125,28 @@ class GiveContextScreen(_TellingScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> GiveContextScreen:
-        """An empty page."""
+        """Return the empty editor."""
         return cls(console)
 
     def order(self, text: str) -> Order:
-        """The context."""
+        """Return the command that gives context."""
         from gemini_live_runtime.commands import GiveContext
 
         return GiveContext(text=text)
 
     def answer(self) -> type[Payload]:
-        """It went out, or waits for the turn's end."""
+        """Return the event of context that was sent or queued."""
         from gemini_live_runtime.events import ContextSent
 
         return ContextSent
 
     def is_mine(self, event: Event) -> bool:
-        """The agent gives context, too."""
+        """Return True for the operator's context: the agent gives some, too."""
         return self.area.text.strip() in getattr(event.payload, "texts", ())
 
 
 class InstructionScreen(_TellingScreen):
-    """The agent's own instruction."""
+    """Editor of the agent's own instruction."""
 
     HEADING = "Edit the instruction"
     HINT = "{send-telling} replaces it, esc leaves"
@@ -156,7 +156,7 @@ class InstructionScreen(_TellingScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> InstructionScreen:
-        """With the instruction as it is."""
+        """Return the editor with the present instruction."""
         agent = console.store.view.agent_view
         described = unpack(agent.shape)
         own = described.get("instruction") if isinstance(described, dict) else None
@@ -164,13 +164,13 @@ class InstructionScreen(_TellingScreen):
         return cls(console, sanitise(text) if isinstance(text, str) else "")
 
     def order(self, text: str) -> Order:
-        """The instruction."""
+        """Return the command that sets the instruction."""
         from gemini_live_runtime.commands import SetInstruction
 
         return SetInstruction(text=text)
 
     def answer(self) -> type[Payload]:
-        """The agent is described anew."""
+        """Return the event that describes the agent again."""
         from gemini_live_runtime.events import AgentDescribed
 
         return AgentDescribed

@@ -1,4 +1,4 @@
-"""Phase override: where the operator may take the conversation, and what that would do."""
+"""Choose a phase to go to, with a preview of the consequences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_REASON = 200
 
 
 class PhaseOverride(BoxScreen):
-    """The phases; below them what going to the highlighted one would do, as the engine found out on a copy."""
+    """Phases with the engine's preview of going to the highlighted one."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "phase_override.tcss"]
     CHANGES = True
@@ -58,7 +58,7 @@ class PhaseOverride(BoxScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> PhaseOverride:
-        """With the way under the cursor of the phase pane highlighted, when the focus is there."""
+        """Return the screen; the transition under the phase pane's cursor is highlighted."""
         from gemini_live_tui.panes.phase import PhasePane
 
         focused = console.console_screen.focused
@@ -66,7 +66,7 @@ class PhaseOverride(BoxScreen):
         return cls(console, way.to if way is not None else "")
 
     def contents(self) -> Iterator[Widget]:
-        """The list, the reason, what would happen."""
+        """Yield the list, the reason and the preview."""
         if not self._phases:
             yield Static("This agent has no phases to go to.", markup=False)
             return
@@ -84,7 +84,7 @@ class PhaseOverride(BoxScreen):
         return Option(Content(cut(text, WIDTH - 2, self.signs.ellipsis)), id=name)
 
     def on_mount(self) -> None:
-        """Begin to listen, at the phase that is meant or the one after this."""
+        """Subscribe to previews; highlight the transition's target, or the next phase."""
         from gemini_live_runtime.events import PhaseEntered, PhasePreviewed
 
         self.console.store.listen(PhasePreviewed, self._previewed)
@@ -96,7 +96,7 @@ class PhaseOverride(BoxScreen):
             self.list.focus()
 
     def on_unmount(self) -> None:
-        """Listen no more."""
+        """Unsubscribe."""
         from gemini_live_runtime.events import PhaseEntered, PhasePreviewed
 
         self.console.store.unlisten(PhasePreviewed, self._previewed)
@@ -115,7 +115,7 @@ class PhaseOverride(BoxScreen):
             self._ask()
 
     def _ask(self) -> None:
-        """Ask about the highlighted phase; while an answer is awaited only the last question is kept."""
+        """Request a preview; while one is pending only the last request is kept."""
         from gemini_live_runtime.commands import PreviewPhase
 
         if not self._target:
@@ -155,7 +155,7 @@ class PhaseOverride(BoxScreen):
         self._go("turn-end")
 
     def action_now(self) -> None:
-        """Go at once."""
+        """Go to the phase at once."""
         self._go("now")
 
     def _go(self, when: Literal["now", "turn-end"]) -> None:
@@ -185,7 +185,7 @@ class PhaseOverride(BoxScreen):
                 self._ask()
 
     def refused(self, command_id: str, reason: str) -> bool:
-        """Say why, and stay."""
+        """Show the reason."""
         if not command_id or command_id not in (self._going, self._asking):
             return False
         if command_id == self._asking:

@@ -1,4 +1,4 @@
-"""What an edit would do, as lines: values, what follows from them, watchers, patterns, ways, the phase, the unknown."""
+"""Show an edit's preview: values, watchers, patterns, transitions, phase."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 6
 
 
 def edit_lines(preview: EditPreviewed, glyphs: Glyphs) -> Iterator[Line]:
-    """What is to be expected of an edit."""
+    """Yield the lines of an edit's preview."""
     if preview.problem:
         yield 0, [(f"{glyphs.no} no  ", "error"), (sanitise_line(preview.problem, 600), "said")]
         return
@@ -104,7 +104,7 @@ def _turns(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
 
 
 def phase_lines(preview: PhasePreviewed, glyphs: Glyphs) -> Iterator[Line]:
-    """What going to a phase by the operator's word would do."""
+    """Yield the lines of a phase override's preview."""
     from gemini_live_tui.panes.explanations import outline
 
     if preview.problem:

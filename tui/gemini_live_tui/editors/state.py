@@ -1,4 +1,4 @@
-"""The state editor: one key's value as JSON, what changing it would do, and what to do when the agent was quicker."""
+"""Edit one key's value as JSON, with a preview and conflict resolution."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ NO_KEY = "no key yet"
 
 
 class _Keys(Suggester):
-    """Completes scopes, then the keys there are."""
+    """Suggester of scopes, then of keys."""
 
     def __init__(self, room: StateEditor) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._room = room
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The first that begins so."""
+        """Return the first completion of `value`."""
         names = (*(f"{scope}:" for scope in _WRITABLE), *self._room.known_keys())
         return next((name for name in names if value and name.startswith(value) and name != value), None)
 
 
 class StateEditor(EditorScreen):
-    """Edits one key; without one it is written above the value."""
+    """Editor of one key; the name of a new key is typed above the value."""
 
     def __init__(self, console: ConsoleContext, key: str = "") -> None:
         self._key = key
@@ -53,7 +53,7 @@ class StateEditor(EditorScreen):
         self._agent = console.store.view.agent_view
         cell = self._agent.keys.get(key)
         self._base: KeyCell | None = cell
-        """The cell that is edited; what is applied must not meet another one."""
+        """Cell that is edited; an edit of another one is refused."""
         super().__init__(console, _as_text(cell), placeholder='a value as JSON, e.g. 42, true, "gold"')
         self.key_field = LineInput(
             placeholder=f"scope:name, a scope is one of {', '.join(_WRITABLE)}", max_length=200, suggester=_Keys(self)
@@ -65,15 +65,15 @@ class StateEditor(EditorScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> StateEditor:
-        """For a new key."""
+        """Return the editor of a new key."""
         return cls(console)
 
     def known_keys(self) -> Sequence[str]:
-        """The keys there are, to complete."""
+        """Return the keys to complete."""
         return [key for key in self._agent.keys if scope_of(key) in _WRITABLE]
 
     def contents(self) -> Iterator[Widget]:
-        """The key where it is to be written, what is known of it, then what every editor has."""
+        """Yield the key or its facts, then the fields of every editor."""
         if self._adding:
             yield Horizontal(Static("key", markup=False), self.key_field, id="editor-key")
         yield self.about
@@ -81,13 +81,13 @@ class StateEditor(EditorScreen):
         yield self.conflict
 
     def on_mount(self) -> None:
-        """Say what is edited."""
+        """Show the key that is edited."""
         self._describe()
         if self._read_only:
             self.area.read_only = True
 
     def begin_at(self) -> Widget:
-        """A new key begins with its name."""
+        """Return the name of a new key, else the value."""
         return self.key_field if self._adding else self.area
 
     @property
@@ -129,7 +129,7 @@ class StateEditor(EditorScreen):
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def read(self) -> tuple[tuple[Edit, ...], str]:
-        """One edit, that goes through only if the key still is as it was seen."""
+        """Return one edit, which applies only if the key is unchanged."""
         if self._read_only:
             return (), self._about()
         key = real_key(self._key) if self._key else self.key_field.value.strip()
@@ -144,11 +144,11 @@ class StateEditor(EditorScreen):
         return ({"key": key, "value": value.value, **seen},), ""
 
     def touched(self) -> bool:
-        """A key or a value."""
+        """Return True when a key or a value was typed."""
         return super().touched() or (self._adding and bool(self.key_field.value))
 
     def reads_well(self, edits: Sequence[Edit]) -> str:
-        """The value as it is understood."""
+        """Return the value as it is understood."""
         return f"{edits[0]['key'] if self._adding else 'it reads as'} {value_text(edits[0]['value'], 48)}"
 
     @on(Input.Changed)
@@ -165,7 +165,7 @@ class StateEditor(EditorScreen):
     # -- the agent meanwhile -----------------------------------------------------------------------------------------
 
     def show_view(self, view: SessionView) -> None:
-        """Look whether the agent has changed the key meanwhile."""
+        """Look for a change of the key by the agent."""
         super().show_view(view)
         self._agent = view.agent_view
         if self._adding or self._applying:
@@ -184,12 +184,12 @@ class StateEditor(EditorScreen):
         self.conflict.set_class(other, "-shown")
 
     def action_keep_mine(self) -> None:
-        """Go on with what is typed, whatever the agent wrote."""
+        """Keep the typed value over the agent's."""
         self._base = self._agent.keys.get(self._key)
         self._settle()
 
     def action_take_theirs(self) -> None:
-        """Go on with what the agent wrote."""
+        """Take the agent's value."""
         self._base = self._agent.keys.get(self._key)
         self.area.text = self._first = _as_text(self._base)
         self._settle()
@@ -203,7 +203,7 @@ class StateEditor(EditorScreen):
 
 
 def _as_text(cell: KeyCell | None) -> str:
-    """A value as one edits it: long ones on several lines. What a terminal would obey is escaped."""
+    """Return a value for editing, escaped; long ones on several lines."""
     if cell is None:
         return ""
     value = unpack(cell.value)

@@ -1,4 +1,4 @@
-"""What the operator types into the state editor, read: values as JSON, whole objects for import. Pure functions."""
+"""Parse the state editor's text: JSON values, objects for import. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W\d][^\[\]{}\",:]*")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was read, or `problem`, a sentence with line and column where there is one."""
+    """Parsed value, or `problem`: a sentence, with line and column if possible."""
 
     value: Any = None
     problem: str = ""
@@ -28,7 +28,7 @@ def _no_number(name: str) -> Any:
 
 
 def read_value(text: str) -> Read:
-    """A JSON value."""
+    """Parse a JSON value."""
     if not text.strip():
         return Read(problem='Nothing is written: null clears a value, "" is an empty text.')
     if len(text) > MAX_JSON:
@@ -67,7 +67,7 @@ def _quoted(text: str) -> str:
 
 
 def key_problem(key: str) -> str:
-    """Why a key cannot be written to, a sentence; "" when it can."""
+    """Return a sentence about why a key cannot be written, or ""."""
     scope, colon, name = key.partition(":")
     if not key.strip():
         return "Write a key, e.g. app:plan."
@@ -81,7 +81,7 @@ def key_problem(key: str) -> str:
 
 
 def read_keys(text: str) -> Read:
-    """A JSON object of keys and values, for import."""
+    """Parse a JSON object of keys and values, for import."""
     read = read_value(text)
     if read.problem:
         return read
@@ -94,7 +94,7 @@ def read_keys(text: str) -> Read:
 
 
 def schema_words(schema: Any) -> str:
-    """A JSON schema in words, e.g. `whole number from 0 to 10`; "" where it says nothing."""
+    """Return a JSON schema in words, e.g. `whole number from 0 to 10`, or ""."""
     if not isinstance(schema, dict):
         return ""
     if isinstance(schema.get("enum"), list):

@@ -1,4 +1,4 @@
-"""A watcher: what it is, how what it reads stands now, how near it came, and its last firings."""
+"""Show a watcher: condition, present values, distance, last firings."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 MAX_FIRINGS = 20
 MAX_LOOKED_AT = 300
-"""Firings of all watchers that are looked through for this one's."""
+"""Firings of all watchers that are searched for this one's."""
 
 
 class WatcherScreen(BoxScreen):
-    """Everything about one watcher or pattern; while it is open it follows the session."""
+    """Screen of one watcher or pattern; it follows the session."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "watcher.tcss"]
     HINT = "{watcher-room-break} breaks, {watcher-why} why, esc closes"
@@ -55,23 +55,23 @@ class WatcherScreen(BoxScreen):
         self.text = Static("", id="watcher-text", markup=False)
 
     def hint(self) -> str:
-        """A watcher can also be muted and fired; a pattern acts when what it looks for comes about."""
+        """Return the keys; only a watcher can be muted and fired."""
         settings = self.console.settings
         more = ("{watcher-room-mute} mutes", "{watcher-fire} fires") if self._kind == "watcher" else ()
         return ", ".join([*hints(more, settings.keymap, ascii_only=settings.ascii), super().hint()])
 
     def contents(self) -> Iterator[Widget]:
-        """All of it is one text."""
+        """Yield one text."""
         yield self.text
 
     def on_mount(self) -> None:
-        """What is there now."""
+        """Show the present state."""
         self.query_one("#box").can_focus = True
         self.query_one("#box").focus()
         self.show_view(self.console.store.shown)
 
     def show_view(self, view: SessionView) -> None:
-        """Bring it up to date."""
+        """Show the state of a view."""
         super().show_view(view)
         card = self._card(view)
         keys = card.keys if card is not None and hasattr(card, "keys") else ()
@@ -152,7 +152,7 @@ class WatcherScreen(BoxScreen):
         return [when, (text, "said")]
 
     def _last_firings(self, newest: int) -> list[Event]:
-        """Newest first, as far as the history reaches."""
+        """Return the firings in reach, newest first."""
         if self._firings[0] == newest:
             return self._firings[1]
         history = self.console.store.history
@@ -175,7 +175,7 @@ class WatcherScreen(BoxScreen):
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def action_mute(self) -> None:
-        """Mute it, or hear it again."""
+        """Mute the watcher, or unmute it."""
         from gemini_live_runtime.commands import SwitchWatcher
 
         card = self.console.store.view.agent_view.watchers.get(self._name_of)
@@ -185,11 +185,11 @@ class WatcherScreen(BoxScreen):
             self._order(SwitchWatcher(watcher=self._name_of, muted=not card.muted))
 
     def action_break(self) -> None:
-        """Hold the agent when it fires, or no longer."""
+        """Toggle a breakpoint on the watcher or pattern."""
         self._order(toggle_breakpoint(self.console.store.view.agent_view, "watcher", self._name_of))
 
     def action_fire(self) -> None:
-        """Run what it does; asked for twice."""
+        """Run the watcher's action when pressed twice."""
         from gemini_live_runtime.commands import FireWatcher
 
         if self._kind != "watcher":
@@ -203,7 +203,7 @@ class WatcherScreen(BoxScreen):
                 self.say("Fired.", "info")
 
     def action_why(self) -> None:
-        """ExplainEvent the last firing."""
+        """Explain the last firing."""
         from gemini_live_tui.dialogs.why import WhyScreen
 
         firings = self._firings[1]
@@ -223,7 +223,7 @@ class WatcherScreen(BoxScreen):
         return bool(self._firing)
 
     def refused(self, command_id: str, reason: str) -> bool:
-        """Say why."""
+        """Show the reason."""
         if not command_id or command_id != self._firing:
             return False
         self.say(reason, "error")

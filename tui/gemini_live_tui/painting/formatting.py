@@ -96,7 +96,7 @@ def share_bar(share: float, width: int, glyphs: Glyphs) -> list[tuple[str, str]]
 
 
 def cost_text(dollars: float) -> str:
-    """Return an estimate in US dollars, marked as one, with enough digits to see it move."""
+    """Return an estimate in US dollars, with enough digits to see it move."""
     return f"~${dollars:.3f}" if dollars < 1 else f"~${dollars:.2f}"
 
 

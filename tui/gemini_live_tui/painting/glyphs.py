@@ -1,4 +1,4 @@
-"""Define the signs that the console draws, for Unicode terminals and for `--ascii`.
+"""Define the console's signs, for Unicode terminals and for `--ascii`.
 
 Every sign is one cell wide and none has an emoji form that terminals widen; every state has a word beside its sign.
 """
@@ -24,14 +24,14 @@ STATE_LABELS: Mapping[StateWord, str] = {
     "text": "TEXT",
     "error": "ERROR",
 }
-"""Words of the states; no state is told by colour or sign alone."""
+"""Words of the states; colour and sign alone name no state."""
 
 STATE_WIDTH = max(len(label) for label in STATE_LABELS.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """Set of signs. `eighths` fill a bar's cell from 1/n to full, `track` is an empty cell."""
+    """Set of signs. `eighths` fill a bar's cell from 1/n to full, `track` is empty."""
 
     states: Mapping[StateWord, str]
     eighths: str

@@ -46,7 +46,7 @@ class Painted(Widget):
 
 
 class Guarded(Widget):
-    """Widget whose failures in messages and events go to its pane, not to the application."""
+    """Widget whose failures in messages and events stay in its pane."""
 
     async def _on_message(self, message: Message) -> None:
         try:
@@ -78,7 +78,7 @@ class Contained(Guarded, Painted):
 
 
 def strip_of(segments: Iterable[Segment], width: int, base: Style) -> Strip:
-    """Return segments as a row of `width` cells: cut, or filled up in the style `base`."""
+    """Return segments as a row of `width` cells, cut or filled in the style `base`."""
     parts = list(segments)
     rest = width - sum(cell_len(part.text) for part in parts)
     if rest < 0:

@@ -1,4 +1,4 @@
-"""Check the private parts of Textual before they are used, and say so when Textual's own ways are taken instead."""
+"""Check Textual's private parts before the sparse compositor uses them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ WIDGET_ATTRIBUTES = ("background_colors", "outer_size", "size")
 
 
 def install(screen: Screen[Any], report: Callable[[str], None]) -> None:
-    """Let a screen that was not shown yet paint sparsely; `report` a sentence when Textual paints it, now or later."""
+    """Let a screen paint sparsely, before it was shown.
+
+    `report` receives one sentence when Textual paints it instead, now or after a failure.
+    """
 
     def on_failure(error: Exception) -> None:
         report(f"Textual itself paints the screen from now on, which is slower: {type(error).__name__}: {error}.")
@@ -50,7 +53,7 @@ def install(screen: Screen[Any], report: Callable[[str], None]) -> None:
 
 
 def misfit(screen: Screen[Any]) -> str:
-    """Return what differs from the Textual that the sparse compositor was written for; "" when nothing does."""
+    """Return what differs from the Textual that was read, or ""."""
     module = import_module(COMPOSITOR)
     for name, methods in METHODS.items():
         owner = getattr(module, name, None)

@@ -1,4 +1,4 @@
-"""One pane of the desk: a frame with a title around a body, and what every body has in common."""
+"""Frame a pane's body, and replace it by a message when it fails."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ MAX_SAID = 500
 """Characters of an error that a failed pane shows; the details have them all."""
 
 FAILED_S = 5.0
-"""Seconds for which a failure stays in sight at least, before the body is tried again."""
+"""Least seconds for which a failure is shown before the body is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a body is painted with, besides the view.
+    """Circumstances of painting a body, besides the view.
 
     `epoch` changes when the view is another one; `now` is the console's clock, `elapsed` session time, both in seconds.
-    `live`: the session goes on and the view is its present. `marks` says what changed since the body was last shown.
+    `live`: the session goes on and the view is its present. `marks` are the changes since the body was last shown.
 
-    While the view is one of the past, `whole` is the present one and `until` its time; `news` says what changed there.
-    `going`: the session goes on, whatever moment is shown.
+    While the view is one of the past, `whole` is the present one and `until` its time; `news` are the changes there.
+    `going`: the session goes on, even while the past is shown.
     """
 
     epoch: int
@@ -57,35 +57,35 @@ class Frame:
     news: Dirty = Dirty.NONE
     going: bool = False
     history: History | None = None
-    """What can be gone back to."""
+    """Past of the session."""
     said: Sequence[LogLine] = ()
-    """What the console itself had to say so far."""
+    """Messages of the console itself."""
 
 
 class PaneBody(Protocol):
-    """What a pane shows. It is a widget.
+    """Body of a pane, a widget.
 
-    It may also have `whole` (True: it is told what happens in the present while another moment is shown) and `every_s`
-    (seconds between two showings at least).
+    It may also have `whole` (True: the changes of the present count, too, while another moment is shown) and `every_s`
+    (least seconds between two showings).
     """
 
     dirty: Dirty
-    """The marks that concern it."""
+    """Marks of the parts of the view that it shows."""
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """Show a view; seconds after which it changes by itself, or None."""
+        """Show a view; return the seconds until it changes by itself, or None."""
         ...
 
     def note(self) -> str:
-        """What stands at the frame's lower edge, plain text, "" for nothing."""
+        """Return the plain text of the frame's lower edge, "" for none."""
         ...
 
 
 class Pane(Container):
-    """A framed body. Its title names the panes it shares its place with; a click on a name goes there."""
+    """Framed body. Its title names the panes that share its place; a click goes there."""
 
     class TabChosen(Message):
-        """Another pane's name in this one's title was clicked."""
+        """A name of another pane in the title was clicked."""
 
         def __init__(self, pane: str) -> None:
             super().__init__()
@@ -101,9 +101,9 @@ class Pane(Container):
         self.pane = name
         self.body = body
         self.failure = ""
-        """What went wrong when the body was shown last; "" while all is well."""
+        """Traceback of the body's failure; "" while it works."""
         self.noted = ""
-        """What stands at the frame's lower edge."""
+        """Text of the frame's lower edge."""
         self._separator = glyphs(settings.ascii).bar
         self._settings = settings
         self._titles: list[tuple[int, int, str]] = []
@@ -113,7 +113,7 @@ class Pane(Container):
 
     @property
     def jump_title(self) -> str:
-        """What the jump overlay calls it."""
+        """Name in the jump overlay."""
         return BY_PANE[self.pane].title
 
     def jump(self) -> None:
@@ -121,15 +121,15 @@ class Pane(Container):
         self.post_message(self.TabChosen(self.pane))
 
     def compose(self) -> ComposeResult:
-        """The body."""
+        """Yield the body."""
         yield self.body
 
     def focus_body(self) -> None:
-        """Put the focus where the pane's keys work."""
+        """Focus the body, or the message in its place."""
         (self._failed if self._failed is not None and self.failure else self.body).focus()
 
     def name_tabs(self, panes: Sequence[str], *, framed: bool) -> None:
-        """Show the names of the panes in this place, this one first among equals."""
+        """Show the names of the panes in this place, this one in brackets."""
         self.set_class(not framed, "-bare")
         self._titles = []
         parts: list[Content] = []
@@ -148,11 +148,11 @@ class Pane(Container):
         self.border_title = Content("").join(parts)
 
     def on_resize(self) -> None:
-        """What a body shows and notes may depend on its size, which it did not know when it was shown before."""
+        """Show the body again: it depends on its size."""
         self.post_message(PaneChanged(self.pane))
 
     def on_click(self, event: events.Click) -> None:
-        """The frame's upper edge holds names."""
+        """Go to the pane whose name in the upper edge was clicked."""
         if event.widget is not self or event.y:
             return
         for start, end, pane in self._titles:
@@ -162,7 +162,7 @@ class Pane(Container):
     # -- painting ----------------------------------------------------------------------------------------------------
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """Show the body, or that it failed: everything else goes on."""
+        """Show the body, or its failure; other panes are not affected."""
         self._now = frame.now
         if self.failure:
             rest = self._failed_at + FAILED_S - frame.now
@@ -189,7 +189,7 @@ class Pane(Container):
         self.fail(message.error)
 
     def fail(self, error: Exception) -> None:
-        """Say in the body's place what went wrong, with the keys of `FailedPane`."""
+        """Show an error in place of the body, with the keys of `FailedPane`."""
         import traceback
 
         self._failed_at = self._now
@@ -214,7 +214,7 @@ class Pane(Container):
             self._put_in_place(self.body, self._failed)
 
     def _put_in_place(self, shown: Widget, hidden: Widget) -> None:
-        """One of the failure and the body stands in for the other; the focus is where it was."""
+        """Show one of body and message and hide the other, keeping the focus."""
         focused = self.has_focus_within
         shown.display, hidden.display = True, False
         if focused:
@@ -222,14 +222,14 @@ class Pane(Container):
 
 
 class FailedPane(Static, can_focus=True):
-    """Stands in a pane's place after its body raised."""
+    """Message in place of a body that raised."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("failed")]
 
     def __init__(self) -> None:
         super().__init__(id="failed", markup=False, classes="pane-failed")
         self.details = ""
-        """What `y` copies."""
+        """Text that `y` copies."""
 
     def action_copy_failure(self) -> None:
         """Copy the details."""

@@ -1,4 +1,4 @@
-"""The empty transcript: what this is, what one can say, how to type instead."""
+"""Show what can be said, and how to type instead, while the transcript is empty."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GAP = 3
 
 
 class Welcome(Static):
-    """Centred until the person says something. Shows as many phrases as there is room for."""
+    """Centred greeting with as many phrases as fit."""
 
     DEFAULT_CSS = """
     Welcome {
@@ -53,7 +53,7 @@ class Welcome(Static):
         self._shown: tuple[object, ...] = ()
 
     def show(self, view: SessionView, *, connected: bool, replay: bool, over: bool = False) -> None:
-        """Say what fits the state of `view`; `over`: nothing can be said any more, so nothing is offered."""
+        """Show a greeting for the state of `view`; `over`: the session has ended."""
         greeted = any(block.kind == "model" for block in view.blocks)
         key = (view.agent, tuple(view.phrases), view.mode, greeted, connected, replay, over, self.size)
         if key == self._shown or not self.size:
@@ -96,7 +96,7 @@ class Welcome(Static):
         return lines
 
     def _columns(self, phrases: Sequence[str], width: int, rows: int) -> list[Content]:
-        """As many phrases as fit, in columns of equal width, and how many did not."""
+        """Return the phrases that fit, in equal columns, and the number of others."""
         left, right = ("“", "”") if self._glyphs is UNICODE else ('"', '"')
         shown = [f"{left}{fit(phrase, width - 4, self._glyphs.ellipsis)}{right}" for phrase in phrases]
         cells = max(map(cell_len, shown)) + GAP

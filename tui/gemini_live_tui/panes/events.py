@@ -1,4 +1,4 @@
-"""Everything that happened, in order: a list of any length, of which only what is in sight is read."""
+"""List all events in order; only those in sight are read."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ UNREAD = "What was before this console came is not read yet; going back reads it
 NONE_FOUND = "No event fits the filter; f changes it."
 TYPE_WIDTH = 22
 NARROW = 64
-"""Below this many cells a type's name has less room."""
+"""Width in cells below which a type's name has less room."""
 
 AGAIN_S = 0.5
-"""How often events that change nothing else on the screen are noticed."""
+"""Seconds between two updates for events that change nothing else on the screen."""
 
 _STYLES = {
     "wire": "quiet",
@@ -51,11 +51,11 @@ _STYLES = {
     "code": "error",
     "agent": "key",
 }
-"""By the first part of a type's name."""
+"""Styles by the first part of a type's name."""
 
 
 class Events(RowList):
-    """One event a row, newest last and followed."""
+    """Events, a row each, newest last; the end is followed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("events")]
     dirty = ~Dirty.NONE
@@ -68,7 +68,7 @@ class Events(RowList):
         self._index: EventIndex | None = None
         self._only = EventFilter()
         self.written = ""
-        """The filter as it was written."""
+        """Filter as it was typed."""
         self._texts: LRUCache[int, tuple[str, str, str]] = LRUCache(2048)
         self._following = True
         self._live = False
@@ -76,7 +76,7 @@ class Events(RowList):
         self._seen: int | None = None
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """List the events of the whole session; what comes after the reader's moment is quiet."""
+        """List the events of the whole session, those after the cursor's moment in quiet."""
         history, self._live = frame.history, frame.live
         if history is None or not history.count:
             self.set_rows([UNREAD if history is not None and history.live.seq else EMPTY])
@@ -101,7 +101,7 @@ class Events(RowList):
         return 0.0 if more else AGAIN_S if frame.going else None
 
     def _nearest_row(self, rows: Sequence[str], seq: int) -> str:
-        """The last row at or before an event."""
+        """Return the last row at or before an event."""
         low, high = 0, len(rows)
         while low < high:
             middle = (low + high) // 2
@@ -112,7 +112,7 @@ class Events(RowList):
         return rows[max(0, low - 1)] if rows else ""
 
     def note(self) -> str:
-        """How many there are, what is filtered, and of a session that goes on whether its end is followed."""
+        """Return the number of events, the filter, and in a live session the following."""
         index, sign = self._index, f" {self._glyphs.separator} "
         if index is None:
             return ""
@@ -129,11 +129,11 @@ class Events(RowList):
         return sign.join(parts)
 
     def selectable(self, row: str) -> bool:
-        """An event, not the sentence in place of events."""
+        """Return True for an event, False for the sentence of an empty list."""
         return row.isdecimal()
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """Number, time, type, and as much of the rest as there is room for."""
+        """Return number, time, type, and as much of the content as fits."""
         if not row.isdecimal():
             return [(f"  {fit(row, width - 2, self._glyphs.ellipsis)}", "quiet")]
         seq = int(row)
@@ -150,7 +150,7 @@ class Events(RowList):
         return [(left, "key" if here else "quiet"), (kind, style), (rest, "quiet" if style == "quiet" else "said")]
 
     def _text(self, seq: int) -> tuple[str, str, str]:
-        """When, type and content of an event, fit to show."""
+        """Return time, type and content of an event, fit to show."""
         found = self._texts.get(seq)
         if found is None:
             event = self._event(seq)
@@ -171,12 +171,12 @@ class Events(RowList):
     # -- what one can do ---------------------------------------------------------------------------------------------
 
     def move(self, step: str) -> None:
-        """Move the cursor; the end is followed exactly while the cursor is there."""
+        """Move the cursor; the end is followed while the cursor is there."""
         super().move(step)
         self._follow(self.cursor >= len(self.rows) - 1)
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """All about one event."""
+        """Show the details of an event."""
         message.stop()
         event = self._event(int(message.row)) if message.row.isdecimal() else None
         if event is None:
@@ -189,7 +189,7 @@ class Events(RowList):
         self.post_message(ShowDetails(title, parts, value))
 
     def action_filter_events(self) -> None:
-        """Ask for a filter."""
+        """Open the dialog for a filter."""
         self.post_message(OpenScreen("events-filter"))
 
     def action_copy_event(self) -> None:
@@ -200,19 +200,19 @@ class Events(RowList):
             self.post_message(ShowHint(f"Copied event {event.seq:,}."))
 
     def action_stand_at_event(self) -> None:
-        """Show the session as it was after the event under the cursor."""
+        """Move the time cursor after the event under the list's cursor."""
         if self.row_at_cursor.isdecimal():
             self._seen = int(self.row_at_cursor)
             self.post_message(GoToEvent(self._seen))
 
     def action_follow_events(self) -> None:
-        """Follow the end, or stay."""
+        """Follow the end, or stop following."""
         self._follow(not self._following)
         if self._following:
             self._put_cursor(len(self.rows) - 1)
 
     def on_mouse_scroll_up(self) -> None:
-        """Who turns the wheel back wants to see what is there."""
+        """Stop following."""
         self._follow(False)
 
     def _follow(self, following: bool) -> None:
@@ -221,19 +221,22 @@ class Events(RowList):
         self.post_message(PaneChanged("events"))
 
     def filter(self, written: str) -> None:
-        """Show only what a written filter lets through; "" shows everything."""
+        """Show only the events that a typed filter lets through; "" shows all."""
         self.written = written.strip()
         self._only = EventFilter.read(written)
         self.post_message(PaneChanged("events"))
 
     def on_click(self, event: events.Click) -> None:
-        """A click stops following, unless it is on the last row."""
+        """Stop following, unless the last row was clicked."""
         super().on_click(event)
         self._follow(self.cursor >= len(self.rows) - 1)
 
 
 def brief(data: object) -> str:
-    """What an event holds on one line: `key="app:plan" new="gold"`; what is empty is left out. Not sanitised."""
+    """Return an event's content on one line: `key="app:plan" new="gold"`.
+
+    Empty values are left out. The text is not sanitised.
+    """
     if not isinstance(data, dict):
         return json.dumps(data, ensure_ascii=False, default=str)[:600]
     pairs = (

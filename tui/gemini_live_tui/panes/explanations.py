@@ -1,6 +1,6 @@
-"""Explanations, the trees of `events.agent`, as people read them: the one part that decides, or all as an outline.
+"""Show explanations, trees of `events.agent`: the decisive part or an outline.
 
-Trees come from the agent's code: whatever they hold is text to show, and what has another shape than told is left out.
+Trees come from the agent's code: their content is text to show, and parts of an unknown shape are left out.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ Tree = Mapping[str, Any]
 
 
 def value_text(value: object, limit: int = MAX_VALUE) -> str:
-    """A JSON value on one line, fit to show."""
+    """Return a JSON value on one line, fit to show."""
     return sanitise_line(json.dumps(value, ensure_ascii=False, default=str), limit)
 
 
 def text_of(tree: Tree) -> str:
-    """A node's condition."""
+    """Return a node's condition."""
     return sanitise_line(str(tree.get("text", "")), _TEXT)
 
 
 def children_of(tree: Tree) -> list[Tree]:
-    """A node's parts."""
+    """Return a node's parts."""
     parts = tree.get("children")
     return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, Sequence) else []
 
 
 def reads_of(tree: Tree) -> list[Tree]:
-    """What a node itself read."""
+    """Return the reads of a node itself."""
     reads = tree.get("reads")
     return [read for read in reads if isinstance(read, Mapping)] if isinstance(reads, Sequence) else []
 
 
 def all_reads(tree: Tree, depth: int = 0) -> Iterator[Tree]:
-    """Everything that was read, in order."""
+    """Yield all reads of a tree, in order."""
     yield from reads_of(tree)
     if depth < MAX_DEPTH:
         for part in children_of(tree):
@@ -54,7 +54,7 @@ def all_reads(tree: Tree, depth: int = 0) -> Iterator[Tree]:
 
 
 def decisive(tree: Tree) -> Tree:
-    """The part of a tree that made it what it is: the first without parts of which that can be said."""
+    """Return the first part without parts that made a tree true or false."""
     for _ in range(MAX_DEPTH):
         parts = [part for part in children_of(tree) if isinstance(part.get("value"), bool)]
         if not parts or reads_of(tree):
@@ -65,12 +65,12 @@ def decisive(tree: Tree) -> Tree:
 
 
 def read_text(read: Tree) -> str:
-    """What a read found: `now 0.31`, `not set`."""
+    """Return the result of a read: `now 0.31`, `not set`."""
     return f"now {value_text(read.get('value'), 40)}" if read.get("present", True) else "not set"
 
 
 def live_value(tree: Tree) -> str:
-    """The decisive part with what it found, e.g. `app:anger > 0.7 (now 0.31)`."""
+    """Return the decisive part with its reads, e.g. `app:anger > 0.7 (now 0.31)`."""
     leaf = decisive(tree)
     problem = sanitise_line(str(leaf.get("problem") or ""), _TEXT)
     reads = reads_of(leaf)
@@ -85,7 +85,7 @@ def live_value(tree: Tree) -> str:
 
 
 def outline(tree: Tree, glyphs: Glyphs) -> Iterator[tuple[int, list[Run]]]:
-    """Every part of a tree, each below the one it belongs to: how far it is to be indented, and its runs."""
+    """Yield the indentation and the runs of every part, each below its parent."""
     for count, line in enumerate(_outline(tree, glyphs, 0)):
         if count >= _MAX_NODES:
             yield 0, [("There is more than can be shown here; the event has it whole.", "quiet")]
@@ -124,5 +124,5 @@ def _read(read: Tree) -> list[Run]:
 
 
 def verdict(value: bool, glyphs: Glyphs) -> Run:
-    """A truth as sign and word, six cells wide with the space that follows in an outline."""
+    """Return a truth as sign and word, six cells wide with the space of an outline."""
     return (f"{glyphs.yes} yes", "good") if value else (f"{glyphs.no} no ", "warn")

@@ -1,4 +1,4 @@
-"""Where the time of a turn went: a bar a stage, and how the turns compare."""
+"""Show the latency of a turn, a bar for each stage, and compare the turns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EMPTY = (
 
 
 class Latency(Sheet):
-    """The waterfall of one turn: the newest that was measured, until another is chosen."""
+    """Waterfall of one turn: the newest measured one, or a chosen one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("latency")]
     dirty = Dirty.LATENCY
@@ -37,7 +37,7 @@ class Latency(Sheet):
         self._glyphs = glyphs
         self._view = SessionView()
         self._chosen: int | None = None
-        """The turn, None for the newest."""
+        """Chosen turn, None for the newest."""
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """Paint the turns of `view`."""
@@ -48,7 +48,7 @@ class Latency(Sheet):
         return None
 
     def note(self) -> str:
-        """Whether the newest turn is shown, and the keys."""
+        """Return the pane's keys, and "newest" while that turn is shown."""
         if not waterfall.measured(self._view):
             return ""
         which = "newest" if self._chosen is None else f"turn {self._chosen}"
@@ -58,13 +58,13 @@ class Latency(Sheet):
 
     @property
     def card(self) -> TurnCard | None:
-        """The turn on show; None before any was measured."""
+        """Turn on show; None before any was measured."""
         cards = waterfall.measured(self._view)
         chosen = self._view.agent_view.turns.get(self._chosen) if self._chosen is not None else None
         return chosen or (cards[-1] if cards else None)
 
     def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:
-        """Title, stages, summary, tokens; what there is no room for goes from the end, the stages last."""
+        """Return title, stages, summary and tokens; the last ones are dropped first."""
         card, signs = self.card, self._glyphs
         if card is None:
             return [(), *([(f"  {line}"[:width], "quiet")] for line in EMPTY)][:height]
@@ -76,13 +76,13 @@ class Latency(Sheet):
         return [head, *bars, *rest][:height]
 
     def choose(self, turn: int | None) -> None:
-        """Show a turn, or from now on the newest."""
+        """Show a turn; None for the newest from now on."""
         self._chosen = turn
         self.update_rows()
         self.post_message(PaneChanged("latency"))
 
     def move(self, step: str) -> None:
-        """Go `up` to the turn before, `down` to the one after; `home` and `end` to the first and the newest."""
+        """Go `up` or `down` a turn, or to the first (`home`) or the newest (`end`)."""
         turns = [card.turn for card in waterfall.measured(self._view)]
         if not turns:
             return
@@ -93,7 +93,7 @@ class Latency(Sheet):
         self.choose(None if at == len(turns) - 1 else turns[at])
 
     def action_worst_turn(self) -> None:
-        """Show the turn that took longest."""
+        """Show the turn with the longest latency."""
         card = waterfall.worst(self._view)
         if card is not None:
             self.choose(card.turn)

@@ -1,4 +1,4 @@
-"""Where the time of a turn went, as rows of bars. Pure functions of a view."""
+"""Paint a turn's latency as rows of bars. Pure functions of a view."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ LABELS = {
     "buffer": "buffer",
     "speaker": "speaker",
 }
-"""The stages in their order; others that a turn names stand below them."""
+"""Names of the known stages in their order; other stages come after them."""
 
 SOURCES = {"server_vad": "server's voice mark", "local_voice": "local voice mark", "typed": "enter key"}
-"""What said that the user's input was over."""
+"""Names of the sources that detected the end of the user's input."""
 
 LABEL_WIDTH = 10
 NUMBER_WIDTH = 9
@@ -32,30 +32,36 @@ _STYLES = ("low", "mid")
 
 
 def measured(view: SessionView) -> list[TurnCard]:
-    """The turns that have a latency, oldest first."""
+    """Return the turns that have a latency, oldest first."""
     return [card for card in view.agent_view.turns.values() if card.latency_ms is not None]
 
 
 def share(values: Sequence[float], part: float) -> float | None:
-    """The value that `part` (0 to 1) of `values` do not exceed, by nearest rank; None of nothing."""
+    """Return the value that `part` (0 to 1) of `values` do not exceed.
+
+    By nearest rank; None without values.
+    """
     ordered = sorted(values)
     return ordered[max(0, ceil(part * len(ordered)) - 1)] if ordered else None
 
 
 def worst(view: SessionView) -> TurnCard | None:
-    """The turn that took longest; of equals the first."""
+    """Return the turn with the longest latency, the first of equals."""
     return max(measured(view), key=lambda card: card.latency_ms or 0.0, default=None)
 
 
 def stages_of(card: TurnCard) -> list[tuple[str, float | None]]:
-    """(name, ms or None) of each stage, the known ones first and in their order, the sum left out."""
+    """Return (name, milliseconds or None) of each stage without the sum.
+
+    Known stages come first, in their order.
+    """
     given = card.stages
     given.pop("total", None)
     return [(name, given.pop(name, None)) for name in LABELS] + list(given.items())
 
 
 def title(card: TurnCard, glyphs: Glyphs, width: int) -> list[Run]:
-    """The turn, its latency, when it was, and what said that the input was over."""
+    """Return the turn, its latency, its time, and the source of the end of input."""
     runs: list[Run] = [(" turn ", "quiet"), (str(card.turn), "strong")]
     if card.latency_ms is None:
         runs.append((f" {glyphs.separator} no answer measured yet", "quiet"))
@@ -76,7 +82,10 @@ def title(card: TurnCard, glyphs: Glyphs, width: int) -> list[Run]:
 
 
 def bars(card: TurnCard, width: int, glyphs: Glyphs) -> list[list[Run]]:
-    """One row a stage: its name, a bar that begins where the one before ended, its milliseconds."""
+    """Return a row for each stage: name, bar, milliseconds.
+
+    A bar begins at the end of the one before.
+    """
     stages = stages_of(card)
     total = sum(ms for _, ms in stages if ms is not None)
     room = max(1, width - LABEL_WIDTH - NUMBER_WIDTH - 2)
@@ -107,7 +116,7 @@ def bars(card: TurnCard, width: int, glyphs: Glyphs) -> list[list[Run]]:
 
 
 def summary(view: SessionView, glyphs: Glyphs) -> list[Run]:
-    """Half of the turns, nearly all of them, and the worst one."""
+    """Return the median, the 95th percentile, and the longest latency."""
     cards = measured(view)
     latencies = [card.latency_ms for card in cards if card.latency_ms is not None]
     median, most, longest = share(latencies, 0.5), share(latencies, 0.95), worst(view)
@@ -126,7 +135,7 @@ def summary(view: SessionView, glyphs: Glyphs) -> list[Run]:
 
 
 def tokens(card: TurnCard, glyphs: Glyphs) -> list[Run]:
-    """What the turn cost."""
+    """Return the turn's tokens and cost."""
     if not card.prompt_tokens and not card.response_tokens:
         return [(" tokens not reported", "quiet")]
     return [
@@ -139,7 +148,10 @@ def tokens(card: TurnCard, glyphs: Glyphs) -> list[Run]:
 
 
 def inline(card: TurnCard, glyphs: Glyphs, room: int) -> str:
-    """A turn's stages on one line of at most `room` cells, the longest kept: `612 ms |vad 180|net 96|model 288|`."""
+    """Return stages in at most `room` cells: `612 ms |vad 180|net 96|model 288|`.
+
+    The longest stages are kept.
+    """
     if card.latency_ms is None:
         return ""
     given = card.stages

@@ -1,4 +1,4 @@
-"""What the engine, libraries, the agent's own code and the console had to say."""
+"""List log lines of the engine, libraries, the agent's code and the console."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _WORDS = {"debug": "debug", "info": "info ", "warning": "warn ", "error": "error
 
 
 class Logs(RowList):
-    """One line a row, newest last and followed; nothing below the chosen level."""
+    """Log lines, a row each, newest last; the end is followed.
+
+    Lines below the chosen level are hidden.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("logs")]
     dirty = Dirty.LOG
@@ -40,7 +43,7 @@ class Logs(RowList):
         self._total = 0
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """List the lines of `view`, and stay at the end when that was in sight."""
+        """List the lines of `view`; keep the end in sight if it was."""
         self._view, self._said = view, frame.said
         self._until = frame.elapsed if frame.whole is not None else float("inf")
         self._list()
@@ -66,7 +69,7 @@ class Logs(RowList):
         return f"Nothing from {self._level} on; {hidden} lines below it are hidden." if hidden else EMPTY
 
     def note(self) -> str:
-        """The level, and what it hides."""
+        """Return the level and the number of hidden lines."""
         hidden = self._total - len(self._lines)
         sign = self._glyphs.separator
         count = f"{len(self._lines)} line{'s' if len(self._lines) != 1 else ''}" + (
@@ -75,11 +78,11 @@ class Logs(RowList):
         return f"{self._level} and above {sign} {count}" if self._total else ""
 
     def selectable(self, row: str) -> bool:
-        """A line, not the sentence in place of lines."""
+        """Return True for a line, False for the sentence of an empty list."""
         return row in self._lines
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """When, how grave, who, what."""
+        """Return time, level, source and text."""
         line = self._lines.get(row)
         if line is None:
             return [(f"  {fit(row, width - 2, self._glyphs.ellipsis)}", "quiet")]
@@ -94,7 +97,7 @@ class Logs(RowList):
         ]
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """The whole of a line."""
+        """Show the whole of a line."""
         message.stop()
         line = self._lines.get(message.row)
         if line is not None:
@@ -103,13 +106,13 @@ class Logs(RowList):
             self.post_message(ShowDetails(title, [("", line.text)], copy))
 
     def action_log_level(self) -> None:
-        """The next level, and after the last all of them again."""
+        """Raise the level; after the last one show all again."""
         self._level = LEVELS[(LEVELS.index(self._level) + 1) % len(LEVELS)]
         self._list()
         self.post_message(PaneChanged("logs"))
 
     def action_copy_log(self) -> None:
-        """Copy the lines that are listed."""
+        """Copy the listed lines."""
         text = "\n".join(
             f"{clock_text(line.t)} {line.level} {line.source}: {line.text}" for line in self._lines.values()
         )
@@ -117,7 +120,7 @@ class Logs(RowList):
         self.post_message(ShowHint(f"Copied {len(self._lines)} lines."))
 
     def on_mount(self) -> None:
-        """There is something to read from the start."""
+        """List the sentence of an empty list."""
         self.set_rows([EMPTY])
 
 

@@ -1,4 +1,4 @@
-"""The phase pane: where the conversation stands, how it came there, and where it may go next."""
+"""Show the current phase, the path to it, and the transitions out of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PhasePane(RowList):
-    """Rows about the current phase; the cursor rests on the phase itself and on the ways out of it."""
+    """Rows about the current phase; the cursor rests on the phase and on transitions."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("phase")]
     dirty = Dirty.PHASE | Dirty.HELD
@@ -36,25 +36,25 @@ class PhasePane(RowList):
         self._elapsed = 0.0
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """The phase of `view`; the time in it goes on while the session does."""
+        """Show the phase of `view`; return the seconds until its age changes, or None."""
         agent = self._agent = view.agent_view
         self._elapsed = frame.elapsed
         self.set_rows(rows.rows_of(agent))
         return until_older(frame.elapsed - agent.path[-1].t) if frame.live and agent.path else None
 
     def note(self) -> str:
-        """How many phases there were."""
+        """Return the number of phases so far."""
         count = len(self._agent.path)
         return f"{count} phases so far" if count > 1 else ""
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
     def selectable(self, row: str) -> bool:
-        """The phase, and each way out."""
+        """Return True for the phase and for transitions."""
         return row == "now" or row.startswith("way:")
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """One row."""
+        """Return the runs of one row."""
         agent, glyphs = self._agent, self._glyphs
         if row == "now":
             broken = agent.path[-1].phase in breaks_on(agent, "phase")
@@ -76,7 +76,7 @@ class PhasePane(RowList):
 
     @property
     def way_at_cursor(self) -> TransitionStatus | None:
-        """The way out that the cursor is on."""
+        """Transition under the cursor."""
         row = self.row_at_cursor
         return self._agent.ways[int(row.removeprefix("way:"))] if row.startswith("way:") else None
 
@@ -84,7 +84,7 @@ class PhasePane(RowList):
         return f"{self._agent.path[-1].phase}>{way.to}"
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """Why it came to this phase, or why it goes this way or does not."""
+        """Explain the entry into the phase, or the transition under the cursor."""
         message.stop()
         way = self.way_at_cursor
         if way is not None:
@@ -95,7 +95,7 @@ class PhasePane(RowList):
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def action_break(self) -> None:
-        """Hold the agent on this way, or whenever it comes to this phase; or no longer."""
+        """Toggle a breakpoint on the transition, or on the phase."""
         agent, way = self._agent, self.way_at_cursor
         if way is not None:
             self.post_message(SendOrder(toggle_breakpoint(agent, "transition", self._transition(way))))

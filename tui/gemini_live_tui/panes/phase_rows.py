@@ -1,4 +1,4 @@
-"""Where a conversation stands, as rows: the phase, the path to it, its needs, the ways on, and its tools."""
+"""Show the current phase as rows: phase, path, needs, transitions, tools."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ NEXT = {
     "closed": "no way leads on from here",
     "unread": "the ways on are read with the next turn",
 }
-"""What is said of the ways on where none can be shown."""
+"""Words for the transitions where none can be shown."""
 
 
 def rows_of(agent: AgentView) -> list[str]:
-    """What there is to show: row ids, `way:N` for the Nth way on."""
+    """Return row ids; `way:N` is the Nth transition."""
     if not agent.path:
         return [f"empty:{number}" for number in range(len(NO_PHASES))]
     rows = ["now", "path"]
@@ -48,7 +48,7 @@ def rows_of(agent: AgentView) -> list[str]:
 
 
 def _leads_nowhere(agent: AgentView) -> bool:
-    """Whether the agent's description has no way out of the phase."""
+    """Return True when the agent declares no transition out of the phase."""
     shape = unpack(agent.shape) if agent.shape else None
     phases = shape.get("phases") if isinstance(shape, dict) else None
     here = agent.path[-1].phase
@@ -59,7 +59,7 @@ def _leads_nowhere(agent: AgentView) -> bool:
 
 
 def now_row(agent: AgentView, elapsed: float, width: int, glyphs: Glyphs, *, broken: bool = False) -> list[Run]:
-    """The phase, for how long, and how often it was entered."""
+    """Return the phase, its duration, and the number of its entries."""
     stay = agent.path[-1]
     runs: list[Run] = [(f"{glyphs.here} ", "phase"), (stay.phase, "phase")]
     if broken:
@@ -77,7 +77,7 @@ def now_row(agent: AgentView, elapsed: float, width: int, glyphs: Glyphs, *, bro
 
 
 def path_row(path: Sequence[PhaseVisit], width: int, glyphs: Glyphs) -> list[Run]:
-    """The phases so far; where they do not all fit, the newest ones."""
+    """Return the phases so far; the newest ones where not all fit."""
     arrow = f" {glyphs.arrow} "
     runs: list[Run] = [(glyphs.here, "phase"), (f" {path[-1].phase}", "said")]
     left = width - 2 - width_of(runs)
@@ -96,7 +96,7 @@ def path_row(path: Sequence[PhaseVisit], width: int, glyphs: Glyphs) -> list[Run
 
 
 def needs_row(agent: AgentView, width: int, glyphs: Glyphs) -> list[Run]:
-    """What the phase is there to find out; with whom it has what it has, as far as there is room."""
+    """Return the phase's needs, with the values that fit."""
     full = _needs(agent, glyphs, writers=True)
     if width_of(full) > width:
         full = _needs(agent, glyphs, writers=False)
@@ -125,7 +125,10 @@ _OUTCOMES = {
 
 
 def way_row(way: TransitionStatus, width: int, glyphs: Glyphs, *, room: int, broken: bool = False) -> list[Run]:
-    """A way on: whether it is open, where it leads, and the value that decides. `room` is for the longest name."""
+    """Return a transition: open or blocked, its target, and the decisive value.
+
+    `room` is the width of the longest name in cells.
+    """
     sign, word, style = _OUTCOMES.get(way.outcome, ("open", way.outcome, "said"))
     open_now = word == "ready"
     runs: list[Run] = [(f" {getattr(glyphs, sign)} {word:<5} ", style), (f"{glyphs.arrow} ", "quiet")]
@@ -148,12 +151,12 @@ def _decides(way: TransitionStatus) -> str:
 
 
 def waits_row(agent: AgentView, width: int, glyphs: Glyphs) -> list[Run]:
-    """What a transition that is wanted waits for."""
+    """Return the event that a pending transition waits for."""
     return fitted([(f"{'waits':<{HEAD}}", "alarm"), (agent.blocked, "said")], width, glyphs.ellipsis)
 
 
 def tools_row(agent: AgentView, width: int, glyphs: Glyphs) -> list[Run]:
-    """The tools that may be called."""
+    """Return the tools that may be called."""
     if agent.allowed is None:
         text = "all of the agent's"
     else:
@@ -162,7 +165,7 @@ def tools_row(agent: AgentView, width: int, glyphs: Glyphs) -> list[Run]:
 
 
 def plain_row(row: str, width: int, glyphs: Glyphs) -> list[Run]:
-    """The rows that are only words: an end, an agent without phases."""
+    """Return a row of words: an end, or an agent without phases."""
     if row.startswith("empty:"):
         number = int(row.removeprefix("empty:"))
         return [(cut(f" {NO_PHASES[number]}", width, glyphs.ellipsis), "quiet" if number else "said")]

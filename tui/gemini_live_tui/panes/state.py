@@ -1,4 +1,4 @@
-"""The state pane: what the agent knows, by scope, and the keys with which it is changed."""
+"""Show the agent's state by scope, with keys to change it."""
 
 from __future__ import annotations
 
@@ -33,27 +33,30 @@ if TYPE_CHECKING:
     from gemini_live_runtime.journal.agent_view import KeyCell
 
 MAX_MADE = 512
-"""Rows that are kept as they were made."""
+"""Number of painted rows that are kept."""
 
 
 class StateRows(RowList):
-    """The list in the pane; it asks the pane what stands on a row."""
+    """List of the pane; the pane paints its rows."""
 
     def __init__(self, pane: StatePane) -> None:
         super().__init__()
         self._pane = pane
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """One row."""
+        """Return the runs of one row."""
         return self._pane.row_runs(row, width)
 
     def selectable(self, row: str) -> bool:
-        """Keys and headings."""
+        """Return True for keys and headings."""
         return row[:1] in "=-^"
 
 
 class StatePane(Guarded, Container):
-    """A filter and the list. Only rows in sight are made, so it does not matter how many keys there are."""
+    """Filter line and list.
+
+    Only rows in sight are painted, so the number of keys does not matter.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("state")]
     dirty = Dirty.STATE
@@ -62,7 +65,7 @@ class StatePane(Guarded, Container):
     """
 
     def __init__(self, *, id: str | None = "state", glyphs: Glyphs = UNICODE, memory: Path | None = None) -> None:
-        """`memory`: the file in which it is remembered how keys are listed; None remembers nothing."""
+        """Create the pane; `memory` is the file of the listing's order, None for none."""
         super().__init__(id=id)
         self._glyphs = glyphs
         self._agent = AgentView()
@@ -72,30 +75,30 @@ class StatePane(Guarded, Container):
         self._shape = ""
         self._counts: dict[str, int] = {}
         self._made: dict[str, tuple[KeyCell, tuple[object, ...], Sequence[Run]]] = {}
-        """Rows, each with what it was made of."""
+        """Painted rows, each with the values it was painted from."""
         self._breaks: frozenset[str] = frozenset()
         self._again: float | None = None
         self._listed: tuple[list[str], set[str], list[str]] | None = None
-        """What the list was made of, while its order does not depend on values."""
+        """Values that the list was made from, while its order does not depend on the state."""
         self._memory = memory
         self.listing = StateListing.from_json(recall(memory).get("state"), (*rows.SCOPES, rows.PINNED))
         self.filter = FilterLine(placeholder="a word, or a glob such as app:*")
         self.list = StateRows(self)
 
     def compose(self) -> ComposeResult:
-        """The filter above the list."""
+        """Yield the filter line and the list."""
         yield self.filter
         yield self.list
 
     def focus(self, scroll_visible: bool = True) -> StatePane:
-        """The list is what has the focus."""
+        """Focus the list."""
         self.list.focus(scroll_visible)
         return self
 
     # -- showing -----------------------------------------------------------------------------------------------------
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """The state of `view`; what changed a moment ago is marked for a while."""
+        """Show the state of `view`; recent changes are marked for a while."""
         self._agent, self._elapsed, self._live = view.agent_view, frame.elapsed, frame.live
         if view.agent_view.shape != self._shape:
             self._shape = view.agent_view.shape
@@ -123,12 +126,12 @@ class StatePane(Guarded, Container):
         self.list.set_rows(listed)
 
     def _relist(self) -> None:
-        """List the keys as is now wanted, also the next time."""
+        """List the keys anew and save the listing."""
         self._list()
         remember(self._memory, state=self.listing.to_json())
 
     def note(self) -> str:
-        """How many keys, in what order, and what can be taken back in the present."""
+        """Return the number of keys, their order, and in the present the edits to undo."""
         agent, dot = self._agent, f" {self._glyphs.separator} "
         count = len(agent.keys)
         parts = [f"{count:,} keys" if count != 1 else "1 key"]
@@ -143,7 +146,7 @@ class StatePane(Guarded, Container):
         return dot.join(parts)
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """One row of the list."""
+        """Return the runs of one row of the list."""
         glyphs = self._glyphs
         if row.startswith("="):
             scope = row[1:]
@@ -183,7 +186,7 @@ class StatePane(Guarded, Container):
 
     @property
     def key_at_cursor(self) -> str:
-        """The key that the cursor is on, as views spell it; "" for none."""
+        """Key under the cursor, as views spell it; "" for none."""
         row = self.list.row_at_cursor
         return row[1:] if row[:1] in ("-", "^") and row[1:] in self._agent.keys else ""
 
@@ -210,7 +213,7 @@ class StatePane(Guarded, Container):
     # -- what is listed ----------------------------------------------------------------------------------------------
 
     def action_filter(self) -> None:
-        """Write what is to be listed."""
+        """Show and focus the filter line."""
         self.filter.begin()
 
     @on(FilterLine.Left)
@@ -235,7 +238,7 @@ class StatePane(Guarded, Container):
         self.list.go_to(f"={scope}")
 
     def action_order(self) -> None:
-        """What changed last comes first, or all by name again."""
+        """Toggle the order: latest change first, or by name."""
         self.listing.changed_first = not self.listing.changed_first
         self._relist()
         self.post_message(
@@ -243,7 +246,7 @@ class StatePane(Guarded, Container):
         )
 
     def action_pin(self) -> None:
-        """Keep the key at the top, or no longer."""
+        """Pin the key to the top, or unpin it."""
         if found := self._cell():
             key = found[0]
             (self.listing.pinned.remove if key in self.listing.pinned else self.listing.pinned.append)(key)
@@ -280,7 +283,7 @@ class StatePane(Guarded, Container):
             self.post_message(EditKey(found[0]))
 
     def action_delete(self) -> None:
-        """Remove the key; nobody is asked, it can be taken back."""
+        """Remove the key without a question: the edit can be undone."""
         from gemini_live_runtime.commands import EditState
 
         if found := self._cell():
@@ -290,18 +293,18 @@ class StatePane(Guarded, Container):
             self.post_message(ShowHint(f"Removing {key}; u brings it back."))
 
     def action_undo(self) -> None:
-        """Take back the last edit."""
+        """Undo the last edit."""
         from gemini_live_runtime.commands import UndoEdit
 
         self.post_message(SendOrder(UndoEdit()))
 
     def action_redo(self) -> None:
-        """Make the edit again that was taken back last."""
+        """Redo the edit that was undone last."""
         from gemini_live_runtime.commands import RedoEdit
 
         self.post_message(SendOrder(RedoEdit()))
 
     def action_break(self) -> None:
-        """Hold the agent when the key changes, or no longer."""
+        """Toggle a breakpoint on the key."""
         if found := self._cell():
             self.post_message(SendOrder(toggle_breakpoint(self._agent, "key", found[0])))

@@ -1,4 +1,4 @@
-"""How the state pane lists keys: what is folded, what is pinned, in which order. It is remembered between sessions."""
+"""Keep folding, pins and order of the state pane between sessions."""
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MAX_PINNED = 50
-"""Pinned keys remembered, those pinned last. They are kept by name: another agent's are simply not there."""
+"""Pinned keys that are saved, the latest ones. They are saved by name; those of another agent do not show."""
 
 MAX_KEY = 200
-"""Characters of a key's name that is remembered."""
+"""Characters of a saved key."""
 
 
 @dataclass(slots=True)
 class StateListing:
-    """What a person has chosen."""
+    """Listing that the operator chose."""
 
     folded: set[str] = field(default_factory=lambda: {"session"})
-    """Scopes of which only the heading is listed: at first the engine's own, which changes all the time."""
+    """Scopes of which only the heading is listed; at first the engine's own, which changes all the time."""
     pinned: list[str] = field(default_factory=list)
-    """Keys that are listed at the top, as views spell them."""
+    """Keys at the top, as views spell them."""
     changed_first: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """What is written down."""
+        """Return the values to save."""
         pinned = [key for key in self.pinned if len(key) <= MAX_KEY][-MAX_PINNED:]
         return {"folded": sorted(self.folded), "pinned": pinned, "changed_first": self.changed_first}
 
     @classmethod
     def from_json(cls, value: object, scopes: Container[str]) -> StateListing:
-        """What was written down; what does not fit is left at its default. `scopes` are those there are."""
+        """Restore a listing from saved values; invalid ones keep their defaults.
+
+        `scopes` are the known scopes.
+        """
         listing = cls()
         if not isinstance(value, Mapping):
             return listing

@@ -1,4 +1,4 @@
-"""What an agent knows, as rows: scopes as headings, keys with value, type and writer below them."""
+"""Show the state as rows: scopes as headings, keys with value, type and writer."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SCOPES: Mapping[str, str] = {
     "derived": "computed from other keys",
     "other": "",
 }
-"""In the order in which they are listed, with what is to be said of each."""
+"""Scopes in the order of listing, with a description of each."""
 
 PINNED = "pinned"
 FLASH_S = 2.0
-"""How long a change is marked."""
+"""Seconds for which a change is marked."""
 
 SPARK = 8
 NAME = 30
@@ -45,21 +45,21 @@ _TYPES = {"string": "text", "integer": "number", "boolean": "bool", "array": "li
 
 
 def scope_of(key: str) -> str:
-    """The scope that a key is listed under."""
+    """Return the scope that a key is listed under."""
     prefix, colon, _ = key.partition(":")
     return prefix if colon and prefix in SCOPES else "other"
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What an agent says of its keys: types in a word, and what computed keys are made of."""
+    """Declarations of an agent's keys: type in a word, and inputs of computed keys."""
 
     types: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, shape: str) -> Declared:
-        """Read a packed `agent.described`; what has another shape than told is left out."""
+        """Read a packed `agent.described`; parts of an unknown shape are left out."""
         described = unpack(shape)
         if not isinstance(described, dict):
             return cls()
@@ -75,7 +75,7 @@ class Declared:
 
 
 def type_word(schema: Any) -> str:
-    """A JSON schema in a word or two; "" where it says nothing."""
+    """Return a JSON schema in a word or two; "" where it says nothing."""
     if not isinstance(schema, dict):
         return ""
     if schema.get("enum"):
@@ -93,7 +93,10 @@ def _bare(key: str) -> str:
 
 
 def wanted(keys: Mapping[str, KeyCell], text: str) -> list[str]:
-    """The keys that a filter lets through: a glob is for the whole key, anything else is found in key or value."""
+    """Return the keys that a filter lets through.
+
+    A glob must match the whole key, other text is found in key or value.
+    """
     if not text:
         return list(keys)
     if any(sign in text for sign in "*?["):
@@ -110,7 +113,10 @@ def rows_of(
     pinned: Sequence[str] = (),
     changed_first: bool = False,
 ) -> tuple[list[str], dict[str, int]]:
-    """Row ids, and how many keys each scope has: `=SCOPE` for a heading, `-KEY` for a key, `^KEY` for a pinned one."""
+    """Return row ids, and the number of keys of each scope.
+
+    Ids are `=SCOPE` for a heading, `-KEY` for a key, `^KEY` for a pinned one.
+    """
     if not keys:
         return [f"!{number}" for number in range(len(EMPTY))], {}
     found = wanted(keys, text)
@@ -140,7 +146,7 @@ def rows_of(
 
 
 def heading_row(scope: str, count: int, width: int, glyphs: Glyphs, *, folded: bool) -> list[Run]:
-    """A scope and how many keys it has."""
+    """Return a scope's heading with the number of its keys."""
     sign = glyphs.folded if folded else glyphs.unfolded
     style = f"scope-{scope}" if scope in SCOPES and scope != "other" else "scope"
     about = SCOPES.get(scope, "")
@@ -151,7 +157,7 @@ def heading_row(scope: str, count: int, width: int, glyphs: Glyphs, *, folded: b
 
 
 def plain_row(row: str, width: int, glyphs: Glyphs) -> list[Run]:
-    """A sentence in the place of keys."""
+    """Return a sentence in place of keys."""
     if row == "?":
         return [(cut(" No key fits the filter; esc takes it away.", width, glyphs.ellipsis), "said")]
     number = int(row[1:])
@@ -169,7 +175,10 @@ def key_row(
     whole: bool = False,
     broken: bool = False,
 ) -> list[Run]:
-    """A key; `whole` writes its scope, too. For `FLASH_S` after a change it is marked and says what it was."""
+    """Return a key's row; `whole` writes its scope, too.
+
+    For `FLASH_S` seconds after a change it is marked and shows the old value.
+    """
     fresh = 0 <= elapsed - cell.t < FLASH_S
     mark = glyphs.stop if broken else glyphs.changed if fresh else " "
     name = key if whole or scope_of(key) == "other" else key.partition(":")[2]
@@ -201,7 +210,7 @@ def _note(key: str, cell: KeyCell, glyphs: Glyphs, declared: Declared, fresh: bo
 
 
 def scope_json(keys: Mapping[str, KeyCell], scope: str) -> dict[str, Any]:
-    """The values of a scope, by key."""
+    """Return the values of a scope, by key."""
     from gemini_live_runtime.journal.agent_view import real_key
 
     return {real_key(key): unpack(cell.value) for key, cell in keys.items() if scope_of(key) == scope}

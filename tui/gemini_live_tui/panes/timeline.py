@@ -1,4 +1,4 @@
-"""The session from left to right: lanes that can be zoomed, moved, and sought in."""
+"""Show the session from left to right in lanes, to zoom, move and seek in."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from gemini_live_tui.widgets.row import Run
 from gemini_live_tui.widgets.sheet import Sheet
 
 TURN = len(ZOOMS)
-"""The narrowest zoom: one turn."""
+"""Number of the narrowest zoom: one turn."""
 
 LEAPS = 6
-"""In so many steps a window that follows the present goes on by its own length."""
+"""Steps in which a window that follows the present moves by its own length."""
 
 LEAST_WAIT_S = 0.25
-"""The time axis moves no oftener."""
+"""Least seconds between two moves of the time axis."""
 
 
 class Timeline(Sheet):
-    """The lanes of the newest view, and where in it the reader stands."""
+    """Lanes of the newest view, with the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("timeline")]
     dirty = Dirty.TIMELINE | Dirty.TOOLS | Dirty.LATENCY
@@ -42,13 +42,13 @@ class Timeline(Sheet):
         self._glyphs = glyphs
         self._zoom = 2
         self._held: float | None = None
-        """Where the window begins when it does not follow the reader's place."""
+        """Begin of a window that does not follow the cursor, in seconds of session time."""
         self._dragged: int | None = None
-        """The column that was pointed at last, while the button is down."""
+        """Column that was pointed at last, while the button is down."""
         self._lanes = Lanes(SessionView(), Window(0.0, LEAST_S), 0.0, True, 0.0)
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """Paint what has happened; the axis moves on while a session does."""
+        """Paint the session so far; return the seconds until the axis moves, or None."""
         whole = frame.whole or view
         live = frame.whole is None
         now = max(whole.t, frame.until)
@@ -64,7 +64,7 @@ class Timeline(Sheet):
         return max(LEAST_WAIT_S, self._lanes.window.span / max(1, self.size.width - GUTTER))
 
     def note(self) -> str:
-        """The zoom, and what letters mean where lanes share a row."""
+        """Return the zoom, and a legend of letters where lanes share a row."""
         name = "turn" if self._zoom == TURN else ZOOMS[self._zoom][0]
         shared = "things" in lanes.chosen(self.size.height)
         sign = f" {self._glyphs.separator} "
@@ -72,7 +72,7 @@ class Timeline(Sheet):
         return f"{legend}{name}{sign}+ - zoom" if self.has_focus else f"{legend}{name}"
 
     def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:
-        """The lanes."""
+        """Return the lanes."""
         if not self._lanes.view.seq:
             return [(), [(" What happens is drawn here as it happens.", "quiet")]] if height > 1 else []
         return lanes.paint(self._lanes, width, height, self._glyphs)
@@ -105,7 +105,7 @@ class Timeline(Sheet):
             self._held = at - window.span / 2
 
     def _change(self, zoom: int) -> None:
-        """Another zoom, around the reader's place."""
+        """Zoom around the cursor."""
         self._zoom = max(0, min(TURN, zoom))
         self._held = None
         self._again()
@@ -120,7 +120,7 @@ class Timeline(Sheet):
     # -- pointing ----------------------------------------------------------------------------------------------------
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Seek where one clicks, and go on while the button is down."""
+        """Seek to the clicked moment, and scrub while the button is down."""
         self.capture_mouse()
         self._dragged = None
         self._point(event.x)
@@ -131,7 +131,7 @@ class Timeline(Sheet):
             self._point(event.x)
 
     def on_mouse_up(self) -> None:
-        """Let go."""
+        """Stop scrubbing."""
         self.release_mouse()
 
     def _point(self, x: int) -> None:
@@ -145,11 +145,11 @@ class Timeline(Sheet):
             self.post_message(GoToTime(now if column >= self._lanes.window.column(now, width) else t))
 
     def action_timeline_zoom(self, step: int) -> None:
-        """A narrower or a wider window."""
+        """Make the window narrower or wider."""
         self._change(self._zoom + step)
 
     def action_timeline_pan(self, step: int) -> None:
-        """A quarter of the window earlier or later."""
+        """Move the window by a quarter of its length."""
         window = self._lanes.window
         if self._zoom in (0, TURN):
             return

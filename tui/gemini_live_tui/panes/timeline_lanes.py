@@ -1,4 +1,4 @@
-"""The timeline's lanes: what happened in a stretch of session time, as rows of cells. Pure functions of a view."""
+"""Paint a stretch of session time as rows of cells. Pure functions of a view."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ZOOMS: tuple[tuple[str, float], ...] = (("session", 0.0), ("5 min", 300.0), ("1 
 """Widths of the window in seconds; 0 is the whole session. After these comes the turn."""
 
 LEAST_S = 10.0
-"""The narrowest window: a session or a turn shorter than this does not fill it."""
+"""Least seconds of a window: a shorter session or turn does not fill it."""
 
 _STEPS = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400)
 _LONGEST_FIRST = 16
-"""Sounds of one lane follow each other, so that those before a window are few."""
+"""Sounds before a window that may reach into it: sounds of one lane follow each other."""
 
 THINGS = {"watch": "w", "typed": "k", "refused": "x", "fault": "!", "held": "h"}
 """Letters of moments where all of them share a lane; a tool is `t`, a mark `m`, an answer without sound `a`."""
@@ -38,43 +38,49 @@ LEGEND = "k typed, a answer, w watcher, t tool, m mark, x refused, ! fault, h he
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of session time, in seconds; `end` > `start`."""
+    """Stretch of session time, in seconds; `end` > `start`."""
 
     start: float
     end: float
 
     @property
     def span(self) -> float:
-        """Its length."""
+        """Length in seconds."""
         return self.end - self.start
 
     def column(self, t: float, width: int) -> int:
-        """The cell of a moment among `width`; outside of 0..width - 1 for one that is not in the window."""
+        """Return a moment's cell among `width`.
+
+        One outside of the window is outside of 0..width - 1.
+        """
         return int((t - self.start) / self.span * width // 1)
 
     def time(self, column: int, width: int) -> float:
-        """The moment in the middle of a cell."""
+        """Return the moment in the middle of a cell."""
         return self.start + (column + 0.5) * self.span / max(1, width)
 
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """What lanes are painted from: a view, the window, where the reader stands, and whether time goes on there."""
+    """Inputs of the lanes: view, window, cursor, and whether the session goes on."""
 
     view: SessionView
     window: Window
     at: float
-    """The cursor, in session time."""
+    """Cursor, in seconds of session time."""
     live: bool
-    """The cursor is the present."""
+    """True when the cursor is at the present."""
     now: float
-    """The end of what has happened."""
+    """End of the session so far, in seconds of session time."""
     going: bool = True
-    """More may happen."""
+    """True when more may happen."""
 
 
 def paint(lanes: Lanes, width: int, height: int, glyphs: Glyphs) -> list[list[Run]]:
-    """At most `height` rows of `width` cells: the more room, the more lanes have a row of their own."""
+    """Return at most `height` rows of `width` cells.
+
+    With more rows more lanes have one of their own.
+    """
     inner = max(1, width - GUTTER - 1)
     rows = []
     names = chosen(height)
@@ -87,7 +93,7 @@ def paint(lanes: Lanes, width: int, height: int, glyphs: Glyphs) -> list[list[Ru
 
 
 def chosen(height: int) -> tuple[str, ...]:
-    """The lanes for so many rows; things that lose their own lane are in a shared one."""
+    """Return the lanes for `height` rows; events without a lane share one."""
     for lanes in (
         ("time", "you", "model", "phase", "watch", "tool", "state", "ms", "mark", "at"),
         ("time", "you", "model", "phase", "watch", "tool", "state", "ms", "mark"),
@@ -105,7 +111,7 @@ def chosen(height: int) -> tuple[str, ...]:
 
 
 def axis_step(span: float, width: int) -> float:
-    """Seconds between two labels, so that there is room for each."""
+    """Return the seconds between two labels, so that each has room."""
     return next((step for step in _STEPS if step / span * width >= 12), span)
 
 
@@ -143,7 +149,7 @@ def _point(cells: list[Cell], lanes: Lanes, width: int, glyphs: Glyphs) -> None:
 
 
 def _clear_labels(cells: list[Cell], start: int, end: int, glyphs: Glyphs) -> None:
-    """Take away the times of the scale that would be covered in part: what is left of them reads as another time."""
+    """Remove the times that would be covered in part: the rest reads as another time."""
     end = min(end, len(cells))
     while start > 0 and cells[start][1] == cells[start - 1][1] == "quiet":
         start -= 1
@@ -245,7 +251,7 @@ def _phase(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
 
 
 def _named(lanes: Lanes, width: int, moments: Sequence[tuple[float, str, str]], glyphs: Glyphs) -> list[Cell]:
-    """Moments with as much of their words as there is room for before the next."""
+    """Return moments with as much of their words as fits before the next one."""
     cells: list[Cell] = [(" ", "")] * width
     columns = [(lanes.window.column(t, width), text, style) for t, text, style in moments]
     columns = [item for item in columns if 0 <= item[0] < width]
@@ -326,7 +332,10 @@ def _mark(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
 
 
 def _things(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
-    """Watchers, tools, marks and the rest by their letters; what matters more covers what matters less."""
+    """Return watchers, tools, marks and the rest as letters.
+
+    The more important letter covers the other.
+    """
     window = lanes.window
     cells: list[Cell] = [(" ", "")] * width
     found: list[tuple[float, str, str]] = []
@@ -359,7 +368,7 @@ _PAINTERS: dict[str, Callable[[Lanes, int, Glyphs], list[Cell]]] = {
 
 
 def _write(cells: list[Cell], at: int, text: str, style: str, width: int) -> None:
-    """Put text over cells. A wide character takes the cell after it, which is then empty."""
+    """Put text over cells. A wide character takes two, the second one is empty."""
     for character in text:
         size = cell_len(character)
         if at + max(1, size) > width:

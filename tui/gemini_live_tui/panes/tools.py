@@ -1,4 +1,4 @@
-"""The model's calls: what runs, what came of the others."""
+"""List the model's tool calls with their arguments and results."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from gemini_live_tui.widgets.row_list import RowList, Run
 
 EMPTY = "No tool has been called yet."
 STYLES = {"running": "key", "ok": "good", "cancelled": "warn", "refused": "warn"}
-"""Of words that say how a call stands; the others are errors."""
+"""Styles of the words for a call's status; the others are errors."""
 
 _RUNNING_S = 0.5
-"""How often the time of a running call is told."""
+"""Seconds between two updates of a running call's duration."""
 
 
 class Tools(RowList):
-    """One call a row, newest first."""
+    """Tool calls, a row each, newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tools")]
     dirty = Dirty.TOOLS | Dirty.HELD
@@ -50,18 +50,18 @@ class Tools(RowList):
         return _RUNNING_S if running else None
 
     def note(self) -> str:
-        """How many there are of each sort."""
+        """Return the number of calls of each status."""
         counts: dict[str, int] = {}
         for run in self._view.agent_view.tools.values():
             counts[word_of(run)] = counts.get(word_of(run), 0) + 1
         return f" {self._glyphs.separator} ".join(f"{count} {word}" for word, count in counts.items())
 
     def selectable(self, row: str) -> bool:
-        """A call, not the sentence in place of calls."""
+        """Return True for a call, False for the sentence of an empty list."""
         return row in self._view.agent_view.tools
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """When, what, with what, what came of it, how long it took."""
+        """Return time, tool, arguments, result and duration."""
         run = self._view.agent_view.tools.get(row)
         if run is None:
             return [(f"  {fit(row, width - 2, self._glyphs.ellipsis)}", "quiet")]
@@ -86,13 +86,13 @@ class Tools(RowList):
         ]
 
     def action_break(self) -> None:
-        """Hold the agent whenever this tool is called or answers; or no longer."""
+        """Toggle a breakpoint on this tool's calls and answers."""
         run = self._view.agent_view.tools.get(self.row_at_cursor)
         if run is not None:
             self.post_message(SendOrder(toggle_breakpoint(self._view.agent_view, "tool", run.name)))
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """All about one call."""
+        """Show the details of a call."""
         run = self._view.agent_view.tools.get(message.row)
         if run is None:
             return
@@ -108,17 +108,20 @@ class Tools(RowList):
         self.post_message(ShowDetails(run.name, parts, whole))
 
     def on_mount(self) -> None:
-        """There is something to read from the start."""
+        """List the sentence of an empty list."""
         self.set_rows([EMPTY])
 
 
 def word_of(run: ToolRun) -> str:
-    """How a call stands, in a word."""
+    """Return a call's status in a word."""
     return "background" if run.status == "running" and run.acknowledged else run.status
 
 
 def plain_json(packed: str, *, brackets: bool = True) -> str:
-    """A packed value on one line, fit to show; an object without `brackets` as `key=value` pairs."""
+    """Return a packed value on one line, fit to show.
+
+    An object without `brackets` is written as `key=value` pairs.
+    """
     value = unpack(packed)
     if not brackets and isinstance(value, dict):
         return ", ".join(f"{sanitise_line(str(key), 80)}={_line(item)}" for key, item in value.items())

@@ -1,4 +1,4 @@
-"""What was said, called and noticed, as it happens: both sides, tools and notices in one list."""
+"""List speech, tool calls and notices as they happen."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from gemini_live_tui.widgets.line_list import Line, LineList
 
 SPEAKER_WIDTH = 5
 NARROW = 64
-"""Below this many cells the gutter leaves out the time."""
+"""Width in cells below which the gutter leaves out the time."""
 
 SPACIOUS = 18
-"""From this many rows on, turns are set apart by an empty row."""
+"""Least rows with which turns are separated by an empty row."""
 
 Run = tuple[str, str]
 
@@ -38,13 +38,13 @@ _NOTICE_WORDS = {
     "edit": "edit",
 }
 _EXPLAINED = frozenset(("phase", "watch", "refused"))
-"""What lines are about that can be explained."""
+"""Kinds of blocks that can be explained."""
 
 _NOTICE_STYLES = {"warning": "warn", "error": "error"}
 
 
 class Transcript(LineList):
-    """The transcript of one session view."""
+    """Transcript of one session view."""
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
@@ -55,7 +55,7 @@ class Transcript(LineList):
         self._spacious = True
 
     def show(self, view: SessionView, epoch: int) -> None:
-        """Bring the list up to date with `view`; a new `epoch` means that it is another view."""
+        """Update the list to `view`; another `epoch` means another view."""
         other, same = epoch != self._epoch, view.session_id == self._session and self._epoch >= 0
         self._view, self._session = view, view.session_id
         spacious = self.size.height >= SPACIOUS
@@ -67,11 +67,11 @@ class Transcript(LineList):
             self.sync(forgotten=view.blocks_forgotten, reset=reset)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Whether turns are set apart depends on the height."""
+        """Separate turns according to the height."""
         self.show(self._view, self._epoch)
 
     def on_click(self, event: events.Click) -> None:
-        """A line about something that was decided opens its explanation."""
+        """Explain the decision that was clicked."""
         found = self._line_at(round(self.scroll_y) + event.y)
         if found is None or self.text_selection is not None or event.chain > 1:
             return
@@ -82,20 +82,20 @@ class Transcript(LineList):
     # -- items -------------------------------------------------------------------------------------------------------
 
     def item_count(self) -> int:
-        """One item a block."""
+        """Return the number of blocks."""
         return len(self._view.blocks)
 
     def item_rev(self, index: int) -> int:
-        """The block's revision, and whether it is known where its turn's time went."""
+        """Return the block's revision, odd once its turn's stages are known."""
         block = self._view.blocks[index]
         return 2 * block.rev + (self._measured(block) is not None)
 
     def item_open(self, index: int) -> bool:
-        """A block that still grows, or a tool that still runs."""
+        """Return True for a block that grows, or a tool that runs."""
         return not self._view.blocks[index].done
 
     def item_lines(self, index: int, width: int) -> list[Line]:
-        """Gutter with time and speaker, then what was said, wrapped beside it."""
+        """Return a gutter with time and speaker, and the text wrapped beside it."""
         block = self._view.blocks[index]
         lines: list[Line] = []
         if index and self._spacious and self._view.blocks[index - 1].turn != block.turn:
@@ -125,7 +125,7 @@ class Transcript(LineList):
         return [(f" {clock_text(block.t)}  ", "quiet"), speaker]
 
     def _measured(self, block: Block) -> TurnCard | None:
-        """The turn of an answer, once its stages are known."""
+        """Return the turn of an answer, once its stages are known."""
         if block.kind != "model" or block.ms is None:
             return None
         card = self._view.agent_view.turns.get(block.turn)
@@ -172,7 +172,7 @@ class Transcript(LineList):
 
 
 def _fold_runs(runs: list[Run], width: int) -> Iterator[tuple[list[Run], str | None]]:
-    """Wrap styled runs as one text; each line with what joins it to the one before, see `Line.joins`."""
+    """Wrap styled runs as one text; yield each line with its `Line.joins`."""
     text = "".join(part for part, _ in runs)
     for start, end in wrap(text, width):
         line: list[Run] = []

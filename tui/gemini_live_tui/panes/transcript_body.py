@@ -1,4 +1,4 @@
-"""What the transcript pane shows: the transcript, and below it the welcome while the person has said nothing yet."""
+"""Show the transcript, and a greeting below it until the user has said something."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from gemini_live_tui.panes.transcript import Transcript
 from gemini_live_tui.settings import ConsoleSettings
 
 MAX_NOTICES = 20
-"""With more notices than these, what is said first is no longer waited for."""
+"""Most notices below which the greeting is shown."""
 
 
 class TranscriptBody(Guarded, Container):
-    """The transcript and the welcome. `standing` tells whether there is a session, and whether it is over."""
+    """Transcript and greeting.
+
+    `standing` returns two facts: connected, and session over.
+    """
 
     dirty = Dirty.TRANSCRIPT
     DEFAULT_CSS = """
@@ -46,17 +49,17 @@ class TranscriptBody(Guarded, Container):
         self._forgotten = 0
 
     def compose(self) -> ComposeResult:
-        """One below the other."""
+        """Yield the transcript above the greeting."""
         yield self.transcript
         yield self.welcome
 
     def focus(self, scroll_visible: bool = True) -> TranscriptBody:
-        """The transcript is what can have the focus."""
+        """Focus the transcript."""
         self.transcript.focus(scroll_visible)
         return self
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """Bring both up to date."""
+        """Update both."""
         blocks = view.blocks
         self._any, self._live = bool(blocks), frame.live
         self._forgotten = view.blocks_forgotten
@@ -71,7 +74,7 @@ class TranscriptBody(Guarded, Container):
         return None
 
     def note(self) -> str:
-        """Whether the end is followed, where it can grow, or how much is below."""
+        """Return whether the end is followed, or the number of lines below."""
         signs, transcript = self._glyphs, self.transcript
         if transcript.following:
             return f"{signs.down} following" if self._any and self._live else ""
@@ -85,7 +88,10 @@ class TranscriptBody(Guarded, Container):
 
 
 def _is_opening(blocks: Sequence[Block], *, replay: bool) -> bool:
-    """Whether the person is still to say something: notices and the agent's greeting stand above the welcome."""
+    """Return True before the user has said something.
+
+    Notices and the agent's greeting are shown above the phrases.
+    """
     if len(blocks) > MAX_NOTICES:
         return False
     greetings = sum(block.kind == "model" for block in blocks)

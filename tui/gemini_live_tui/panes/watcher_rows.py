@@ -1,4 +1,4 @@
-"""Watchers and temporal patterns as rows: armed, fired or muted, what they saw, and how near they came."""
+"""Show watchers and temporal patterns as rows: status, values seen, distance."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ BAR = 8
 """Cells of a distance bar."""
 
 ROOMY = 64
-"""From this many cells on a row says in words what else it only shows."""
+"""Width in cells from which a row has words for its signs."""
 
 
 def rows_of(agent: AgentView) -> list[str]:
-    """Row ids: `watcher:NAME` and `pattern:NAME`, in the order in which the agent has them."""
+    """Return row ids `watcher:NAME` and `pattern:NAME`, in the agent's order."""
     rows = [*(f"watcher:{name}" for name in agent.watchers), *(f"pattern:{name}" for name in agent.patterns)]
     return rows or [f"empty:{number}" for number in range(len(EMPTY))]
 
 
 def empty_row(row: str, width: int, glyphs: Glyphs) -> list[Run]:
-    """What stands in the place of watchers."""
+    """Return the sentence in place of watchers."""
     number = int(row.removeprefix("empty:"))
     return fitted([(f" {EMPTY[number]}", "quiet" if number else "said")], width, glyphs.ellipsis)
 
@@ -35,7 +35,7 @@ def empty_row(row: str, width: int, glyphs: Glyphs) -> list[Run]:
 def watcher_row(
     card: WatcherCard, elapsed: float, width: int, glyphs: Glyphs, *, room: int, broken: bool = False
 ) -> list[Run]:
-    """A watcher; `room` is for the longest name."""
+    """Return a watcher's row; `room` is the width of the longest name."""
     if card.muted:
         kept = f"{card.suppressed} kept quiet" if card.suppressed else "kept quiet"
         return _row(
@@ -58,7 +58,7 @@ def watcher_row(
 
 
 def near(card: WatcherCard, width: int, glyphs: Glyphs) -> list[Run]:
-    """How near a watcher came the last time it was looked at, and why that was not enough."""
+    """Return a watcher's distance at its last evaluation, and what was missing."""
     runs: list[Run] = []
     if card.share is not None:
         words = " of the way" if width >= ROOMY else ""
@@ -69,7 +69,7 @@ def near(card: WatcherCard, width: int, glyphs: Glyphs) -> list[Run]:
 def pattern_row(
     card: PatternCard, elapsed: float, width: int, glyphs: Glyphs, *, room: int, broken: bool = False
 ) -> list[Run]:
-    """A pattern and how far it has come."""
+    """Return a watcher's last distance, and what was missing."""
     rest: list[Run] = []
     if card.last_t is not None:
         rest.append((f"{age_text(elapsed - card.last_t)}  ", "said"))

@@ -1,4 +1,4 @@
-"""The watchers pane: what is watched for, what fired, and how near the rest came."""
+"""Show watchers and patterns, with their last firing and the distance to the next."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class WatchersPane(RowList):
-    """One watcher or pattern a row."""
+    """Watchers and patterns, a row each."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("watchers")]
     dirty = Dirty.WATCHERS
@@ -36,7 +36,7 @@ class WatchersPane(RowList):
         self._elapsed = 0.0
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """The watchers of `view`; while the session goes on, what they did gets older."""
+        """Show the watchers of `view`; return the seconds until an age changes, or None."""
         agent = self._agent = view.agent_view
         self._elapsed = frame.elapsed
         self.set_rows(rows.rows_of(agent))
@@ -44,7 +44,7 @@ class WatchersPane(RowList):
         return min((until_older(frame.elapsed - t) for t in times), default=None) if frame.live else None
 
     def note(self) -> str:
-        """How many have fired."""
+        """Return the number of watchers that fired."""
         cards = self._cards()
         fired = sum(bool(card.fired) for card in cards)
         return f"{fired} of {len(cards)} fired" if cards else ""
@@ -55,11 +55,11 @@ class WatchersPane(RowList):
     # -- rows --------------------------------------------------------------------------------------------------------
 
     def selectable(self, row: str) -> bool:
-        """A watcher or a pattern, not the sentence in their place."""
+        """Return True for a watcher or pattern, False for the sentence of an empty list."""
         return not row.startswith("empty:")
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """One row."""
+        """Return the runs of one row."""
         agent, glyphs = self._agent, self._glyphs
         kind, _, name = row.partition(":")
         if kind == "empty":
@@ -72,31 +72,31 @@ class WatchersPane(RowList):
 
     @property
     def watcher_at_cursor(self) -> WatcherCard | None:
-        """The watcher that the cursor is on; None on a pattern or on nothing."""
+        """Watcher under the cursor; None for a pattern."""
         kind, _, name = self.row_at_cursor.partition(":")
         return self._agent.watchers.get(name) if kind == "watcher" else None
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """All about it."""
+        """Show the watcher's screen."""
         message.stop()
         self.action_open_watcher()
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def action_break(self) -> None:
-        """Hold the agent when this fires, or no longer."""
+        """Toggle a breakpoint on the watcher or pattern."""
         kind, _, name = self.row_at_cursor.partition(":")
         if kind in ("watcher", "pattern"):
             self.post_message(SendOrder(toggle_breakpoint(self._agent, "watcher", name)))
 
     def action_open_watcher(self) -> None:
-        """All about the watcher or pattern under the cursor."""
+        """Show the screen of the watcher or pattern under the cursor."""
         kind, _, name = self.row_at_cursor.partition(":")
         if kind in ("watcher", "pattern"):
             self.post_message(ShowWatcher(kind, name))
 
     def action_mute(self) -> None:
-        """Mute the watcher, or hear it again."""
+        """Mute the watcher, or unmute it."""
         from gemini_live_runtime.commands import SwitchWatcher
 
         card = self.watcher_at_cursor

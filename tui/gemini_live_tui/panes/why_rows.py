@@ -1,6 +1,6 @@
-"""Why something happened, or did not: what decided, with the values it read, and the change that turned it.
+"""Explain why something happened or not: decision, values read, triggering change.
 
-Events are explained with the view before them: what stood in state then is what was read.
+Events are explained with the view before them, which holds the values that were read.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ _TRIGGERS = {
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """`lead` says what happened; `trees` are what decided, each with a heading; `missing` what was not there.
+    """Explanation of an event.
 
-    `seq` is the event that is explained, 0 for something that did not happen. `keys` are the cells that were read.
+    `lead` says what happened, `trees` are the decisions, each with a heading, `missing` absent values. `seq` is the
+    event, 0 for something that did not happen. `keys` are the cells that were read.
     """
 
     title: str
@@ -58,7 +59,7 @@ class Reason:
 
 
 def explained(event: ev.Event) -> bool:
-    """Whether there is something to explain about an event."""
+    """Return True when an event can be explained."""
     from gemini_live_runtime import events as ev
 
     payload = event.payload
@@ -70,7 +71,7 @@ def explained(event: ev.Event) -> bool:
 
 
 def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
-    """Why an event came to be; None for one that needs no explaining. `before` is the view just before it."""
+    """Explain an event by the view just before it; None when it needs no explanation."""
     from gemini_live_runtime import events as ev
 
     payload, agent = event.payload, before.agent_view
@@ -97,7 +98,7 @@ def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
 
 
 def reason_of_way(way: TransitionStatus, agent: AgentView) -> Reason:
-    """Why the conversation goes this way, or does not."""
+    """Explain why a transition is taken or blocked."""
     here = agent.path[-1].phase if agent.path else ""
     words = {
         "ready": "It is open: the conversation goes there when the turn ends.",
@@ -185,7 +186,7 @@ def _refused(p: ev.ToolFinished, agent: AgentView) -> Reason:
 
 
 def lines_of(reason: Reason, glyphs: Glyphs) -> Iterator[Line]:
-    """A reason as a room shows it."""
+    """Yield a reason as the lines of a screen."""
     for runs in reason.lead:
         yield 0, runs
     for heading, tree in reason.trees:
@@ -227,12 +228,12 @@ def _known(cell: KeyCell | None) -> list[Run]:
 
 
 def newest(keys: Mapping[str, KeyCell]) -> tuple[str, KeyCell] | None:
-    """The cell that was written last."""
+    """Return the cell that was written last."""
     return max(keys.items(), key=lambda item: item[1].seq, default=None)
 
 
 def change_lines(key: str, cell: KeyCell, glyphs: Glyphs) -> Iterator[Line]:
-    """A change: from what to what, when, and by whom."""
+    """Yield a change: old and new value, time and author."""
     was = value_text(unpack(cell.was)) if cell.was else "not set"
     yield 0, _change(key, was, cell.text, glyphs.arrow)
     by = _writer(cell)
@@ -242,7 +243,7 @@ def change_lines(key: str, cell: KeyCell, glyphs: Glyphs) -> Iterator[Line]:
 
 
 def watcher_lines(card: WatcherCard, agent: AgentView, glyphs: Glyphs) -> Iterator[Line]:
-    """What a watcher is, and how what it reads stands now."""
+    """Yield a watcher's condition and the present values of its keys."""
     yield 0, [("when    ", "quiet"), (card.when or card.name, "said")]
     what = "the turn waits for what it does" if card.blocking else "what it does goes on beside the turn"
     yield 0, [("then    ", "quiet"), (what, "said")]

@@ -1,4 +1,4 @@
-"""Choosing microphone and speaker, with the live level of the microphone that is pointed at."""
+"""Choose microphone and speaker, with the highlighted microphone's live level."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NOUNS = {"input": "Microphone", "output": "Speaker"}
 
 
 class DevicesScreen(BoxScreen):
-    """Two lists. Enter chooses and saves; the level is that of the microphone under the cursor."""
+    """Two lists. Enter chooses and saves a device."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "devices.tcss"]
     HEADING: ClassVar[str] = "Microphone and speaker"
@@ -55,11 +55,11 @@ class DevicesScreen(BoxScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> DevicesScreen:
-        """The devices there are now."""
+        """Return the screen."""
         return cls(console)
 
     def contents(self) -> Iterator[Widget]:
-        """Both sides, beside each other where there is room."""
+        """Yield both lists, side by side where they fit."""
         yield Container(
             Vertical(
                 Static(NOUNS["input"], classes="side", markup=False), self._lists["input"], self.level, id="input-side"
@@ -157,7 +157,7 @@ class DevicesScreen(BoxScreen):
             self.level.rest(used if self._used_by_the_call() else sanitise_line(str(report["text"]), 200))
 
     def _used_by_the_call(self) -> bool:
-        """Whether the microphone under the cursor is the call's own: some sound systems do not share one."""
+        """Return True for the call's own microphone: some sound systems do not share one."""
         at = self._lists["input"].highlighted
         if at is None or not self.console.store.live:
             return False
@@ -174,7 +174,7 @@ class DevicesScreen(BoxScreen):
             self._choose(side, self._offers[side][event.option_index])
 
     def _choose(self, side: str, offer: devices.Offer) -> None:
-        """During a call the devices are changed at once, and kept when that went well."""
+        """Choose a device; during a call it is saved once the change succeeded."""
         console = self.console
         if console.waiting or console.settings.replay or not console.store.live:
             self._keep(side, offer, "")
@@ -190,14 +190,14 @@ class DevicesScreen(BoxScreen):
             self.say("The engine does not take orders at the moment. Try again.", "warning")
 
     def _sound_opened(self, event: Event) -> None:
-        """The call goes on with what was chosen, whoever chose it."""
+        """Show the devices that the call has opened."""
         if self._ordered is not None:
             _, side, offer = self._ordered
             self._ordered = None
             self._keep(side, offer, "The call goes on with it.")
 
     def refused(self, command_id: str, reason: str) -> bool:
-        """The old devices are still in use; whether it was our order."""
+        """Show that the old devices stay; return False for another screen's command."""
         if self._ordered is None or command_id != self._ordered[0]:
             return False
         self._ordered = None
@@ -223,7 +223,7 @@ class DevicesScreen(BoxScreen):
             self._lists["output"].focus()
 
     async def on_unmount(self) -> None:
-        """Nobody listens any more."""
+        """Stop the measurement."""
         if not self.console.waiting:
             from gemini_live_runtime.events import AudioOpened
 

@@ -1,4 +1,4 @@
-"""Agents to choose from: the bundled ones, and one's own that were talked to lately."""
+"""Choose an agent: a bundled one, or a recent one of the user's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROOM = 68
 
 
 class GalleryScreen(BoxScreen):
-    """Enter talks to the agent under the cursor; during a call that hangs up, and asks first."""
+    """List of agents. Enter starts one; a call is hung up after a question."""
 
     HEADING: ClassVar[str] = "Agents"
     HINT: ClassVar[str] = "enter talks to it, esc closes"
@@ -41,11 +41,11 @@ class GalleryScreen(BoxScreen):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> GalleryScreen:
-        """Bundled agents, and what was talked to lately."""
+        """Return the screen with bundled and recent agents."""
         return cls(console, recent_agents())
 
     def contents(self) -> Iterator[Widget]:
-        """The list, and a sentence on the one under the cursor."""
+        """Yield the list, and a sentence on the agent under the cursor."""
         yield self._agents
         yield self._detail
 
@@ -118,7 +118,7 @@ class GalleryScreen(BoxScreen):
         return CATALOGUE[int(ident[1:])] if ident[0] == "b" else self._own[int(ident[1:])]
 
     def action_dismiss(self) -> None:  # type: ignore[override]
-        """Without a session and without the welcome below there is nothing to go back to."""
+        """Close the screen; quit when it is the first one and no session was started."""
         if self.console.waiting and self.console.settings.first_screen == "gallery":
             self.app.call_later(self.console.action_hang_up_and_quit)
         else:
@@ -131,7 +131,7 @@ def _parts(agent: BundledAgent) -> str:
 
 
 def _short(reference: str) -> str:
-    """The file's name and the attribute, without the folders."""
+    """Return the file's name and the attribute, without the folders."""
     place, _, attribute = reference.rpartition(":")
     return f"{place.replace(chr(92), '/').rsplit('/', 1)[-1]}:{attribute}"
 

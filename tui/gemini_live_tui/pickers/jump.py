@@ -1,4 +1,4 @@
-"""The jump overlay: a letter over every pane, and over whatever else can have the focus; the letter goes there."""
+"""Put a letter on every pane and field; pressing it goes there."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class JumpTarget(Protocol):
-    """A widget that the overlay offers."""
+    """Widget that the overlay offers."""
 
     @property
     def jump_title(self) -> str:
-        """What it is called, one word."""
+        """Name, one word."""
         ...
 
     def jump(self) -> None:
-        """Bring it into sight and put the focus there."""
+        """Show the widget and focus it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A target with its letter; `at` is where its label goes, None while it is out of sight."""
+    """Target with its letter; `at` is the label's position, None while out of sight."""
 
     letter: str
     title: str
@@ -47,7 +47,7 @@ class Spot:
 
 
 def letters_for(titles: Sequence[str]) -> list[str]:
-    """A letter for each title: one of its own where that is free, the earlier the better. At most 26."""
+    """Return a letter for each title, at most 26, preferably an early one of its own."""
     found: list[str] = []
     for title in titles[: len(ascii_lowercase)]:
         own = [letter for letter in title.lower() if letter in ascii_lowercase]
@@ -56,7 +56,7 @@ def letters_for(titles: Sequence[str]) -> list[str]:
 
 
 def spots_on(widgets: Iterable[Widget]) -> list[Spot]:
-    """What can be jumped to among `widgets`, those in sight first."""
+    """Return the targets among `widgets`, those in sight first."""
     targets = [widget for widget in widgets if isinstance(widget, JumpTarget) and widget.jump_title]
     letters = letters_for([widget.jump_title for widget in targets])
     spots = []
@@ -68,7 +68,7 @@ def spots_on(widgets: Iterable[Widget]) -> list[Spot]:
 
 
 class JumpScreen(ModalScreen[None]):
-    """Labels over the screen below. A letter or a click goes there, escape stays."""
+    """Overlay of labels. A letter or a click goes to the target, escape closes it."""
 
     CSS_PATH = "jump.tcss"
     PASSING = True
@@ -81,11 +81,11 @@ class JumpScreen(ModalScreen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> JumpScreen:
-        """The places of the screen in front as it stands."""
+        """Return the overlay for the screen in front."""
         return cls(spots_on(console.screen.query(Widget)), ascii_only=console.settings.ascii)
 
     def compose(self) -> ComposeResult:
-        """A label for what is in sight, and a box that names the rest."""
+        """Yield labels for targets in sight, and a box with the others."""
         self.set_class(self._ascii, "-ascii")
         for spot in self.spots:
             if spot.at is not None:
@@ -103,18 +103,18 @@ class JumpScreen(ModalScreen[None]):
                 yield Label(spot)
 
     def on_key(self, event: events.Key) -> None:
-        """Go where the letter says."""
+        """Go to the letter's target."""
         for spot in self.spots:
             if event.key == spot.letter:
                 event.stop()
                 self._go(spot)
 
     def on_label_clicked(self, message: Label.Clicked) -> None:
-        """Go there."""
+        """Go to the label's target."""
         self._go(message.spot)
 
     def on_click(self, event: events.Click) -> None:
-        """A click beside the labels stays."""
+        """Close the overlay after a click beside the labels."""
         if event.widget is self:
             self.dismiss()
 
@@ -124,7 +124,7 @@ class JumpScreen(ModalScreen[None]):
 
 
 class Label(Static):
-    """A letter and a title."""
+    """Letter and title."""
 
     class Clicked(Message):
         """A label was clicked."""
@@ -141,6 +141,6 @@ class Label(Static):
         self._spot = spot
 
     def on_click(self, event: events.Click) -> None:
-        """Say so."""
+        """Post `Clicked`."""
         event.stop()
         self.post_message(self.Clicked(self._spot))

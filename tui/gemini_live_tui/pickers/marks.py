@@ -1,4 +1,4 @@
-"""All marks of the session, in the order of what they mark."""
+"""List the marks of the session in the order of their moments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class MarksScreen(ModalScreen[None]):
-    """A list of moments with their notes; it grows while it is open."""
+    """List of moments with their notes; it grows while it is open."""
 
     CSS_PATH = "marks.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
@@ -44,11 +44,11 @@ class MarksScreen(ModalScreen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> MarksScreen:
-        """All there are."""
+        """Return the screen."""
         return cls(console)
 
     def compose(self) -> ComposeResult:
-        """A box with the list, or with a sentence."""
+        """Yield a box with the list, or with a sentence."""
         self.set_class(self._settings.ascii, "-ascii")
         with Vertical(id="marks-box") as box:
             box.border_title = "Marks"
@@ -57,7 +57,7 @@ class MarksScreen(ModalScreen[None]):
             yield self.list
 
     def on_mount(self) -> None:
-        """Begin at the one that was set last."""
+        """Highlight the mark that was set last."""
         self.show_view(self._first)
         self.list.focus()
         self._highlight(max((mark.seq for mark in self._marks), default=None))
@@ -68,14 +68,14 @@ class MarksScreen(ModalScreen[None]):
 
     @on(OptionList.OptionSelected)
     def _go(self, message: OptionList.OptionSelected) -> None:
-        """Show the session as it was then."""
+        """Go to the mark's moment."""
         mark = next((mark for mark in self._marks if str(mark.seq) == message.option.id), None)
         self.dismiss()
         if mark is not None:
             self._seek(mark.of)
 
     def show_view(self, view: SessionView) -> None:
-        """List the marks of a view, in the order of their moments."""
+        """List the marks of a view."""
         marks = view.agent_view.marks
         # Marks are only ever added; old ones are dropped where there are too many.
         told = (len(marks), marks[-1].seq if marks else 0)

@@ -1,4 +1,4 @@
-"""The command palette: the action table and the themes, found by name."""
+"""Find actions and themes by name."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Command = tuple[str, str, Callable[[], Any]]
 
 
 def palette_name(action: Action) -> str:
-    """An action's name in the palette; that of a pane says which pane, for several panes filter."""
+    """Return an action's name with its group, and with its pane if it has one."""
     pane = f" ({PLACES[action.scope].title})" if action.scope in PANES else ""
     return f"{action.group}: {action.title}{pane}"
 
 
 class CommandsScreen(CommandPalette):
-    """The palette in the console's looks."""
+    """Command palette in the console's looks."""
 
     CSS_PATH = "palette.tcss"
     PASSING = True
@@ -36,7 +36,7 @@ class CommandsScreen(CommandPalette):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> CommandsScreen:
-        """A fresh palette."""
+        """Return the palette."""
         return cls()
 
     # A search may end while the palette is being taken down, its list gone and itself not yet: what Textual then does
@@ -52,7 +52,7 @@ class CommandsScreen(CommandPalette):
 
 
 class ConsoleCommands(Provider):
-    """Every action that can be chosen by name, and every theme."""
+    """Provider of the actions and the themes."""
 
     @property
     def _console(self) -> ConsoleContext:
@@ -81,12 +81,12 @@ class ConsoleCommands(Provider):
             )
 
     async def discover(self) -> Hits:
-        """Everything, before anything is typed."""
+        """Yield all commands before anything is typed."""
         for title, help_text, callback in self._commands():
             yield DiscoveryHit(Content.styled(title, "bold"), callback, text=title, help=help_text)
 
     async def search(self, query: str) -> Hits:
-        """What matches."""
+        """Yield the commands that match."""
         matcher = self.matcher(query)
         for title, help_text, callback in self._commands():
             score = matcher.match(title)

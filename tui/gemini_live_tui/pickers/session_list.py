@@ -1,4 +1,4 @@
-"""The recorded sessions as rows: when, name, length, turns, phase, cost, and what stands out."""
+"""List recorded sessions: start, name, length, turns, phase, cost, remarks."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ LENGTH, TURNS, COST = 7, 5, 7
 """Widths of the columns that are the same in every window, in cells."""
 
 ROOMY = 90
-"""From this width on there is room for the year."""
+"""Width in cells from which a start has its year."""
 
 _SHORT = {"interrupted": "cut"}
-"""Words that are long for a column."""
+"""Short forms of long words."""
 
 _GAPS = 2 + 1 + 1 + 2 + 1 + 2
 
 
 def columns(width: int) -> tuple[int, int, int, int]:
-    """The widths of start, name, phase and notes in a list of `width` cells."""
+    """Return the widths of start, name, phase and notes in a list of `width` cells."""
     start = 16 if width >= ROOMY else 11
     left = max(0, width - start - LENGTH - TURNS - COST - _GAPS)
     phase = max(6, min(16, left // 4))
@@ -38,13 +38,13 @@ def columns(width: int) -> tuple[int, int, int, int]:
 
 
 def heading(width: int) -> str:
-    """The names of the columns."""
+    """Return the names of the columns."""
     cells = ("Started", "Name", "Length", "Turns", "Phase", "Cost", "Notes")
     return _row(cells, columns(width))
 
 
 def started(when: float, *, year: bool = True) -> str:
-    """When, as `2026-11-20 17:31` in local time, or without the year; `?` for a time that is none."""
+    """Return a local time as `2026-11-20 17:31`, or without the year; `?` without one."""
     try:
         return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M" if year else "%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):
@@ -65,7 +65,7 @@ def _left(text: str, width: int) -> str:
 
 
 class SessionList(RowList):
-    """A row a session, by its id."""
+    """Sessions, one a row, by their ids."""
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs) -> None:
         super().__init__(id=id)
@@ -73,17 +73,17 @@ class SessionList(RowList):
         self.entries: Mapping[str, Entry] = {}
 
     def show(self, entries: Sequence[Entry]) -> None:
-        """List these sessions."""
+        """List sessions."""
         self.entries = {entry.id: entry for entry in entries}
         self.set_rows([entry.id for entry in entries])
 
     @property
     def chosen(self) -> Entry | None:
-        """The session under the cursor."""
+        """Session under the cursor."""
         return self.entries.get(self.row_at_cursor)
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """The row's columns; a session that cannot be read has its reason there."""
+        """Return the columns; an unreadable session has its reason there."""
         entry = self.entries[row]
         widths = columns(width)
         start, name, phase, notes = widths

@@ -1,4 +1,4 @@
-"""The recorded sessions: a list with a filter, and the last lines of the one under the cursor."""
+"""Choose a recorded session from a list with a filter and a preview."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
 
 WIDE = 150
-"""From this width on the last lines stand beside the list."""
+"""Width in cells from which the preview is beside the list."""
 
 PREVIEW_LINES = 60
 
 _ON_BAR = ("replay", "rename", "export", "delete", "undo", "trash", "filter", "close")
 _ON_TRASH_BAR = ("replay", "export", "trash", "filter", "close")
 _IN_TRASH = {"replay": "Restore", "trash": "Sessions"}
-"""What keys of the list do in the trash."""
+"""Titles of the list's keys in the trash."""
 
 
 class _Pane(Container):
-    """A part of the room whose contents are cut to its size."""
+    """Part of the screen whose text is cut to its size."""
 
     def on_resize(self) -> None:
-        """Cut them again."""
+        """Cut the text again."""
         if isinstance(self.screen, SessionsScreen):
             self.screen.fit()
 
 
 class SessionsScreen(Screen[None]):
-    """The list, its filter, the preview, one row for messages and one for keys.
+    """Screen with list, filter, preview, a row for messages and one for keys.
 
-    Sessions are looked through in a thread of their own. What is deleted goes to the trash and can be taken back.
+    Sessions are read in a thread. Deleted ones go to the trash, from where they can be restored.
     """
 
     CSS_PATH = "sessions.tcss"
@@ -82,11 +82,11 @@ class SessionsScreen(Screen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> SessionsScreen:
-        """The sessions there are now."""
+        """Return the screen."""
         return cls(console)
 
     def compose(self) -> ComposeResult:
-        """Top to bottom; the preview is beside the list where there is room."""
+        """Yield the parts; the preview is beside the list where it fits."""
         self.set_class(self.console.settings.ascii, "-ascii")
         with Container(id="sessions-body"):
             with _Pane(id="sessions-pane") as pane:
@@ -109,11 +109,11 @@ class SessionsScreen(Screen[None]):
         self._load()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Preview beside or below."""
+        """Put the preview beside or below the list."""
         self.set_class(event.size.width >= WIDE, "-wide")
 
     def on_screen_resume(self) -> None:
-        """Something may have happened meanwhile."""
+        """Look for sessions again."""
         if self._all is not None:
             self._load()
 
@@ -139,7 +139,7 @@ class SessionsScreen(Screen[None]):
         return trash.list_trash(self._root) if self._in_trash else list_entries(self._root, wall=lambda: now)
 
     def _show(self) -> None:
-        """List what the filter lets through."""
+        """List the sessions that the filter lets through."""
         found: list[Entry] = []
         if self._all is not None:
             from gemini_live_runtime.journal.catalog import matches
@@ -155,7 +155,7 @@ class SessionsScreen(Screen[None]):
         self._show_preview()
 
     def _show_list(self, some: bool) -> None:
-        """Show or hide the list. While it is hidden nobody has its focus: keys are not to land in the filter."""
+        """Show or hide the list; a hidden one's focus does not go to the filter."""
         if not some and self.focused is self.list:
             self.set_focus(None)
         self.list.display = some
@@ -185,13 +185,13 @@ class SessionsScreen(Screen[None]):
     # -- the session under the cursor --------------------------------------------------------------------------------
 
     def _moved(self) -> None:
-        """The cursor is on another session."""
+        """Preview the session under the cursor."""
         self._show_preview()
         self._look_ahead()
 
     @work(group="preview", exclusive=True)
     async def _look_ahead(self) -> None:
-        """Read the last lines of the session under the cursor; of several asked for in a row only the last."""
+        """Read the end of the session under the cursor; of several requests only the last."""
         entry = self.list.chosen
         ident = entry.id if entry is not None else ""
         if entry is None or ident == self._previewed:
@@ -230,7 +230,7 @@ class SessionsScreen(Screen[None]):
         return (trash_dir(self._root) if self._in_trash else self._root) / entry.id
 
     def fit(self) -> None:
-        """Cut the heading and the preview to the room there is."""
+        """Cut heading and preview to their room."""
         # The list has a column less: its scrollbar's.
         self._head.update(Content(heading(self.query_one("#sessions-pane").content_size.width - 1)))
         self._show_preview()
@@ -238,7 +238,7 @@ class SessionsScreen(Screen[None]):
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While one writes in the field, its keys are its own but for those that move and leave."""
+        """Disable most keys while the filter has the focus."""
         if self.focused is not self.field:
             return True
         return action == "back" or (action == "move" and parameters not in (("home",), ("end",)))
@@ -250,7 +250,7 @@ class SessionsScreen(Screen[None]):
 
     @on(RowList.Opened)
     def action_replay(self) -> None:
-        """Replay the session here when no call goes on, else say how; in the trash take it back."""
+        """Replay the session after a call, say how during one, restore it in the trash."""
         entry = self.list.chosen
         if entry is None:
             self.say("There is no session here.")
@@ -266,7 +266,7 @@ class SessionsScreen(Screen[None]):
             self.console.leave_for(self._folder(entry))
 
     def action_rename(self) -> None:
-        """Write a title."""
+        """Open the field for a title."""
         entry = self.list.chosen
         if entry is None or self._in_trash:
             self.say("Only sessions that are not in the trash are named." if self._in_trash else "Nothing to name.")
@@ -308,7 +308,7 @@ class SessionsScreen(Screen[None]):
         self._load()
 
     def action_undo(self) -> None:
-        """Take back the last deletion."""
+        """Restore the session that was deleted last."""
         if not self._deleted:
             self.say("Nothing was deleted here. t shows the trash.")
             return
@@ -328,7 +328,7 @@ class SessionsScreen(Screen[None]):
         self._load(ident)
 
     def action_toggle_trash(self) -> None:
-        """What was deleted, and back."""
+        """Show the trash, or the sessions again."""
         self._in_trash = not self._in_trash
         self._all, self._previewed = None, ""
         self.say("")
@@ -337,11 +337,11 @@ class SessionsScreen(Screen[None]):
         self._load()
 
     def action_filter(self) -> None:
-        """Go to the filter."""
+        """Focus the filter."""
         self.set_focus(self.field)
 
     def action_back(self) -> None:
-        """One step out."""
+        """Leave the field, the trash, or the screen."""
         if self._naming is not None:
             self._end_naming()
         elif self.field.value:
@@ -387,13 +387,13 @@ class SessionsScreen(Screen[None]):
         self.set_focus(self.list)
 
     def on_click(self) -> None:
-        """A click may have moved the cursor."""
+        """Preview the session that was clicked."""
         self.call_after_refresh(self._moved)
 
     # -- what is told ------------------------------------------------------------------------------------------------
 
     def say(self, message: str, level: str = "info") -> None:
-        """Show one sentence above the keys; "" takes it away."""
+        """Show one sentence above the keys; "" removes it."""
         self._message.update(Content(sanitise_line(message, 300)))
         self._message.set_class(level == "warning", "-warning")
 

@@ -1,4 +1,4 @@
-"""The theme picker: the console itself is the preview while one moves through the list."""
+"""Choose a theme; the console itself is the preview."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SAMPLE = (
 
 
 class ThemesScreen(ModalScreen[None]):
-    """All usable themes with where they are from, and below them why the others are not usable."""
+    """Usable themes with their origin, and below them the faults of the others."""
 
     CSS_PATH = "themes.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "restore", "Keep the old one", show=False)]
@@ -45,11 +45,11 @@ class ThemesScreen(ModalScreen[None]):
 
     @classmethod
     def of(cls, console: ConsoleContext) -> ThemesScreen:
-        """The themes as the files are now."""
+        """Return the screen with the themes of the files."""
         return cls(console)
 
     def compose(self) -> ComposeResult:
-        """List, sample, failures."""
+        """Yield list, sample and faults."""
         self.set_class(self.console.settings.ascii, "-ascii")
         with Vertical(id="themes-box") as box:
             box.border_title = "Themes"
@@ -60,7 +60,7 @@ class ThemesScreen(ModalScreen[None]):
                 yield Static(self._failed(self._failures), id="themes-failed", markup=False)
 
     def on_mount(self) -> None:
-        """Begin at the theme in use."""
+        """Highlight the theme in use."""
         choices = self.query_one(OptionList)
         names = list(self._themes)
         choices.highlighted = names.index(self._before) if self._before in names else 0
@@ -99,7 +99,7 @@ class ThemesScreen(ModalScreen[None]):
         self.console.say(*self._written(name))
 
     def _written(self, name: str) -> tuple[str, Level]:
-        """Write the choice to the config file; what to say about it."""
+        """Save the choice in the config file; return the message about it."""
         from gemini_live_tui import config
 
         path = self.console.settings.config_path
@@ -115,6 +115,6 @@ class ThemesScreen(ModalScreen[None]):
         return f"Theme {name} is kept in the config file.", "info"
 
     def action_restore(self) -> None:
-        """Back to the theme from before."""
+        """Restore the former theme."""
         self.app.theme = self._before
         self.dismiss()

@@ -1,1 +1,1 @@
-"""Data of the session that the console shows: the link, the fold, the cursor and what is derived from them."""
+"""Keep the session's data for the console: link, fold, cursor, derived values."""

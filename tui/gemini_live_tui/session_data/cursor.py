@@ -116,7 +116,7 @@ class Cursor:
             self.seek(found)
 
     def find(self, kind: Kind, direction: int) -> int | None:
-        """Return the event that a step leads to; None when there is none."""
+        """Return the event that a step leads to, or None."""
         history = self._reach()
         at = history.last_seq if self.seq is None else self.seq
         if kind == "event":
@@ -193,7 +193,7 @@ class Cursor:
         self.speed = speed
 
     def advance(self) -> float | None:
-        """Follow the playhead; return seconds until the next change, None when not playing."""
+        """Return the error for event `seq`, which is not in memory any more."""
         if self._began is None or self.seq is None:
             return None
         history = self._reach()

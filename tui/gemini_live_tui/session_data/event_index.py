@@ -23,8 +23,9 @@ STRETCH = 100
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Filter. One of `types` must fit, names or patterns with `*`; every one of `texts` must occur. Empty ones let all
-    through.
+    """Filter of events.
+
+    One of `types` must fit, names or patterns with `*`; every one of `texts` must occur. Empty ones let all through.
     """
 
     types: tuple[str, ...] = ()
@@ -32,7 +33,7 @@ class EventFilter:
 
     @classmethod
     def read(cls, written: str) -> EventFilter:
-        """Parse a filter: words with a dot or a star are types, quotes keep words together."""
+        """Parse a filter: words with a dot or star are types, quotes keep words together."""
         types: list[str] = []
         texts: list[str] = []
         for number, part in enumerate(written.split('"')):
@@ -144,7 +145,7 @@ class Found(Sequence[str]):
 
 
 class EventIndex:
-    """Rows of one history under one filter; `scan` finds the newest first, then older ones."""
+    """Rows of one history under one filter; `scan` finds them, newest first."""
 
     def __init__(self, history: History, only: EventFilter) -> None:
         self.history = history

@@ -1,4 +1,4 @@
-"""Keep the last minute of every meter, a value a second, and the console's own cost."""
+"""Keep the last minute of every meter by seconds, and the console's own cost."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ class MeterHistory:
 
 
 def spark(values: Sequence[float | None], width: int, levels: str, *, low: float, high: float) -> str:
-    """Return the last `width` values as columns between `low` and `high`; None as a space."""
+    """Return the last `width` values as columns from `low` to `high`.
+
+    None is a space.
+    """
     shown = list(values)[-width:]
     top = len(levels) - 1
     span = max(1e-9, high - low)

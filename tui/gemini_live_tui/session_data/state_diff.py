@@ -70,7 +70,7 @@ def turn_pair(view_turns: AgentView, turn: int, last_seq: int) -> Pair | None:
 
 
 def mark_pair(agent: AgentView, number: int, last_seq: int) -> Pair | None:
-    """Return the stretch from mark `number` (from 1) to the next one, or to the present."""
+    """Return the stretch from mark `number` (from 1) to the next, or to the present."""
     marks = by_moment(agent.marks)
     if not 1 <= number <= len(marks):
         return None

@@ -1,4 +1,4 @@
-"""The base of the rooms that are a box in the middle of the screen: a title, its keys, a row for messages."""
+"""Base of screens in a box: a title, the contents, a row for messages, the keys."""
 
 from __future__ import annotations
 
@@ -29,18 +29,21 @@ BOX_STYLES = Path(__file__).with_name("box_screen.tcss")
 """Style sheet of every box; a subclass lists it before its own."""
 
 WIDE = 100
-"""From this width on a box may stand on two columns."""
+"""Least width, in cells, of a box with two columns."""
 
 
 class BoxScreen(ModalScreen[None]):
-    """A subclass says what is in the box; escape closes it. What a screen says stays until it says something else."""
+    """Screen in a box, closed by escape; a subclass implements `contents`.
+
+    A message stays until the next one.
+    """
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES]
     HEADING: ClassVar[str] = ""
     HINT: ClassVar[str] = "esc closes"
-    """Names of keys with commas between them; `{id}` stands for those of an action."""
+    """Texts between commas, each with its keys; `{id}` is replaced by the keys of an action."""
     CHANGES: ClassVar[bool] = False
-    """Whether something about the session is changed here, which is always the present."""
+    """True when the screen changes the session, which changes its present."""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
 
     def __init__(self, console: ConsoleContext) -> None:
@@ -51,7 +54,7 @@ class BoxScreen(ModalScreen[None]):
         self.message = Static("", id="message", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The box, its contents, the message."""
+        """Yield the box with the contents and the message."""
         self.set_class(self.console.settings.ascii, "-ascii")
         self.set_class(self.console.waiting, "-alone")
         with VerticalScroll(id="box", can_focus=False) as box:
@@ -64,16 +67,16 @@ class BoxScreen(ModalScreen[None]):
             yield self.message
 
     def hint(self) -> str:
-        """The keys that count here, at the box's lower edge."""
+        """Return the keys for the box's lower edge."""
         settings = self.console.settings
         return ", ".join(hints(self.HINT.split(", "), settings.keymap, ascii_only=settings.ascii))
 
     def contents(self) -> Iterator[Widget]:
-        """What is in the box, from top to bottom."""
+        """Yield the contents from top to bottom."""
         raise NotImplementedError
 
     def show_view(self, view: SessionView) -> None:
-        """Say what moment is looked at behind the box, as long as that is not the present."""
+        """Warn while a moment of the past is shown behind the box."""
         if self.CHANGES:
             self._tell_past()
 
@@ -85,15 +88,15 @@ class BoxScreen(ModalScreen[None]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether something is written here that would be lost."""
+        """True when closing the screen would lose typed text."""
         return False
 
     def on_resize(self, event: events.Resize) -> None:
-        """Two columns where there is room for them."""
+        """Use two columns where they fit."""
         self.set_class(event.size.width >= WIDE, "-wide")
 
     def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
-        """Show one sentence below the contents; "" takes it away."""
+        """Show one sentence below the contents; "" removes it."""
         text = sanitise_line(message, 600)
         sign = {"info": "", "warning": f"{self.signs.prompt} ", "error": f"{self.signs.states['error']} "}[level]
         self.message.update(Content(f"{sign}{text}"))

@@ -1,4 +1,4 @@
-"""One of a few words, chosen with the arrow keys."""
+"""Choose one of a few words with the arrow keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gemini_live_tui.widgets.row import Row, Run
 
 
 class Chooser(Row, can_focus=True):
-    """The words in a row, the chosen one marked by its colours and by brackets."""
+    """Words in a row; the chosen one has brackets and other colours."""
 
     class Chosen(Message):
         """Another word was chosen."""
@@ -34,7 +34,7 @@ class Chooser(Row, can_focus=True):
 
     @property
     def word(self) -> str:
-        """The chosen word."""
+        """Chosen word."""
         return self._words[self._at]
 
     @word.setter
@@ -43,13 +43,13 @@ class Chooser(Row, can_focus=True):
         self.update_row()
 
     def action_choose(self, step: int) -> None:
-        """Go on by `step`, round the ends."""
+        """Choose the word `step` further; wraps around at the ends."""
         self._at = (self._at + step) % len(self._words)
         self.update_row()
         self.post_message(self.Chosen(self.word))
 
     def runs(self, width: int) -> Sequence[Run]:
-        """All words where they fit, else only the chosen one."""
+        """Return all words where they fit, else the chosen one."""
         style = "chosen" if self.has_focus else "strong"
         runs: list[Run] = []
         for index, word in enumerate(self._words):
@@ -59,15 +59,15 @@ class Chooser(Row, can_focus=True):
         return runs
 
     def on_focus(self) -> None:
-        """It is seen where one is."""
+        """Show the focus."""
         self.update_row()
 
     def on_blur(self) -> None:
-        """It is seen where one is not."""
+        """Hide the focus."""
         self.update_row()
 
     def on_click(self, event: events.Click) -> None:
-        """The word under the pointer."""
+        """Choose the word under the pointer."""
         run = self.run_at(event.x)
         word = run[0].strip(" []") if run is not None else ""
         if word in self._words and word != self.word:

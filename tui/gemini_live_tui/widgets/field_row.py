@@ -1,4 +1,4 @@
-"""A named field on one row."""
+"""Show a named field on one row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textual.widgets import Input, Static
 
 
 class FieldRow(Horizontal):
-    """Its name on the left, the field on the right."""
+    """Name at the left, field at the right."""
 
     def __init__(self, name: str, field: Input, *, classes: str = "") -> None:
         super().__init__(classes=f"field {classes}".strip())
@@ -16,6 +16,6 @@ class FieldRow(Horizontal):
         self._field = field
 
     def compose(self) -> ComposeResult:
-        """Name and field."""
+        """Yield name and field."""
         yield Static(self._label, markup=False)
         yield self._field

@@ -1,4 +1,4 @@
-"""The line in a pane on which one writes what is to be listed; it is there while it is written on or in use."""
+"""Filter a pane's list; the line is visible while it is edited or in use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gemini_live_tui.widgets.line_input import LineInput
 
 
 class FilterLine(LineInput):
-    """Filters as one writes. Enter and down go to the list, escape takes the filter away."""
+    """Filter line. Enter and down go to the list, escape clears the filter."""
 
     DEFAULT_CSS = """
     FilterLine { display: none; }
@@ -17,25 +17,25 @@ class FilterLine(LineInput):
     """
 
     class Left(Message):
-        """The operator is done with it."""
+        """The operator left the line."""
 
     def __init__(self, *, placeholder: str = "filter") -> None:
         super().__init__(placeholder=placeholder, max_length=200, select_on_focus=True)
 
     def begin(self) -> None:
-        """Show it and write."""
+        """Show and focus the line."""
         self.add_class("-used")
         self.focus()
 
     def leave(self, *, clear: bool = False) -> None:
-        """Go back to the list; an empty filter hides."""
+        """Go back to the list; hide an empty filter."""
         if clear:
             self.value = ""
         self.set_class(bool(self.value), "-used")
         self.post_message(self.Left())
 
     def on_key(self, event: events.Key) -> None:
-        """Enter and down keep the filter, escape does not."""
+        """Leave with enter and down, clear with escape."""
         if event.key in ("enter", "down", "escape"):
             event.stop()
             event.prevent_default()

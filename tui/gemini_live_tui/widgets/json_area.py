@@ -1,4 +1,4 @@
-"""Several lines to write on, for rooms: what is pasted is made fit to show first, tab leaves it."""
+"""Edit several lines of text in a screen; pasted text is sanitised, tab leaves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gemini_live_tui.widgets.ordered_keys import KeysInTurn
 
 
 class JsonArea(KeysInTurn, TextArea):
-    """A text area without a frame, without colours of its own and without a blinking cursor."""
+    """Text area without a frame, colours of its own, or a blinking cursor."""
 
     DEFAULT_CSS = """
     JsonArea, JsonArea:focus {

@@ -1,4 +1,4 @@
-"""A level bar on a row of its own, drawn as the meter strip draws it."""
+"""Show a level bar on a row of its own, drawn like those of the meter strip."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ READOUT_WIDTH = 16
 
 
 class LevelRow(Row):
-    """One signal in dBFS, or a word in place of it."""
+    """Bar of one signal in dBFS, or a word in its place."""
 
     def __init__(self, name: str, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
@@ -38,7 +38,7 @@ class LevelRow(Row):
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
-        """Name, bar, number, mark."""
+        """Return name, bar, number and mark."""
         name: Run = (f"{self._title:<{NAME_WIDTH}}", "quiet")
         if self._word:
             return [name, (self._word[: max(0, width - NAME_WIDTH)], "quiet")]

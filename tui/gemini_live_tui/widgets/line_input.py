@@ -1,4 +1,4 @@
-"""One line to write on, for rooms: what is pasted into it is made fit to show first."""
+"""Edit one line of text in a screen; pasted text is sanitised."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _EDITING = {
 
 
 class LineInput(KeysInTurn, Input):
-    """A field without a frame of its own and without a blinking cursor, which would repaint an idle room."""
+    """Field without a frame and without a blinking cursor.
+
+    A blinking one would repaint an idle screen.
+    """
 
     DEFAULT_CSS = """
     LineInput, LineInput:focus {
@@ -35,11 +38,11 @@ class LineInput(KeysInTurn, Input):
     """
 
     def on_mount(self) -> None:
-        """Be still."""
+        """Stop the cursor's blinking."""
         self.cursor_blink = False
 
     async def _on_key(self, event: events.Key) -> None:
-        """Editing keys take their turn among the letters, so that quick typing is never overtaken by them."""
+        """Handle editing keys in the order of typing, so that none overtakes a letter."""
         action = _EDITING.get(event.key)
         if action is not None:
             event.stop()

@@ -1,6 +1,6 @@
-"""The base of the hot panes: a scrolled list of items, each a few lines, of which only what shows is ever painted.
+"""Base of lists with items of a few lines; only lines in sight are painted.
 
-An item is laid out once for each (revision, width) and kept; where its lines begin is found by bisection; a change
+An item is laid out once for each (revision, width) and kept; the first row of an item is found by bisection; a change
 repaints only the rows that differ. Mouse selection and copying live here, once.
 """
 
@@ -28,34 +28,34 @@ MAX_KEPT = 1024
 """Items whose lines are kept; others are laid out again when they show."""
 
 MAX_KNOWN = 20_000
-"""Items whose heights are kept for other moments, about."""
+"""Approximate number of items whose heights are kept for other moments."""
 
 TAIL = 32
-"""A settled item may still change while it is among the last `TAIL`; an open one may change anywhere."""
+"""Last items that may still change; before them only an open one may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row. `runs` are (text, style name); copying takes the text from character `body` on.
+    """Row of an item.
 
-    `joins` is what stood between this row and the one above where a line was wrapped: a space, nothing inside a word,
-    None where a new line begins.
+    `runs` are (text, style name); copying takes the text from character `body` on. `joins` is the text between this row
+    and the one above where a line was wrapped: a space, nothing inside a word, None where a new line begins.
     """
 
     runs: tuple[tuple[str, str], ...]
     body: int = 0
     joins: str | None = None
     label: str = ""
-    """Put before the row's text when it is copied."""
+    """Text before the row's when it is copied."""
 
     @property
     def plain(self) -> str:
-        """The row's characters."""
+        """Characters of the row."""
         return "".join(text for text, _ in self.runs)
 
 
 class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
-    """A list of items of a few lines each; see the four methods at the end of the class for what a pane provides."""
+    """List of items; a pane implements the four methods at the end of the class."""
 
     ALLOW_SELECT = True
     DEFAULT_CSS = """
@@ -74,10 +74,10 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         self._forgotten = 0
         self._revs: list[int] = []
         self._starts = array("q", (0,))
-        """The rows that items begin on, and the row after the last."""
+        """First rows of the items, and the row after the last."""
         self._open: set[int] = set()
         self._heights: dict[int, tuple[int, int]] = {}
-        """Revision and rows of items at this width, for going to and fro between moments."""
+        """Revision and rows of items at this width, kept for moving between moments."""
         self._lines: LRUCache[int, list[Line]] = LRUCache(MAX_KEPT)
         self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(4 * MAX_KEPT)
         self._paint = Paint(self)
@@ -87,13 +87,13 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
 
     @property
     def line_count(self) -> int:
-        """Rows of all items."""
+        """Number of rows of all items."""
         return self._starts[-1]
 
     def sync(self, *, forgotten: int = 0, reset: bool = False) -> None:
-        """Take in what changed: new and grown items, and `forgotten`, the number of items dropped at the front so far.
+        """Take in new and grown items.
 
-        `reset` takes nothing for granted.
+        `forgotten` is the number of items dropped at the front so far; `reset` lays all items out again.
         """
         self._take_in(forgotten, reset=reset)
         self.show_bar()
@@ -130,9 +130,9 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
             self.refresh(rows.translate((0, -top)).intersection(window))
 
     def rebase(self, *, forgotten: int = 0) -> None:
-        """The items are those of another moment: lay out only those that are new, or differ from what was known.
+        """Take in the items of another moment; only new and different ones are laid out.
 
-        An item is the same when its place from the very first one, and its revision, are.
+        An item is the same when its number, counted from the very first one, and its revision are.
         """
         width = self.scrollable_content_region.width
         if width <= 0 or width != self._width:
@@ -189,7 +189,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def _anchor(self) -> int:
-        """The item at the top of the window."""
+        """Return the item at the top of the window."""
         return max(0, bisect_right(self._starts, self.scroll_offset.y) - 1)
 
     def _append(self, index: int) -> None:
@@ -201,7 +201,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
             self._open.add(index)
 
     def _renew(self, index: int) -> Iterable[Region]:
-        """Lay an item out again; the rows that differ from before."""
+        """Lay an item out again; yield the rows that differ from before."""
         start, old_end = self._starts[index], self._starts[index + 1]
         old = self._lines.get(self._forgotten + index) or []
         new = self.item_lines(index, self._width)
@@ -229,7 +229,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         self._lines[key] = lines
 
     def _forget(self, count: int) -> None:
-        """Drop items at the front; what shows stays where it is."""
+        """Drop items at the front, keeping the rows in sight where they are."""
         if count >= len(self._revs):
             self._lay_out_all(self._width, self._forgotten + count)
             return
@@ -259,7 +259,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
             self._scroll_quietly(self.max_scroll_y)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Repaint, and notice whether the end is in sight: it is followed exactly then."""
+        """Repaint, and follow the end exactly while it is in sight."""
         super().watch_scroll_y(old_value, new_value)
         self._set_following(round(new_value) >= self.max_scroll_y)
         if not self.following:
@@ -273,11 +273,11 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
 
     @property
     def rows_below(self) -> int:
-        """Rows below the window."""
+        """Number of rows below the window."""
         return max(0, self.max_scroll_y - round(self.scroll_y))
 
     def scroll_by(self, step: str) -> None:
-        """Scroll by `up`, `down`, `page_up`, `page_down`, `home` or `end`, without animation."""
+        """Scroll `up`, `down`, `page_up`, `page_down`, `home` or `end`, without animation."""
         page = max(1, self.scrollable_content_region.height - 1)
         top = round(self.scroll_y)
         target = {
@@ -291,7 +291,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         self._scroll_quietly(max(0, min(self.max_scroll_y, target)))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay out for the new width, and keep following the end when the height changed."""
+        """Lay out for the new width; keep the end in sight if it was."""
         self.sync(forgotten=self._forgotten)
         if self.following:
             self._to_end()
@@ -299,7 +299,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
     # -- painting ----------------------------------------------------------------------------------------------------
 
     def _line_at(self, row: int) -> tuple[int, int] | None:
-        """Item and row within it."""
+        """Return an item and the row within it."""
         if not 0 <= row < self._starts[-1]:
             return None
         index = bisect_right(self._starts, row) - 1
@@ -313,13 +313,13 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         return lines
 
     def render_line(self, y: int) -> Strip:
-        """One row of the window, with what selecting by mouse needs."""
+        """Return a row of the window, with offsets for selecting by mouse."""
         row = self.scroll_offset.y + y
         strip = self.paint_line(y)
         return strip.apply_offsets(0, row) if self._line_at(row) is not None else strip
 
     def paint_line(self, y: int) -> Strip:
-        """Paint one row of the window."""
+        """Paint a row of the window."""
         width = self.size.width
         row = self.scroll_offset.y + y
         found = self._line_at(row)
@@ -349,7 +349,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         return strip_of(segments, width, self._paint.style(""))
 
     def notify_style_update(self) -> None:
-        """Forget everything painted in the old colours."""
+        """Forget painted rows: their colours changed."""
         super().notify_style_update()
         self._paint.forget()
         self._strips.clear()
@@ -357,7 +357,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
     # -- selecting ---------------------------------------------------------------------------------------------------
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text as it was said: without gutters, wrapped rows joined again."""
+        """Return the selected text without gutters, wrapped rows joined again."""
         parts: list[str] = []
         first = 0 if selection.start is None else max(0, selection.start.y)
         last = self._starts[-1] - 1 if selection.end is None else min(selection.end.y, self._starts[-1] - 1)
@@ -384,24 +384,24 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
     # -- what a pane provides ----------------------------------------------------------------------------------------
 
     def item_count(self) -> int:
-        """How many items there are now."""
+        """Return the number of items."""
         raise NotImplementedError
 
     def item_rev(self, index: int) -> int:
-        """A number that changes whenever the item's looks do."""
+        """Return a number that changes with the item's looks."""
         raise NotImplementedError
 
     def item_open(self, index: int) -> bool:
-        """Whether the item may still change however far it is from the end."""
+        """Return True when the item may change however far it is from the end."""
         raise NotImplementedError
 
     def item_lines(self, index: int, width: int) -> list[Line]:
-        """The item's rows, none wider than `width` cells."""
+        """Return the item's rows, none wider than `width` cells."""
         raise NotImplementedError
 
 
 def _mark(segments: list[Segment], start: int, end: int, style: Style) -> list[Segment]:
-    """Put `style` over characters [`start`, `end`), where -1 is the end of the row."""
+    """Put `style` over characters [`start`, `end`); -1 is the end of the row."""
     marked: list[Segment] = []
     at = 0
     for text, own, _ in segments:

@@ -1,4 +1,4 @@
-"""Fields whose editing keys take their turn among the letters, however quickly they come.
+"""Handle a field's editing keys in the order of typing.
 
 Textual lets an event bubble up before it looks for a binding, while letters are written at once: of keys that arrive
 together, as they do over a slow line, the letters would come first.
@@ -20,7 +20,7 @@ else:
 
 
 class KeysInTurn(_Base):
-    """Goes before `Input` or `TextArea` among a class's bases."""
+    """Mixin for `Input` or `TextArea`, to be named before them."""
 
     async def _on_key(self, event: events.Key) -> None:
         bound = self._bindings.key_to_bindings.get(event.key)

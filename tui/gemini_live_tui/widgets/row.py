@@ -1,4 +1,4 @@
-"""The base of the one-row widgets: painted from styled runs, repainted only where they differ from before."""
+"""Base of one-row widgets, repainted only where their row changed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gemini_live_tui.painting.paint import Paint
 from gemini_live_tui.painting.painted import Painted, strip_of
 
 Run = tuple[str, str]
-"""Text and the name of a style, see `paint`."""
+"""Text and the name of a style, see `painting.paint`."""
 
 
 class Row(Painted):
-    """One row of text, no border. A subclass says what is on it in `runs`."""
+    """Row of text without a border; a subclass implements `runs`."""
 
     DEFAULT_CSS = """
     Row { height: 1; width: 1fr; background: $background; color: $foreground; }
@@ -30,7 +30,7 @@ class Row(Painted):
         self._paint = Paint(self)
 
     def runs(self, width: int) -> Sequence[Run]:
-        """What is on the row, at most `width` cells."""
+        """Return the row's runs, at most `width` cells."""
         raise NotImplementedError
 
     def update_row(self) -> None:
@@ -46,7 +46,7 @@ class Row(Painted):
         self.refresh(Region(start, 0, end - start, 1))
 
     def on_resize(self) -> None:
-        """The row depends on the width."""
+        """Compute the row for the new width."""
         self._strip = None
         self.update_row()
 
@@ -61,7 +61,7 @@ class Row(Painted):
         return self._strip
 
     def run_at(self, x: int) -> Run | None:
-        """The run that column `x` belongs to."""
+        """Return the run at column `x`."""
         at = 0
         for run in self._runs:
             at += cell_len(run[0])
@@ -71,18 +71,18 @@ class Row(Painted):
 
     @property
     def plain(self) -> str:
-        """The row's characters."""
+        """Characters of the row."""
         return "".join(text for text, _ in self._runs)
 
     def notify_style_update(self) -> None:
-        """Forget what was painted in the old colours."""
+        """Forget the painted row: its colours changed."""
         super().notify_style_update()
         self._paint.forget()
         self._strip = None
 
 
 def difference(old: Sequence[Run], new: Sequence[Run], width: int) -> tuple[int, int]:
-    """The columns [start, end) outside of which two rows are equal."""
+    """Return the columns [start, end) outside of which two rows are equal."""
     start = 0
     common = 0
     for before, after in zip(old, new, strict=False):

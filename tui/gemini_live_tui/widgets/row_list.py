@@ -1,6 +1,6 @@
-"""The base of the panes that list rows: any row may change at any time, only rows in sight are ever made.
+"""Base of lists of rows, of which only those in sight are painted.
 
-A pane gives the ids of its rows and paints a row when it is asked to. The cursor stays on its row when rows move.
+A pane sets the ids of its rows and paints a row on request. The cursor stays on its row when rows move.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from gemini_live_tui.painting.painted import strip_of
 from gemini_live_tui.widgets.scrolled_list import ScrolledList
 
 Run = tuple[str, str]
-"""Text and the name of a style, see `paint`."""
+"""Text and the name of a style, see `painting.paint`."""
 
 
 class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
-    """A list of one-row items with a cursor, which is seen while the list has the focus.
+    """List of one-row items with a cursor, which shows while the list has the focus.
 
-    A pane provides `row_runs`, and calls `set_rows` with what it lists and `touch` when rows may look different.
+    A pane implements `row_runs`, and calls `set_rows` with the ids of its rows and `touch` when rows may look
+    different.
     """
 
     ALLOW_SELECT = True
@@ -42,7 +43,7 @@ class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
     """
 
     class Opened(Message):
-        """The operator pressed enter on a row, or clicked the row that the cursor was on."""
+        """The operator pressed enter on a row, or clicked the row under the cursor."""
 
         def __init__(self, pane: RowList, row: str) -> None:
             super().__init__()
@@ -51,7 +52,7 @@ class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
 
         @property
         def control(self) -> RowList:
-            """The list."""
+            """List that posted the message."""
             return self.pane
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -64,17 +65,17 @@ class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
     # -- what a pane provides ----------------------------------------------------------------------------------------
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
-        """What stands on a row, at most `width` cells."""
+        """Return the runs of a row, at most `width` cells."""
         raise NotImplementedError
 
     def selectable(self, row: str) -> bool:
-        """Whether the cursor may rest on a row: not on headings."""
+        """Return True when the cursor may rest on a row, e.g. not on a heading."""
         return True
 
     # -- what a pane calls -------------------------------------------------------------------------------------------
 
     def set_rows(self, rows: Sequence[str]) -> None:
-        """List these rows; the cursor stays on its row if that is still there."""
+        """List other rows; the cursor stays on its row if that is still there."""
         if rows != self._rows:
             held = self.row_at_cursor
             self._rows = rows
@@ -100,16 +101,16 @@ class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
 
     @property
     def row_at_cursor(self) -> str:
-        """The row that the cursor is on; "" for none."""
+        """Id of the row under the cursor; "" for none."""
         return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else ""
 
     @property
     def rows(self) -> Sequence[str]:
-        """The listed rows."""
+        """Ids of the listed rows."""
         return self._rows
 
     def go_to(self, row: str) -> bool:
-        """Put the cursor on a row and show it; whether it is listed."""
+        """Move the cursor to a row and show it; return False when it is not listed."""
         if row not in self._rows:
             return False
         self._put_cursor(self._rows.index(row))
@@ -126,12 +127,12 @@ class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
         self._put_cursor(self._nearest(target, forward=by > 0))
 
     def open_row(self) -> None:
-        """Say that the row under the cursor was opened."""
+        """Post `Opened` for the row under the cursor."""
         if self.row_at_cursor and self.selectable(self.row_at_cursor):
             self.post_message(self.Opened(self, self.row_at_cursor))
 
     def _nearest(self, index: int, *, forward: bool = True) -> int:
-        """The nearest row the cursor may rest on, first in the direction of travel."""
+        """Return the nearest selectable row, first in the direction of travel."""
         rows = self._rows
         if not rows:
             return 0
@@ -152,7 +153,7 @@ class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
         self.touch()
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor where one clicks; the second click opens."""
+        """Move the cursor to the clicked row; the second click opens it."""
         at = round(self.scroll_y) + event.y
         if not 0 <= at < len(self._rows) or not self.selectable(self._rows[at]):
             return
@@ -162,15 +163,15 @@ class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
             self._put_cursor(at)
 
     def on_focus(self) -> None:
-        """The cursor shows."""
+        """Show the cursor."""
         self.touch()
 
     def on_blur(self) -> None:
-        """The cursor hides."""
+        """Hide the cursor."""
         self.touch()
 
     def on_resize(self) -> None:
-        """Rows depend on the width."""
+        """Paint all rows for the new width."""
         self._painted.clear()
         self.set_extent(max(1, self.scrollable_content_region.width), len(self._rows))
         self.show_bar()
@@ -185,11 +186,11 @@ class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
         return (*runs, ("", "cursor")) if index == self.cursor and self.has_focus else runs
 
     def render_line(self, y: int) -> Strip:
-        """One row of the window, with what selecting by mouse needs."""
+        """Return a row of the window, with offsets for selecting by mouse."""
         return self.paint_line(y).apply_offsets(0, round(self.scroll_y) + y)
 
     def paint_line(self, y: int) -> Strip:
-        """Paint one row of the window."""
+        """Paint a row of the window."""
         width = self.size.width
         index = round(self.scroll_y) + y
         runs = self._runs(index, self.scrollable_content_region.width)
@@ -213,7 +214,7 @@ class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
         return strip
 
     def notify_style_update(self) -> None:
-        """Forget what was painted in the old colours."""
+        """Forget painted rows: their colours changed."""
         super().notify_style_update()
         self._paint.forget()
         self._painted.clear()
@@ -221,7 +222,7 @@ class RowList(ScrolledList, can_focus=True, inherit_bindings=False):
     # -- selecting ---------------------------------------------------------------------------------------------------
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected rows' text."""
+        """Return the selected rows' text."""
         width = max(1, self.scrollable_content_region.width)
         rows = ("".join(text for text, _ in self._runs(index, width)).rstrip() for index in range(len(self._rows)))
         return selection.extract("\n".join(rows)), "\n"

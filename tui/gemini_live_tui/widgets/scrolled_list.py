@@ -1,4 +1,7 @@
-"""Painted lists that grow: a row more costs neither a layout of the screen nor a scrollbar that looks the same."""
+"""Base of painted lists that grow without a new layout of the screen.
+
+A further row repaints the scrollbar only where that looks different.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,18 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 from gemini_live_tui.painting.painted import Contained
 
 STEPS = len(ScrollBarRender.VERTICAL_BARS)
-"""Parts of a cell that the ends of a scrollbar's thumb are drawn in."""
+"""Parts of a cell in which the ends of a scrollbar's thumb are drawn."""
 
 
 class ScrolledList(Contained, ScrollView):
-    """The base. A subclass says how large it is with `set_extent`, and then calls `show_bar`."""
+    """List; a subclass sets its size with `set_extent`, then calls `show_bar`."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._thumb = (-1, -1, -1)
 
     def set_extent(self, width: int, rows: int) -> None:
-        """There are `rows` rows of `width` cells."""
+        """Set the size to `rows` rows of `width` cells."""
         size = Size(width, rows)
         if size == self.virtual_size:
             return
@@ -36,7 +39,7 @@ class ScrolledList(Contained, ScrollView):
             self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True, force=True)
 
     def show_bar(self) -> None:
-        """Repaint the scrollbar if its thumb is elsewhere, or longer or shorter, than when it was painted."""
+        """Repaint the scrollbar if its thumb moved or changed its length."""
         if not self.show_vertical_scrollbar:
             return
         bar = self.vertical_scrollbar
@@ -46,7 +49,7 @@ class ScrolledList(Contained, ScrollView):
             bar.refresh()
 
     def window(self) -> Region:
-        """The cells that rows are seen in: a scrollbar is not theirs."""
+        """Return the region of the rows, without the scrollbar."""
         bar = self.scrollbar_size_vertical if self.show_vertical_scrollbar else 0
         return Region(0, 0, self.size.width - bar, self.size.height)
 
@@ -60,13 +63,16 @@ class ScrolledList(Contained, ScrollView):
         self.show_bar()
 
     def watch_show_vertical_scrollbar(self) -> None:
-        """A scrollbar that has just appeared does not know yet where the window is."""
+        """Place a new scrollbar's thumb: it does not know the window's position yet."""
         if self.show_vertical_scrollbar:
             self.vertical_scrollbar.position = round(self.scroll_y)
 
 
 def _thumb(size: int, rows: int, window: float, position: float) -> tuple[int, int, int]:
-    """The bar's size in cells, and where its thumb begins and ends in parts of a cell, as Textual draws it."""
+    """Return the bar's size in cells, and the thumb's ends in parts of a cell.
+
+    The thumb is computed as Textual draws it.
+    """
     if not (0 < window < rows and size):
         return size, 0, 0
     length = max(1.0, ceil(window) * size / rows)

@@ -1,4 +1,4 @@
-"""A field for a secret: dots instead of letters, nothing of it in a log, a selection or a representation."""
+"""Edit a secret: dots for letters, no trace in logs, selection or representation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textual.widgets import Input
 
 
 class SecretField(Input):
-    """One line. `take` gives the secret away and forgets it."""
+    """Line of dots; `take` returns the secret and forgets it."""
 
     def __init__(self, *, id: str | None = None, ascii_only: bool = False, placeholder: str = "") -> None:
         super().__init__(id=id, password=True, placeholder=placeholder)
@@ -18,13 +18,13 @@ class SecretField(Input):
         return Text(self._dot * len(self.value), no_wrap=True, overflow="ignore", end="")
 
     def action_copy(self) -> None:
-        """Nothing can be copied out of it."""
+        """Copy nothing."""
 
     def action_cut(self) -> None:
-        """Nor cut."""
+        """Cut nothing."""
 
     def take(self) -> str:
-        """The secret; the field is empty afterwards."""
+        """Return the secret and empty the field."""
         secret = self.value
         self.value = ""
         return secret

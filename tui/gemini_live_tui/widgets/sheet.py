@@ -1,4 +1,4 @@
-"""The base of the panes that are painted whole: rows of styled runs, of which only those that differ are repainted."""
+"""Base of panes that are painted whole; only rows that differ are repainted."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gemini_live_tui.widgets.row import Run, difference
 
 
 class Sheet(Contained, can_focus=True, inherit_bindings=False):
-    """A field of rows. A subclass says what is on them in `rows`."""
+    """Area of rows; a subclass implements `rows`."""
 
     DEFAULT_CSS = """
     Sheet { height: 1fr; width: 1fr; background: $background; color: $foreground; }
     """
 
     moves: ClassVar[bool] = False
-    """Whether `move` leads somewhere; the scroll keys are for the transcript otherwise."""
+    """True when `move` is implemented; else the scroll keys move the transcript."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -30,7 +30,7 @@ class Sheet(Contained, can_focus=True, inherit_bindings=False):
         self._paint = Paint(self)
 
     def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:
-        """What is on each row, at most `height` rows of at most `width` cells."""
+        """Return at most `height` rows of at most `width` cells."""
         raise NotImplementedError
 
     def move(self, step: str) -> None:
@@ -51,7 +51,7 @@ class Sheet(Contained, can_focus=True, inherit_bindings=False):
                 self.refresh(Region(start, y, end - start, 1))
 
     def on_resize(self) -> None:
-        """Everything depends on the size."""
+        """Compute the rows for the new size."""
         self._rows = []
         self.update_rows()
         self.refresh()
@@ -65,10 +65,10 @@ class Sheet(Contained, can_focus=True, inherit_bindings=False):
 
     @property
     def plain(self) -> str:
-        """The rows' characters."""
+        """Characters of the rows."""
         return "\n".join("".join(text for text, _ in row).rstrip() for row in self._rows)
 
     def notify_style_update(self) -> None:
-        """Forget what was painted in the old colours."""
+        """Forget painted rows: their colours changed."""
         super().notify_style_update()
         self._paint.forget()
