@@ -165,7 +165,10 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return SoundHelper(told)
 
     def devices_wanted(self) -> tuple[str, str]:
-        """True while no session was started yet."""
+        """Start a session here, or in a new console after this one.
+
+        Raise `GeminiLiveError` when it cannot start.
+        """
         if self.settings.starter is not None:
             return self.settings.starter.devices()
         from gemini_live_tui.config import load

@@ -69,7 +69,7 @@ def near(card: WatcherCard, width: int, glyphs: Glyphs) -> list[Run]:
 def pattern_row(
     card: PatternCard, elapsed: float, width: int, glyphs: Glyphs, *, room: int, broken: bool = False
 ) -> list[Run]:
-    """Return a watcher's last distance, and what was missing."""
+    """Return a pattern's row with its progress; `room` fits the longest name."""
     rest: list[Run] = []
     if card.last_t is not None:
         rest.append((f"{age_text(elapsed - card.last_t)}  ", "said"))

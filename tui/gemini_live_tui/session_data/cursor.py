@@ -193,7 +193,7 @@ class Cursor:
         self.speed = speed
 
     def advance(self) -> float | None:
-        """Return the error for event `seq`, which is not in memory any more."""
+        """Follow the playhead; return the seconds until the next change, or None."""
         if self._began is None or self.seq is None:
             return None
         history = self._reach()
