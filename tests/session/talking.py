@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import wave
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -170,24 +171,21 @@ def _text(content: dict[str, Any]) -> str:
     return "\n".join(part["text"] for part in content["parts"])
 
 
-def talk(
+@contextlib.asynccontextmanager
+async def talk(
     of: Live | AgentSource,
-    scenario: Callable[[Talk], Awaitable[None]],
     *,
+    begins: bool = True,
     text_model: TextModel | None = None,
     audio: Callable[[], AudioIO] = NoAudio,
     mode: ev.Mode = "voice",
-) -> Talk:
-    """Run `scenario` beside a session of an agent, from before it connects; afterwards it is hung up."""
-    kept: list[Talk] = []
-
-    async def run(one: Stage) -> None:
+) -> AsyncIterator[Talk]:
+    """Run a session of an agent beside the block, connected unless `begins` is False; hang up at its end."""
+    async with stage(agent=of, text_model=text_model, audio=audio, mode=mode) as one:
         talking = Talk(one)
-        kept.append(talking)
-        await scenario(talking)
-
-    stage(run, agent=of, text_model=text_model, audio=audio, mode=mode)
-    return kept[0]
+        if begins:
+            await talking.begins()
+        yield talking
 
 
 def silence(path: Path, seconds: float = 1.0) -> Path:

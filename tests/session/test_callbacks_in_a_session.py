@@ -25,8 +25,7 @@ async def slow() -> str:
 
 
 async def everything(t: Talk) -> None:
-    """A session in which every callback has its moment."""
-    await t.begins()
+    """Make the session call every callback."""
     await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
     await t.voice(True)
     await t.hears("hello")
@@ -60,14 +59,14 @@ async def everything(t: Talk) -> None:
     await t.rests()
 
 
-def heard_of(callback: str, out: Path) -> list[Any]:
-    """What a listener to `callback` is told in the course of `everything`."""
-    told: list[Any] = []
+async def arguments_of(callback: str, out: Path) -> list[Any]:
+    """Return the arguments of each call of `callback` during `everything`."""
+    called: list[Any] = []
     count = len(CALLBACKS[callback].arguments)
     listeners: dict[int, Callable[..., None]] = {
-        0: lambda: told.append(()),
-        1: lambda a: told.append(a),
-        2: lambda a, b: told.append((a, b)),
+        0: lambda: called.append(()),
+        1: lambda a: called.append(a),
+        2: lambda a, b: called.append((a, b)),
     }
 
     def reads(window: Any) -> dict[str, Any]:
@@ -76,8 +75,9 @@ def heard_of(callback: str, out: Path) -> list[Any]:
         return {"mood": "glad"}
 
     of = agent().tools(slow).extract(FunctionExtractor(function=reads, name="mood")).on(callback, listeners[count])
-    talk(of, everything, audio=lambda: FileAudio(None, out))
-    return told
+    async with talk(of, audio=lambda: FileAudio(None, out)) as t:
+        await everything(t)
+    return called
 
 
 EXPECTED: dict[str, Callable[[list[Any]], bool]] = {
@@ -112,74 +112,62 @@ EXPECTED: dict[str, Callable[[list[Any]], bool]] = {
 
 
 @pytest.mark.parametrize("callback", CALLBACKS)
-def test_a_callback_is_called_at_its_moment_with_its_arguments(callback: str, tmp_path: Path) -> None:
-    told = heard_of(callback, tmp_path / "out.wav")
+async def test_a_callback_is_called_at_its_moment_with_its_arguments(callback: str, tmp_path: Path) -> None:
+    told = await arguments_of(callback, tmp_path / "out.wav")
     assert told
     assert EXPECTED[callback](told), told
 
 
-def test_a_typed_text_is_told_as_the_users_final_words() -> None:
+async def test_a_typed_text_is_told_as_the_users_final_words() -> None:
     told: list[Any] = []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().on("input_transcript", lambda text, final: told.append((text, final)))) as t:
         await t.types("hello")
-
-    talk(agent().on("input_transcript", lambda text, final: told.append((text, final))), scenario)
     assert told == [("hello", True)]
 
 
-def test_several_listeners_are_called_in_the_order_they_were_added() -> None:
+async def test_several_listeners_are_called_in_the_order_they_were_added() -> None:
     order: list[int] = []
     of = agent().on("turn_complete", lambda turn: order.append(1)).on("turn_complete", lambda turn: order.append(2))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
-
-    talk(of, scenario)
     assert order == [1, 2]
 
 
 @pytest.mark.parametrize("callback", ["turn_complete", "input_transcript", "vad_start", "usage"])
-def test_a_listener_that_raises_is_an_event_and_the_next_one_is_called(callback: str) -> None:
+async def test_a_listener_that_raises_is_an_event_and_the_next_one_is_called(callback: str) -> None:
     called: list[str] = []
 
     def fails(*args: Any) -> None:
         raise RuntimeError("boom")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().on(callback, fails).on(callback, lambda *args: called.append("next"))) as t:
         await t.voice(True)
         await t.turn()
         await t.server.says(usageMetadata={"totalTokenCount": 1})
         await t.rests()
-
-    t = talk(agent().on(callback, fails).on(callback, lambda *args: called.append("next")), scenario)
     assert called
     assert {(failure.where, failure.error) for failure in t.failures()} == {
         (f"on_{callback}", "RuntimeError: boom"),
     }
 
 
-def test_a_blocking_listener_is_done_before_the_next_step() -> None:
+async def test_a_blocking_listener_is_done_before_the_next_step() -> None:
     order: list[str] = []
 
     async def waits(turn: int) -> None:
         await asyncio.sleep(1)
         order.append(f"turn {turn}")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().on("turn_complete", waits).on("turn_complete", lambda turn: order.append("next"))) as t:
         await t.turn()
         await t.turn()
         await t.passes(3)
-
-    talk(agent().on("turn_complete", waits).on("turn_complete", lambda turn: order.append("next")), scenario)
     assert order == ["turn 1", "next", "turn 2", "next"]
 
 
-def test_a_concurrent_listener_keeps_nobody_waiting() -> None:
+async def test_a_concurrent_listener_keeps_nobody_waiting() -> None:
     order: list[str] = []
 
     async def waits(turn: int) -> None:
@@ -188,66 +176,51 @@ def test_a_concurrent_listener_keeps_nobody_waiting() -> None:
 
     of = agent().on("turn_complete", waits, concurrent=True).on("turn_complete", lambda turn: order.append("next"))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
         await t.passes(2)
-
-    talk(of, scenario)
     assert order == ["next", "turn 1"]
 
 
-def test_a_concurrent_listener_that_raises_is_an_event() -> None:
+async def test_a_concurrent_listener_that_raises_is_an_event() -> None:
     async def fails(turn: int) -> None:
         await asyncio.sleep(1)
         raise RuntimeError("boom")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().on("turn_complete", fails, concurrent=True)) as t:
         await t.turn()
         await t.passes(2)
-
-    t = talk(agent().on("turn_complete", fails, concurrent=True), scenario)
     assert [failure.error for failure in t.failures()] == ["RuntimeError: boom"]
 
 
-def test_a_slow_listener_is_named() -> None:
+async def test_a_slow_listener_is_named() -> None:
     async def waits(turn: int) -> None:
         await asyncio.sleep(1)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().on("turn_complete", waits)) as t:
         await t.turn()
         await t.passes(2)
-
-    t = talk(agent().on("turn_complete", waits), scenario)
     (slow,) = t.all(ev.CodeSlow)
     assert (slow.where, round(slow.ms)) == ("on_turn_complete", 1000)
 
 
-def test_a_listener_that_never_ends_does_not_keep_the_conversation() -> None:
+async def test_a_listener_that_never_ends_does_not_keep_the_conversation() -> None:
     async def never(turn: int) -> None:
         await asyncio.sleep(10_000)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().on("turn_complete", never)) as t:
         await t.turn()
         await t.passes(6)
         assert t.state["session:turn_count"] == 1
-
-    t = talk(agent().on("turn_complete", never), scenario)
     assert "took longer than 5 s" in t.failures()[0].error
 
 
-def test_what_a_listener_writes_is_watched_and_known_to_be_its_own() -> None:
+async def test_what_a_listener_writes_is_watched_and_known_to_be_its_own() -> None:
     def write(state: State, writer: Any) -> None:
         state.set("app:x", 1)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().on("turn_boundary", write)) as t:
         await t.turn()
-
-    t = talk(agent().on("turn_boundary", write), scenario)
     (written,) = [change for change in t.all(ev.StateChanged) if change.key == "app:x"]
     assert (written.origin, written.reason) == ("callback", "on_turn_boundary")
 
@@ -260,14 +233,14 @@ def test_a_builder_keeps_its_listeners_by_callback_and_mode() -> None:
     assert listener.mode is CallbackMode.CONCURRENT
 
 
-def test_sound_of_the_next_answer_is_not_dropped_while_a_listener_is_busy(tmp_path: Path) -> None:
+async def test_sound_of_the_next_answer_is_not_dropped_while_a_listener_is_busy(tmp_path: Path) -> None:
     heard: list[int] = []
 
     async def busy() -> None:
         await asyncio.sleep(3)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    of = agent().on("interrupted", busy).on("audio", lambda pcm: heard.append(len(pcm)))
+    async with talk(of, audio=lambda: FileAudio(None, tmp_path / "out.wav")) as t:
         await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
         await t.passes(0.5)
         await t.server.says(serverContent={"interrupted": True})
@@ -277,9 +250,6 @@ def test_sound_of_the_next_answer_is_not_dropped_while_a_listener_is_busy(tmp_pa
         await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH // 2)))
         await t.ends()
         await t.passes(5)
-
-    of = agent().on("interrupted", busy).on("audio", lambda pcm: heard.append(len(pcm)))
-    t = talk(of, scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
     assert heard == [SECOND_OF_SPEECH // 2]
     played = [span for span in t.all(ev.PlaybackHeard) if span.of == t.all(ev.PlaybackDrained)[-1].of]
     assert sum(span.count for span in played) == SECOND_OF_SPEECH // 4

@@ -65,26 +65,20 @@ def ping() -> str:
     return "pong"
 
 
-def test_what_a_text_model_finds_in_a_turn_becomes_state() -> None:
+async def test_what_a_text_model_finds_in_a_turn_becomes_state() -> None:
     model: TextModel = ScriptedTextModel([reply(dish="soup", count=2)])
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().extract(LlmExtractor(Order)), text_model=model) as t:
         await t.turn("two soups please")
         assert (t.state["app:dish"], t.state["app:count"]) == ("soup", 2)
         assert t.handle.extracted("Order") == {"dish": "soup", "count": 2}
 
-    talk(agent().extract(LlmExtractor(Order)), scenario, text_model=model)
 
-
-def test_the_text_model_is_asked_about_this_turn_with_the_schema() -> None:
+async def test_the_text_model_is_asked_about_this_turn_with_the_schema() -> None:
     model = ScriptedTextModel([reply()])
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().extract(LlmExtractor(Order)), text_model=model) as t:
         await t.turn("two soups please", "Two soups.")
-
-    talk(agent().extract(LlmExtractor(Order)), scenario, text_model=model)
     request: TextRequest = model.requests[0]
     assert "two soups please" in request.text
     assert "Two soups." in request.text
@@ -92,64 +86,54 @@ def test_the_text_model_is_asked_about_this_turn_with_the_schema() -> None:
     assert set(request.schema["properties"]) == {"dish", "count", "confirmed"}
 
 
-def test_findings_of_a_turn_move_the_conversation_at_its_end() -> None:
+async def test_findings_of_a_turn_move_the_conversation_at_its_end() -> None:
     phases = (
         Phase("ask", "Ask.", transitions=Transition("done", key("app:dish").is_set())),
         Phase("done", "Done.", terminal=True),
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(
+        agent().phase(*phases).extract(LlmExtractor(Order)), text_model=ScriptedTextModel([reply(dish="x")])
+    ) as t:
         await t.turn("soup")
         assert t.handle.phase == "done"
 
-    talk(agent().phase(*phases).extract(LlmExtractor(Order)), scenario, text_model=ScriptedTextModel([reply(dish="x")]))
-
 
 @pytest.mark.parametrize("said", ["", "turn"])
-def test_a_turn_in_which_nothing_was_said_is_not_read(said: str) -> None:
+async def test_a_turn_in_which_nothing_was_said_is_not_read(said: str) -> None:
     seen: list[TranscriptWindow] = []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().extract(asked(EVERY_TURN, seen))) as t:
         if said:
             await t.turn()
         await t.says(" ")
         await t.server.says(serverContent={"turnComplete": True})
         await t.rests()
-
-    talk(agent().extract(asked(EVERY_TURN, seen)), scenario)
     assert len(seen) == (2 if said else 1)
 
 
-def test_an_interval_counts_turns() -> None:
+async def test_an_interval_counts_turns() -> None:
     seen: list[TranscriptWindow] = []
     counts = []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().extract(asked(interval(2), seen))) as t:
         for _ in range(5):
             await t.turn()
             counts.append(len(seen))
-
-    talk(agent().extract(asked(interval(2), seen)), scenario)
     assert counts == [0, 0, 1, 1, 2]
 
 
-def test_after_a_tool_call_the_call_and_its_result_are_read_in_the_first_turn_too() -> None:
+async def test_after_a_tool_call_the_call_and_its_result_are_read_in_the_first_turn_too() -> None:
     seen: list[TranscriptWindow] = []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(ping).extract(asked(AFTER_TOOL_CALL, seen))) as t:
         await t.hears("ping it")
         await t.calls("ping")
-
-    talk(agent().tools(ping).extract(asked(AFTER_TOOL_CALL, seen)), scenario)
     (turn,) = seen[0].turns
     assert (turn.user, [call.result for call in turn.tool_calls]) == ("ping it", ['{"output": "pong"}'])
 
 
-def test_a_phase_change_is_read_after_the_phase_was_entered() -> None:
+async def test_a_phase_change_is_read_after_the_phase_was_entered() -> None:
     phases = []
 
     async def scenario(t: Talk) -> None:
@@ -163,33 +147,30 @@ def test_a_phase_change_is_read_after_the_phase_was_entered() -> None:
 
     kept: list[Talk] = []
 
-    async def remembering(t: Talk) -> None:
-        kept.append(t)
-        await scenario(t)
-
     of = agent().phase(
         Phase("first", "One.", transitions=Transition("second", key("app:go"))), Phase("second", "Two.", terminal=True)
     )
-    talk(of.extract(FunctionExtractor(function=reads, name="reads", trigger=ON_PHASE_CHANGE)), remembering)
+    async with talk(
+        of.extract(FunctionExtractor(function=reads, name="reads", trigger=ON_PHASE_CHANGE)), begins=False
+    ) as t:
+        kept.append(t)
+        await scenario(t)
     assert phases == ["second"]
 
 
-def test_when_the_model_has_finished_generating_the_open_turn_is_read() -> None:
+async def test_when_the_model_has_finished_generating_the_open_turn_is_read() -> None:
     seen: list[TranscriptWindow] = []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().extract(asked(ON_GENERATION_COMPLETE, seen))) as t:
         await t.hears("hello")
         await t.says("Good day.")
         await t.server.says(serverContent={"generationComplete": True})
         await t.rests()
         assert t.all(ev.TurnCompleted) == []
-
-    talk(agent().extract(asked(ON_GENERATION_COMPLETE, seen)), scenario)
     assert [turn.model for turn in seen[0].turns] == ["Good day."]
 
 
-def test_a_slow_extractor_does_not_delay_the_conversation_and_counts_when_it_comes() -> None:
+async def test_a_slow_extractor_does_not_delay_the_conversation_and_counts_when_it_comes() -> None:
     async def reads(window: TranscriptWindow) -> dict[str, Any]:
         await asyncio.sleep(3)
         return {"mood": "glad"}
@@ -203,8 +184,7 @@ def test_a_slow_extractor_does_not_delay_the_conversation_and_counts_when_it_com
         )
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
         await t.passes(1)
         assert t.state["session:turn_count"] == 1
@@ -212,118 +192,95 @@ def test_a_slow_extractor_does_not_delay_the_conversation_and_counts_when_it_com
         await t.passes(3)
         assert t.handle.phase == "second"
 
-    talk(of, scenario)
 
-
-def test_what_an_extractor_finds_after_its_deadline_is_discarded_and_told() -> None:
+async def test_what_an_extractor_finds_after_its_deadline_is_discarded_and_told() -> None:
     async def reads(window: TranscriptWindow) -> dict[str, Any]:
         await asyncio.sleep(30)
         return {"mood": "glad"}
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().extract(FunctionExtractor(function=reads, name="mood", deadline_s=2))) as t:
         await t.turn()
         await t.passes(40)
         assert "app:mood" not in t.state
-
-    t = talk(agent().extract(FunctionExtractor(function=reads, name="mood", deadline_s=2)), scenario)
     (failed,) = t.all(ev.ExtractionFailed)
     assert (failed.extractor, failed.ms, failed.raised_at) == ("mood", 2000, "")
 
 
-def test_an_extractor_that_fails_is_an_event_and_reaches_its_callback() -> None:
+async def test_an_extractor_that_fails_is_an_event_and_reaches_its_callback() -> None:
     told: list[str] = []
 
     async def reads(window: TranscriptWindow) -> dict[str, Any]:
         raise RuntimeError("boom")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        await t.turn()
-
     of = agent().extract(FunctionExtractor(function=reads, name="mood"))
-    t = talk(of.on("extraction_error", lambda name, text: told.append(f"{name}: {text}")), scenario)
+    async with talk(of.on("extraction_error", lambda name, text: told.append(f"{name}: {text}"))) as t:
+        await t.turn()
     assert told == ["mood: RuntimeError: boom"]
     (failed,) = t.all(ev.ExtractionFailed)
     line = reads.__code__.co_firstlineno + 1
     assert (failed.raised_at, failed.merged) == (f"test_extraction_in_a_session.py:{line}", 0)
 
 
-def test_an_extraction_says_which_turn_it_is_about_also_when_later_turns_have_asked_again() -> None:
+async def test_an_extraction_says_which_turn_it_is_about_also_when_later_turns_have_asked_again() -> None:
     async def reads(window: TranscriptWindow) -> dict[str, Any]:
         await asyncio.sleep(3)
         return {"mood": window.turns[-1].user}
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().extract(FunctionExtractor(function=reads, name="mood"))) as t:
         for said in ("one", "two", "three"):
             await t.turn(said)
             await t.passes(0.6)
         await t.passes(10)
-
-    t = talk(agent().extract(FunctionExtractor(function=reads, name="mood")), scenario)
     found = [(one.of_turn, one.value["mood"], one.merged) for one in t.all(ev.ExtractionFinished)]
     assert found == [(1, "one", 0), (3, "three", 1)]
 
 
-def test_an_answer_that_is_not_json_is_told_without_the_raw_text() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_answer_that_is_not_json_is_told_without_the_raw_text() -> None:
+    async with talk(agent().extract(LlmExtractor(Order)), text_model=ScriptedTextModel(["x" * 5000])) as t:
         await t.turn()
-
-    t = talk(agent().extract(LlmExtractor(Order)), scenario, text_model=ScriptedTextModel(["x" * 5000]))
     (failed,) = t.all(ev.ExtractionFailed)
     assert "is not JSON" in failed.reason
     assert len(failed.reason) < 400
 
 
-def test_a_field_is_promoted_by_its_rule_and_the_others_are_not() -> None:
+async def test_a_field_is_promoted_by_its_rule_and_the_others_are_not() -> None:
     rules = (FieldPromotion.keep_known("dish").to("user:dish"),)
     model = ScriptedTextModel([reply(dish="soup", count=2), reply(dish="cake")])
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().extract(LlmExtractor(Order, promotions=rules)), text_model=model) as t:
         await t.turn()
         await t.turn()
         assert t.state["user:dish"] == "soup"
         assert "app:count" not in t.state
-
-    t = talk(agent().extract(LlmExtractor(Order, promotions=rules)), scenario, text_model=model)
     told = [(one.key, one.accepted, one.reason) for one in t.all(ev.PromotionDecided)]
     assert told == [("user:dish", True, "it was not known"), ("user:dish", False, "user:dish is known already")]
 
 
-def test_the_policy_of_a_rule_decides_whether_what_is_known_stays() -> None:
+async def test_the_policy_of_a_rule_decides_whether_what_is_known_stays() -> None:
     rules = (FieldPromotion("dish", merge=MergePolicy.OVERWRITE),)
     model = ScriptedTextModel([reply(dish="soup"), reply(dish="cake")])
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().extract(LlmExtractor(Order, promotions=rules)), text_model=model) as t:
         await t.turn()
         await t.turn()
         assert t.state["app:dish"] == "cake"
 
-    talk(agent().extract(LlmExtractor(Order, promotions=rules)), scenario, text_model=model)
 
-
-def test_nobody_agrees_to_what_was_not_presented() -> None:
+async def test_nobody_agrees_to_what_was_not_presented() -> None:
     rules = (FieldPromotion.true_only("confirmed").after_presented("terms"),)
     model = ScriptedTextModel([reply(confirmed=True), reply(confirmed=True)])
     seen = []
-
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        await t.turn("yes")
-        seen.append(t.state.get("app:confirmed"))
-        t.handle.transition_to("terms")
-        await t.turn("yes")
-        seen.append(t.state.get("app:confirmed"))
 
     of = agent().phase(
         Phase("first", "One.", transitions=Transition("terms", key("app:go"))),
         Phase("terms", "Two.", presents="terms", terminal=True),
     )
-    talk(of.extract(LlmExtractor(Order, promotions=rules)).tools(_go), scenario, text_model=model)
+    async with talk(of.extract(LlmExtractor(Order, promotions=rules)).tools(_go), text_model=model) as t:
+        await t.turn("yes")
+        seen.append(t.state.get("app:confirmed"))
+        t.handle.transition_to("terms")
+        await t.turn("yes")
+        seen.append(t.state.get("app:confirmed"))
     assert seen == [None, True]
 
 
@@ -332,17 +289,14 @@ def _go(state: State) -> None:
     state.set("app:go", True)
 
 
-def test_what_an_extractor_wrote_is_known_to_be_its_own() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_an_extractor_wrote_is_known_to_be_its_own() -> None:
+    async with talk(agent().extract(LlmExtractor(Order)), text_model=ScriptedTextModel([reply(dish="soup")])) as t:
         await t.turn()
-
-    t = talk(agent().extract(LlmExtractor(Order)), scenario, text_model=ScriptedTextModel([reply(dish="soup")]))
     (written,) = [change for change in t.all(ev.StateChanged) if change.key == "app:dish"]
     assert (written.origin, written.by, written.reason) == ("extractor", "Order", "dish")
 
 
-def test_an_extractor_of_ones_own_is_asked() -> None:
+async def test_an_extractor_of_ones_own_is_asked() -> None:
     class Mine:
         name = "mine"
         window = 1
@@ -358,11 +312,8 @@ def test_an_extractor_of_ones_own_is_asked() -> None:
 
     mine: TurnExtractor = Mine()
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().extract(mine)) as t:
         await t.turn("cake")
         assert "app:words" not in t.state
         await t.turn("a soup")
         assert t.state["app:words"] == 2
-
-    talk(agent().extract(mine), scenario)

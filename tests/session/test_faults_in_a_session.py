@@ -161,8 +161,7 @@ CASES: dict[str, Callable[[], tuple[Live, str]]] = {
 
 
 async def everything_runs(t: Talk) -> None:
-    """Every part of the agent has its turn."""
-    await t.begins()
+    """Make the session run every part of the agent."""
     await t.writes(go=True)
     await t.calls("report")
     await t.turn()
@@ -170,10 +169,10 @@ async def everything_runs(t: Talk) -> None:
 
 
 @pytest.mark.parametrize("where", CASES)
-def test_a_fault_names_the_place_of_its_code_and_its_traceback_is_in_the_log(where: str) -> None:
+async def test_a_fault_names_the_place_of_its_code_and_its_traceback_is_in_the_log(where: str) -> None:
     of, place = CASES[where]()
-
-    t = talk(of, everything_runs)
+    async with talk(of) as t:
+        await everything_runs(t)
     wanted = where.partition(",")[0]
     assert {(fault.where, fault.defined_at) for fault in t.failures()} == {(wanted, place)}
     assert all("boom" in fault.error for fault in t.failures())
@@ -193,12 +192,14 @@ async def leaves_later(state: State) -> None:
 
 
 @pytest.mark.parametrize("where", CASES)
-def test_code_that_ends_the_program_is_a_fault_like_any_other(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_code_that_ends_the_program_is_a_fault_like_any_other(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys.modules[__name__], "boom", leaves)
     monkeypatch.setattr(sys.modules[__name__], "booms_later", leaves_later)
     of, place = CASES[where]()
-
-    t = talk(of, everything_runs)
+    async with talk(of) as t:
+        await everything_runs(t)
     assert {(fault.where, fault.defined_at) for fault in t.failures()} == {(where.partition(",")[0], place)}
     assert all("boom" in fault.error for fault in t.failures())
     assert len(t.all(ev.TurnCompleted)) == 2
@@ -226,16 +227,13 @@ class Leaves(PatternDetector):
         return ""
 
 
-def test_a_detector_that_ends_the_program_is_a_fault_of_its_pattern() -> None:
+async def test_a_detector_that_ends_the_program_is_a_fault_of_its_pattern() -> None:
     pattern = TemporalPattern("odd", Leaves(), lambda: None)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().pattern(pattern).watch(Watcher(key("app:go").changed(), lambda: None))) as t:
         await t.writes(go=True)
         await t.turn()
         await t.passes(3)
-
-    t = talk(agent().pattern(pattern).watch(Watcher(key("app:go").changed(), lambda: None)), scenario)
     assert {(fault.where, fault.defined_at) for fault in t.failures()} == {("pattern odd", pattern.defined_at)}
     # It fails at what its faults cause, too, which must come to an end.
     told = [fault.times for fault in t.failures()]
@@ -244,64 +242,51 @@ def test_a_detector_that_ends_the_program_is_a_fault_of_its_pattern() -> None:
     assert len(t.all(ev.WatcherFired)) == 1
 
 
-def test_a_guard_that_raises_names_its_transition() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        await t.turn()
-
+async def test_a_guard_that_raises_names_its_transition() -> None:
     way = Transition("second", boom)
-    t = talk(agent().phase(Phase("first", "One.", transitions=way), Phase("second", "Two.", terminal=True)), scenario)
+    async with talk(
+        agent().phase(Phase("first", "One.", transitions=way), Phase("second", "Two.", terminal=True))
+    ) as t:
+        await t.turn()
     assert {(fault.where, fault.defined_at) for fault in t.failures()} == {("guard of first to second", way.defined_at)}
 
 
-def test_a_phases_own_guard_that_raises_names_the_phase() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_phases_own_guard_that_raises_names_the_phase() -> None:
+    first, second = phases(guard=boom)
+    async with talk(agent().phase(first, second)) as t:
         await t.writes(go=True)
         await t.turn()
-
-    first, second = phases(guard=boom)
-    t = talk(agent().phase(first, second), scenario)
     assert {fault.defined_at for fault in t.failures()} == {second.defined_at}
 
 
-def test_a_listener_that_drops_an_answer_is_named() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        await t.calls("work")
-
+async def test_a_listener_that_drops_an_answer_is_named() -> None:
     def work() -> str:
         """Work."""
         return "done"
 
-    t = talk(agent().tools(work).on("before_tool_response", lambda responses, state: []), scenario)
+    async with talk(agent().tools(work).on("before_tool_response", lambda responses, state: [])) as t:
+        await t.calls("work")
     (fault,) = t.failures()
     assert fault.where == "tool work"
     assert fault.defined_at.startswith(f"{HERE.name}:")
 
 
-def test_what_is_called_all_the_time_is_told_of_at_the_1st_2nd_4th_and_8th_time() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_is_called_all_the_time_is_told_of_at_the_1st_2nd_4th_and_8th_time() -> None:
+    async with talk(agent().on("output_transcript", boom)) as t:
         for _ in range(9):
             await t.says("word ")
-
-    t = talk(agent().on("output_transcript", boom), scenario)
     assert [fault.times for fault in t.failures()] == [1, 2, 4, 8]
 
 
-def test_code_that_is_slow_is_named_with_its_place() -> None:
+async def test_code_that_is_slow_is_named_with_its_place() -> None:
     async def slow(state: State) -> None:
         import asyncio
 
         await asyncio.sleep(1)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().phase(*phases(on_enter=slow))) as t:
         await t.writes(go=True)
         await t.passes(2)
-
-    t = talk(agent().phase(*phases(on_enter=slow)), scenario)
     (held,) = t.all(ev.CodeSlow)
     assert (held.where, held.ms) == ("on_enter of second", 1000)
     assert held.defined_at.startswith(f"{HERE.name}:")

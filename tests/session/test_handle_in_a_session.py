@@ -15,51 +15,38 @@ from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, StateError
 
 
-def test_the_program_types_for_the_user() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_program_types_for_the_user() -> None:
+    async with talk(agent()) as t:
         assert isinstance(t.handle, LiveHandle)
         await t.handle.send_text("hello")
         await t.rests()
         assert t.wire == [("text", "hello")]
 
-    talk(agent(), scenario)
 
-
-def test_a_text_that_is_refused_raises_why() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_text_that_is_refused_raises_why() -> None:
+    async with talk(agent()) as t:
         with pytest.raises(GeminiLiveError, match="empty"):
             await t.handle.send_text("  ")
 
-    talk(agent(), scenario)
 
-
-def test_the_program_tells_the_model_something_without_an_answer() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_program_tells_the_model_something_without_an_answer() -> None:
+    async with talk(agent()) as t:
         t.handle.send_context("It rains.", "It is cold.")
         await t.rests()
         assert t.wire == [("model context", "It rains."), ("model context", "It is cold.")]
 
-    talk(agent(), scenario)
 
-
-def test_the_program_sends_audio_in_place_of_a_microphones(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_program_sends_audio_in_place_of_a_microphones(tmp_path: Path) -> None:
+    async with talk(agent(), audio=lambda: FileAudio(silence(tmp_path / "mic.wav"), None)) as t:
         before = len(t.sent("audio"))
         t.handle.send_audio(bytes(640))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert len(t.sent("audio")) == before + 1
 
-    talk(agent(), scenario, audio=lambda: FileAudio(silence(tmp_path / "mic.wav"), None))
 
-
-def test_the_program_interrupts_the_model() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_program_interrupts_the_model() -> None:
+    async with talk(agent()) as t:
         with pytest.raises(GeminiLiveError, match="nothing to interrupt"):
             await t.handle.interrupt()
         await t.says("Well, you see")
@@ -67,12 +54,9 @@ def test_the_program_interrupts_the_model() -> None:
         await t.rests()
         assert [cut.by for cut in t.all(ev.TurnInterrupted)] == ["operator"]
 
-    talk(agent(), scenario)
 
-
-def test_a_prompt_goes_out_when_the_program_has_played_all() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_prompt_goes_out_when_the_program_has_played_all() -> None:
+    async with talk(agent()) as t:
         t.handle.user_speech_started()
         t.handle.prompt()
         t.handle.user_speech_ended()
@@ -80,13 +64,10 @@ def test_a_prompt_goes_out_when_the_program_has_played_all() -> None:
         await t.rests()
         assert t.wire == [("prompt",)]
 
-    talk(agent(), scenario)
-
 
 @pytest.mark.parametrize("told", ["playback_drained", "flush_deferred_prompt"])
-def test_a_prompt_waits_until_the_program_says_that_all_was_played(told: str) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_prompt_waits_until_the_program_says_that_all_was_played(told: str) -> None:
+    async with talk(agent()) as t:
         # The speaker is the program's: its beginning was told, its end is known to nobody else.
         t.stage.session.ears.playback_started(1)
         t.handle.prompt()
@@ -98,10 +79,8 @@ def test_a_prompt_waits_until_the_program_says_that_all_was_played(told: str) ->
         assert t.wire == [("prompt",)]
         assert not t.handle.voice_state().playback_active
 
-    talk(agent(), scenario)
 
-
-def test_a_subscriber_gets_every_event_from_then_on_until_the_end() -> None:
+async def test_a_subscriber_gets_every_event_from_then_on_until_the_end() -> None:
     got: list[LiveEvent] = []
 
     async def reads(handle: LiveHandle) -> None:
@@ -109,37 +88,30 @@ def test_a_subscriber_gets_every_event_from_then_on_until_the_end() -> None:
 
     tasks = []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent()) as t:
         tasks.append(asyncio.create_task(reads(t.handle)))
         await t.turn()
         t.stage.session.hang_up("the test is over")
         await tasks[0]
-
-    t = talk(agent(), scenario)
     numbers = [event.seq for event in got]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     assert got[-1].type == t.events[-1] == "session.ended"
 
 
-def test_what_is_written_to_the_state_after_the_end_is_no_event_of_the_session() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_is_written_to_the_state_after_the_end_is_no_event_of_the_session() -> None:
+    async with talk(agent()) as t:
         t.stage.session.hang_up("the test is over")
         await t.handle.done
         t.handle.state.set("app:late", 1)
         await t.passes(1.0)
-
-    t = talk(agent(), scenario)
     assert t.handle.state.get("app:late") == 1
     assert t.events[-1] == "session.ended"
 
 
-def test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told() -> None:
+async def test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told() -> None:
     config = DeliveryConfig(transcript=Delivery(2))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().delivery(config)) as t:
         slow = t.handle.events("slow")
         for word in ("a", "b", "c", "d"):
             await t.says(word)
@@ -148,8 +120,6 @@ def test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told() -> None:
         t.stage.mind.subscribers.leave(slow)
         words = [event.payload.text async for event in slow if isinstance(event.payload, ev.TranscriptDelta)]
         assert words == ["c", "d"]
-
-    t = talk(agent().delivery(config), scenario)
     assert [(drop.subscriber, drop.delivery, drop.count) for drop in t.all(ev.DeliveryDropped)] == [
         ("slow", "transcript", 2)
     ]
@@ -162,9 +132,8 @@ def drops(t: Talk) -> list[tuple[str, str, int]]:
     return [(drop.subscriber, drop.delivery, drop.count) for drop in t.all(ev.DeliveryDropped)]
 
 
-def test_what_a_slow_subscriber_loses_in_the_middle_of_a_turn_is_told_with_the_figures() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_a_slow_subscriber_loses_in_the_middle_of_a_turn_is_told_with_the_figures() -> None:
+    async with talk(agent().delivery(SMALL).telemetry(5)) as t:
         t.handle.events("slow")
         for word in ("a", "b", "c"):
             await t.says(word)
@@ -174,12 +143,9 @@ def test_what_a_slow_subscriber_loses_in_the_middle_of_a_turn_is_told_with_the_f
         await t.passes(5)
         assert drops(t) == [("slow", "transcript", 1)]
 
-    talk(agent().delivery(SMALL).telemetry(5), scenario)
 
-
-def test_what_a_subscriber_has_lost_is_told_when_it_wants_no_more() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_a_subscriber_has_lost_is_told_when_it_wants_no_more() -> None:
+    async with talk(agent().delivery(SMALL)) as t:
         async with t.handle.events("slow"):
             for word in ("a", "b", "c"):
                 await t.says(word)
@@ -187,34 +153,25 @@ def test_what_a_subscriber_has_lost_is_told_when_it_wants_no_more() -> None:
         await t.ends()
         assert drops(t) == [("slow", "transcript", 1)]
 
-    talk(agent().delivery(SMALL), scenario)
 
-
-def test_what_a_subscriber_has_lost_is_told_before_the_session_ends() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_a_subscriber_has_lost_is_told_before_the_session_ends() -> None:
+    async with talk(agent().delivery(SMALL)) as t:
         t.handle.events("slow")
         for word in ("a", "b", "c"):
             await t.says(word)
-
-    t = talk(agent().delivery(SMALL), scenario)
     assert drops(t) == [("slow", "transcript", 1)]
     assert t.events[-1] == "session.ended"
 
 
-def test_the_program_ends_the_session_and_may_do_so_twice() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_program_ends_the_session_and_may_do_so_twice() -> None:
+    async with talk(agent()) as t:
         ending = [asyncio.create_task(t.handle.disconnect("enough")) for _ in range(2)]
         assert await asyncio.gather(*ending) == [0, 0]
-
-    t = talk(agent(), scenario)
     assert [ended.reason for ended in t.all(ev.SessionEnded)] == ["enough"]
 
 
-def test_the_program_waits_until_nothing_goes_on() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_program_waits_until_nothing_goes_on() -> None:
+    async with talk(agent()) as t:
         await t.types("hello")
         waiting = asyncio.create_task(t.handle.until_quiet())
         await t.passes(3)
@@ -224,26 +181,18 @@ def test_the_program_waits_until_nothing_goes_on() -> None:
         await t.passes(0.5)
         assert waiting.done()
 
-    talk(agent(), scenario)
 
-
-def test_an_unknown_phase_is_refused_at_once() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_unknown_phase_is_refused_at_once() -> None:
+    async with talk(agent().phase(Phase("only", "One."))) as t:
         with pytest.raises(AgentError, match="no phase nowhere"):
             t.handle.transition_to("nowhere")
 
-    talk(agent().phase(Phase("only", "One.")), scenario)
 
-
-def test_the_resumption_handle_is_at_hand_and_in_no_event() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_resumption_handle_is_at_hand_and_in_no_event() -> None:
+    async with talk(agent()) as t:
         await t.server.says(sessionResumptionUpdate={"newHandle": "secret-handle-1", "resumable": True})
         await t.rests()
         assert t.handle.resume_handle() == "secret-handle-1"
-
-    t = talk(agent(), scenario)
     assert "secret-handle-1" not in "".join(event.to_line() for event in t.stage.sink.events)
 
 
@@ -263,82 +212,68 @@ def test_an_agent_runs_inside_a_program_of_its_own(tmp_path: Path) -> None:
 # -- the session's state -----------------------------------------------------------------------------------------------
 
 
-def test_every_mutation_is_an_event_in_order() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_every_mutation_is_an_event_in_order() -> None:
+    async with talk(agent()) as t:
         assert isinstance(t.state, State)
         t.state.set("app:x", 1)
         t.state.set("app:x", 2)
         t.state.remove("app:x")
         await t.rests()
-
-    t = talk(agent(), scenario)
     changes = t.all(ev.StateChanged)
     assert [change.mutation for change in changes] == list(range(1, len(changes) + 1))
     own = [(change.old, change.new, change.added, change.removed) for change in changes if change.key == "app:x"]
     assert own == [(None, 1, True, False), (1, 2, False, False), (2, None, False, True)]
 
 
-def test_what_was_written_before_an_event_is_told_before_it() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_was_written_before_an_event_is_told_before_it() -> None:
+    async with talk(agent()) as t:
         # The loop has no turn in between.
         t.state.set("app:x", 1)
         await t.stage.session.command(cmd.Command("c1", cmd.SendText(text=" ")))
-
-    t = talk(agent(), scenario)
     order = [event.payload for event in t.stage.sink.events]
     wrote = next(at for at, one in enumerate(order) if isinstance(one, ev.StateChanged) and one.key == "app:x")
     (refused,) = (at for at, one in enumerate(order) if isinstance(one, ev.CommandRefused))
     assert wrote < refused
 
 
-def test_a_transaction_that_fails_leaves_no_trace_and_makes_no_event() -> None:
+async def test_a_transaction_that_fails_leaves_no_trace_and_makes_no_event() -> None:
     def fails(state: State) -> None:
         with state.transaction() as transaction:
             transaction.set("app:x", 1)
             transaction.remove("app:kept")
             raise RuntimeError("no")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent()) as t:
         t.state.set("app:kept", 1)
         with pytest.raises(RuntimeError):
             fails(t.state)
         await t.rests()
         assert t.state["app:kept"] == 1
-
-    t = talk(agent(), scenario)
     assert "app:x" not in [change.key for change in t.all(ev.StateChanged)]
 
 
-def test_a_declared_key_refuses_what_is_not_of_its_type() -> None:
+async def test_a_declared_key_refuses_what_is_not_of_its_type() -> None:
     score = StateKey("app:score", int, description="the score")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().state(score)) as t:
         with pytest.raises(StateError, match="app:score"):
             t.state.set("app:score", "many")
         t.state.set(score, 3)
         assert t.state.get(score) == 3
 
-    talk(agent().state(score), scenario)
 
-
-def test_a_bare_name_reads_what_is_computed_wherever_one_asks() -> None:
+async def test_a_bare_name_reads_what_is_computed_wherever_one_asks() -> None:
     from gemini_live_runtime import ComputedVar
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(
+        agent().computed(ComputedVar("twice", lambda s: s["app:x"] * 2, "app:x")).state(values={"app:x": 2})
+    ) as t:
         assert (t.state.get("twice"), "twice" in t.state) == (4, True)
         assert t.state.get("app:twice") is None
 
-    talk(agent().computed(ComputedVar("twice", lambda s: s["app:x"] * 2, "app:x")).state(values={"app:x": 2}), scenario)
 
-
-def test_a_session_is_not_quiet_while_the_model_owes_what_it_was_prompted_for() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_session_is_not_quiet_while_the_model_owes_what_it_was_prompted_for() -> None:
+    async with talk(agent()) as t:
         t.handle.prompt()
         await t.rests()
         waiting = asyncio.create_task(t.handle.until_quiet())
@@ -348,5 +283,3 @@ def test_a_session_is_not_quiet_while_the_model_owes_what_it_was_prompted_for() 
         await t.ends()
         await t.passes(0.5)
         assert waiting.done()
-
-    talk(agent(), scenario)

@@ -67,9 +67,8 @@ def two_phases() -> Live:
 # -- pausing -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_paused_agent_answers_no_tool_until_it_goes_on() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_paused_agent_answers_no_tool_until_it_goes_on() -> None:
+    async with talk(agent().tools(lookup)) as t:
         await orders(t, cmd.HoldAgent())
         await t.calls("lookup")
         await t.passes(60)
@@ -77,67 +76,54 @@ def test_a_paused_agent_answers_no_tool_until_it_goes_on() -> None:
         assert t.state.get("app:found") is None
         await goes_on(t)
         assert t.sent("answer") == [("answer", "c1", {"output": "pong"})]
-
-    t = talk(agent().tools(lookup), scenario)
     assert [e.status for e in t.all(ev.ToolFinished)] == ["ok"]
     assert t.all(ev.AgentReleased)[0].seconds > 60
 
 
-def test_what_waits_is_counted_and_named() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_waits_is_counted_and_named() -> None:
+    async with talk(agent().tools(lookup)) as t:
         await orders(t, cmd.HoldAgent())
         await t.calls("lookup", "lookup")
         await t.calls("lookup")
-
-    held = talk(agent().tools(lookup), scenario).all(ev.AgentHolding)[-1]
+    held = t.all(ev.AgentHolding)[-1]
     assert (held.answers, held.steps) == (3, 3)
     assert held.next == "turn begins"
 
 
-def test_typing_and_the_answer_to_it_go_on_while_the_agent_is_held() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_typing_and_the_answer_to_it_go_on_while_the_agent_is_held() -> None:
+    async with talk(agent()) as t:
         await orders(t, cmd.HoldAgent())
         await t.types("hello")
         await t.says("fine")
         await t.ends()
         assert t.sent("text") == [("text", "hello")]
-
-    t = talk(agent(), scenario)
     assert [e.text for e in t.all(ev.TranscriptDelta)] == ["fine"]
     assert len(t.all(ev.TurnCompleted)) == 1
 
 
-def test_a_typed_text_goes_out_on_a_connection_made_while_the_agent_is_held() -> None:
-    async def scenario(t: Talk) -> None:
+async def test_a_typed_text_goes_out_on_a_connection_made_while_the_agent_is_held() -> None:
+    async with talk(agent(), begins=False) as t:
         await orders(t, cmd.HoldAgent())
         await t.begins()
         await t.types("hello")
         assert len(t.all(ev.TextSent)) == 1
 
-    talk(agent(), scenario)
 
-
-def test_holding_twice_and_releasing_what_is_not_held_are_refused() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_holding_twice_and_releasing_what_is_not_held_are_refused() -> None:
+    async with talk(agent()) as t:
         assert "not held" in await orders(t, cmd.ReleaseAgent())
         assert await orders(t, cmd.HoldAgent()) == ""
         assert "already" in await orders(t, cmd.HoldAgent())
-
-    talk(agent(), scenario)
 
 
 # -- breakpoints -------------------------------------------------------------------------------------------------------
 
 
-def test_a_watcher_is_held_before_it_acts() -> None:
+async def test_a_watcher_is_held_before_it_acts() -> None:
     acted: list[bool] = []
     watched = agent().watch(Watcher(key("app:anger").crossed_above(0.7), lambda: acted.append(True), name="angry"))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(watched) as t:
         await breaks(t, "watcher", "angry")
         await t.writes(anger=0.2)
         await t.writes(anger=0.9)
@@ -146,8 +132,6 @@ def test_a_watcher_is_held_before_it_acts() -> None:
         await goes_on(t)
         assert acted == [True]
         assert hits(t) == [1]
-
-    t = talk(watched, scenario)
     held = t.all(ev.AgentHeld)[0]
     assert held.by == "b1"
     (changed,) = [e.seq for e in t.stage.sink.events if isinstance(e.payload, ev.StateChanged) and e.payload.new == 0.9]
@@ -155,50 +139,42 @@ def test_a_watcher_is_held_before_it_acts() -> None:
     assert held.explanation is not None
 
 
-def test_a_watcher_muted_while_it_is_held_does_not_act() -> None:
+async def test_a_watcher_muted_while_it_is_held_does_not_act() -> None:
     acted: list[bool] = []
     watched = agent().watch(Watcher(key("app:anger").changed(), lambda: acted.append(True), name="angry"))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(watched) as t:
         await breaks(t, "watcher", "angry")
         await t.writes(anger=1)
         t.handle.mute_watcher("angry")
         await goes_on(t)
-
-    t = talk(watched, scenario)
     assert acted == []
     assert [e.muted for e in t.all(ev.WatcherFired)] == [True]
 
 
 @pytest.mark.parametrize(("kind", "target"), [("phase", "book"), ("phase", "greet"), ("transition", "greet > book")])
-def test_a_transition_is_held_before_anything_of_it_happens(kind: str, target: str) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_transition_is_held_before_anything_of_it_happens(kind: str, target: str) -> None:
+    async with talk(two_phases()) as t:
         await breaks(t, kind, target)
         await t.writes(ready=True)
         assert where(t) == "the way from greet to book"
         assert t.phases == ["greet"]
         await goes_on(t)
         assert t.phases == ["greet", "book"]
+    assert t.all(ev.AgentHeld)[0].explanation is not None
 
-    assert talk(two_phases(), scenario).all(ev.AgentHeld)[0].explanation is not None
 
-
-def test_a_transition_whose_reason_went_away_while_it_was_held_does_not_happen() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_transition_whose_reason_went_away_while_it_was_held_does_not_happen() -> None:
+    async with talk(two_phases()) as t:
         await breaks(t, "phase", "book")
         await t.writes(ready=True)
         await t.writes(ready=False)
         await goes_on(t)
+    assert t.phases == ["greet"]
 
-    assert talk(two_phases(), scenario).phases == ["greet"]
 
-
-def test_a_tool_is_held_before_it_runs_and_before_its_answer_counts() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_tool_is_held_before_it_runs_and_before_its_answer_counts() -> None:
+    async with talk(agent().tools(lookup)) as t:
         await breaks(t, "tool", "lookup")
         await t.calls("lookup")
         assert where(t) == "the call of lookup"
@@ -211,12 +187,9 @@ def test_a_tool_is_held_before_it_runs_and_before_its_answer_counts() -> None:
         assert t.sent("answer") == [("answer", "c1", {"output": "pong"})]
         assert hits(t) == [2]
 
-    talk(agent().tools(lookup), scenario)
 
-
-def test_a_changed_key_holds_the_next_decision() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_changed_key_holds_the_next_decision() -> None:
+    async with talk(two_phases()) as t:
         await breaks(t, "key", "app:ready")
         await t.writes(ready=True)
         assert where(t) == "the key app:ready"
@@ -224,12 +197,9 @@ def test_a_changed_key_holds_the_next_decision() -> None:
         await goes_on(t)
         assert t.phases == ["greet", "book"]
 
-    talk(two_phases(), scenario)
 
-
-def test_an_expression_holds_the_agent_when_it_becomes_true_and_says_why() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_expression_holds_the_agent_when_it_becomes_true_and_says_why() -> None:
+    async with talk(agent()) as t:
         await t.writes(balance=500)
         await breaks(t, "expression", "app:balance > 1000 and app:n >= 3")
         await t.writes(balance=2000)
@@ -240,21 +210,17 @@ def test_an_expression_holds_the_agent_when_it_becomes_true_and_says_why() -> No
         await t.writes(n=4)
         assert where(t) == ""
         assert hits(t) == [1]
-
-    tree = talk(agent(), scenario).all(ev.AgentHeld)[0].explanation
+    tree = t.all(ev.AgentHeld)[0].explanation
     assert tree is not None
     assert tree["value"] is True
 
 
-def test_a_disabled_breakpoint_holds_nothing_and_counts_nothing() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_disabled_breakpoint_holds_nothing_and_counts_nothing() -> None:
+    async with talk(agent().tools(lookup)) as t:
         await orders(t, cmd.SetBreakpoint(kind="tool", target="lookup", enabled=False))
         await t.calls("lookup")
         assert len(t.sent("answer")) == 1
         assert hits(t) == [0]
-
-    talk(agent().tools(lookup), scenario)
 
 
 @pytest.mark.parametrize(
@@ -268,20 +234,17 @@ def test_a_disabled_breakpoint_holds_nothing_and_counts_nothing() -> None:
         ("key", "  ", "which"),
     ],
 )
-def test_a_breakpoint_that_cannot_be_is_refused_with_the_reason(kind: Any, target: str, said: str) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_breakpoint_that_cannot_be_is_refused_with_the_reason(kind: Any, target: str, said: str) -> None:
+    async with talk(agent().tools(lookup)) as t:
         assert said in await orders(t, cmd.SetBreakpoint(kind=kind, target=target))
-
-    assert talk(agent().tools(lookup), scenario).all(ev.BreakpointsChanged) == []
+    assert t.all(ev.BreakpointsChanged) == []
 
 
 # -- steps -------------------------------------------------------------------------------------------------------------
 
 
-def test_one_decision_at_a_time() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_one_decision_at_a_time() -> None:
+    async with talk(agent().tools(lookup)) as t:
         await orders(t, cmd.HoldAgent())
         await t.calls("lookup")
         stood = []
@@ -291,12 +254,9 @@ def test_one_decision_at_a_time() -> None:
             assert len(stood) < 20
         assert stood == ["tool calls", "the call of lookup", "the next decision", "the answer of lookup", stood[-1]]
 
-    talk(agent().tools(lookup), scenario)
 
-
-def test_until_the_turn_has_ended() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_until_the_turn_has_ended() -> None:
+    async with talk(agent()) as t:
         await orders(t, cmd.HoldAgent())
         await t.hears("hello")
         await goes_on(t, "turn")
@@ -305,20 +265,17 @@ def test_until_the_turn_has_ended() -> None:
         await t.ends()
         assert where(t) == "the end of the turn"
 
-    talk(agent(), scenario)
-
 
 # -- what must not happen because of a hold ----------------------------------------------------------------------------
 
 
-def test_a_tool_that_waits_to_be_run_does_not_time_out() -> None:
+async def test_a_tool_that_waits_to_be_run_does_not_time_out() -> None:
     @tool(timeout_s=2)
     def quick() -> str:
         """Be quick."""
         return "here"
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(quick)) as t:
         await breaks(t, "tool", "quick")
         await t.calls("quick")
         await t.passes(60)
@@ -326,14 +283,11 @@ def test_a_tool_that_waits_to_be_run_does_not_time_out() -> None:
         await goes_on(t)
         assert t.sent("answer") == [("answer", "c1", {"output": "here"})]
 
-    talk(agent().tools(quick), scenario)
 
-
-def test_time_that_an_agent_is_held_is_no_time_for_its_patterns() -> None:
+async def test_time_that_an_agent_is_held_is_no_time_for_its_patterns() -> None:
     of = agent().pattern(TemporalPattern("mad", SustainedDetector(key("app:angry"), 5), lambda: None))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.writes(angry=True)
         await t.passes(3)
         await orders(t, cmd.HoldAgent())
@@ -344,15 +298,12 @@ def test_time_that_an_agent_is_held_is_no_time_for_its_patterns() -> None:
         await t.passes(1)
         assert len(t.all(ev.PatternFired)) == 1
 
-    talk(of, scenario)
 
-
-def test_a_pattern_is_held_before_it_acts() -> None:
+async def test_a_pattern_is_held_before_it_acts() -> None:
     acted: list[bool] = []
     of = agent().pattern(TemporalPattern("mad", SustainedDetector(key("app:angry"), 5), lambda: acted.append(True)))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await breaks(t, "watcher", "mad")
         await t.writes(angry=True)
         await t.passes(6)
@@ -361,12 +312,9 @@ def test_a_pattern_is_held_before_it_acts() -> None:
         await goes_on(t)
         assert acted == [True]
 
-    talk(of, scenario)
 
-
-def test_no_soft_turn_is_taken_while_the_agent_is_held() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_no_soft_turn_is_taken_while_the_agent_is_held() -> None:
+    async with talk(agent().soft_turns(2.0)) as t:
         await orders(t, cmd.HoldAgent())
         await t.voice(True)
         await t.hears("hold on")
@@ -377,14 +325,11 @@ def test_no_soft_turn_is_taken_while_the_agent_is_held() -> None:
         await t.rests()
         assert [turn.reason for turn in t.all(ev.TurnCompleted)] == ["soft turn"]
 
-    talk(agent().soft_turns(2.0), scenario)
 
-
-def test_turns_that_end_while_the_agent_is_held_are_not_counted_against_its_needs() -> None:
+async def test_turns_that_end_while_the_agent_is_held_are_not_counted_against_its_needs() -> None:
     of = agent().phase(Phase("ask", "Ask.", needs=("user:name",))).repair(1, 2).state(values={"user:name": None})
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
         await orders(t, cmd.HoldAgent())
         for _ in range(5):
@@ -392,14 +337,14 @@ def test_turns_that_end_while_the_agent_is_held_are_not_counted_against_its_need
         await goes_on(t)
         assert t.state["session:turn_count"] == 6
         assert "session:repair:escalation" not in t.state
-
-    assert [acted.attempt for acted in talk(of, scenario).all(ev.RepairActed)] == [1]
+    assert [acted.attempt for acted in t.all(ev.RepairActed)] == [1]
 
 
 @pytest.mark.parametrize("resumes", [True, False])
-def test_a_connection_that_is_lost_while_the_agent_is_held_is_made_again_and_takes_what_is_typed(resumes: bool) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_connection_that_is_lost_while_the_agent_is_held_is_made_again_and_takes_what_is_typed(
+    resumes: bool,
+) -> None:
+    async with talk(agent()) as t:
         await t.turn("my name is Ada", "Hello Ada.")
         if resumes:
             await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
@@ -413,12 +358,9 @@ def test_a_connection_that_is_lost_while_the_agent_is_held_is_made_again_and_tak
         await goes_on(t)
         assert t.wire.count(recalled) == (0 if resumes else 1)
 
-    talk(agent(), scenario)
 
-
-def test_a_connection_is_left_in_time_while_the_agent_is_held() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_connection_is_left_in_time_while_the_agent_is_held() -> None:
+    async with talk(agent()) as t:
         await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
         await orders(t, cmd.HoldAgent())
         await t.turn()
@@ -426,24 +368,19 @@ def test_a_connection_is_left_in_time_while_the_agent_is_held() -> None:
         await t.passes(9)
         await t.connects_again()
 
-    talk(agent(), scenario)
 
-
-def test_being_looked_at_gives_an_agent_with_patterns_nothing_to_decide() -> None:
+async def test_being_looked_at_gives_an_agent_with_patterns_nothing_to_decide() -> None:
     of = agent().pattern(TemporalPattern("mad", SustainedDetector(key("app:angry"), 5), lambda: None))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await orders(t, cmd.HoldAgent())
         await orders(t, cmd.SetMark())
         await t.passes(5)
+    assert t.all(ev.AgentHolding) == []
 
-    assert talk(of, scenario).all(ev.AgentHolding) == []
 
-
-def test_a_call_that_the_server_cancels_while_it_is_held_is_not_run_and_not_answered() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_call_that_the_server_cancels_while_it_is_held_is_not_run_and_not_answered() -> None:
+    async with talk(agent().tools(lookup)) as t:
         await breaks(t, "tool", "lookup")
         await t.calls("lookup")
         await t.server.says(toolCallCancellation={"ids": ["c1"]})
@@ -451,14 +388,11 @@ def test_a_call_that_the_server_cancels_while_it_is_held_is_not_run_and_not_answ
         await goes_on(t)
         assert t.sent("answer") == []
         assert t.state.get("app:found") is None
-
-    t = talk(agent().tools(lookup), scenario)
     assert [(e.status, e.delivered) for e in t.all(ev.ToolFinished)] == [("cancelled", False)]
 
 
-def test_an_interruption_is_done_at_once() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_interruption_is_done_at_once() -> None:
+    async with talk(agent()) as t:
         await orders(t, cmd.HoldAgent())
         await t.types("hello")
         await t.says("a long story")
@@ -466,14 +400,11 @@ def test_an_interruption_is_done_at_once() -> None:
         await t.rests()
         assert len(t.all(ev.TurnInterrupted)) == 1
 
-    talk(agent(), scenario)
 
-
-def test_hanging_up_while_held_ends_at_once_and_lets_nothing_loose() -> None:
+async def test_hanging_up_while_held_ends_at_once_and_lets_nothing_loose() -> None:
     began: list[float] = []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(lookup)) as t:
         await breaks(t, "tool", "lookup")
         await t.calls("lookup")
         began.append(asyncio.get_running_loop().time())
@@ -481,15 +412,12 @@ def test_hanging_up_while_held_ends_at_once_and_lets_nothing_loose() -> None:
         await t.stage.session.done
         assert asyncio.get_running_loop().time() - began[0] < 0.5
         assert t.state.get("app:found") is None
-
-    t = talk(agent().tools(lookup), scenario)
     assert [e.how for e in t.all(ev.AgentReleased)] == ["end"]
     assert [e.status for e in t.all(ev.ToolFinished)] == ["cancelled"]
 
 
-def test_a_held_agent_that_nobody_watches_goes_on_and_breakpoints_wait_for_a_console() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_held_agent_that_nobody_watches_goes_on_and_breakpoints_wait_for_a_console() -> None:
+    async with talk(agent().tools(lookup)) as t:
         await breaks(t, "tool", "lookup")
         await t.calls("lookup")
         t.stage.session.watched(False)
@@ -501,8 +429,6 @@ def test_a_held_agent_that_nobody_watches_goes_on_and_breakpoints_wait_for_a_con
         t.stage.session.watched(True)
         await t.calls("lookup")
         assert where(t) == "the call of lookup"
-
-    t = talk(agent().tools(lookup), scenario)
     assert any("Nobody watches" in notice.text for notice in t.all(ev.Notice))
     assert t.all(ev.AgentReleased)[0].actor == "engine"
 
@@ -510,37 +436,29 @@ def test_a_held_agent_that_nobody_watches_goes_on_and_breakpoints_wait_for_a_con
 # -- marks -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_mark_is_an_event_with_its_note() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_mark_is_an_event_with_its_note() -> None:
+    async with talk(agent()) as t:
         assert await orders(t, cmd.SetMark(text="here", of=2)) == ""
         assert "no event" in await orders(t, cmd.SetMark(of=100_000))
+    assert [(e.text, e.of) for e in t.all(ev.MarkSet)] == [("here", 2)]
 
-    assert [(e.text, e.of) for e in talk(agent(), scenario).all(ev.MarkSet)] == [("here", 2)]
 
-
-def test_a_mark_of_the_past_keeps_its_time() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_mark_of_the_past_keeps_its_time() -> None:
+    async with talk(agent()) as t:
         await t.passes(20)
         assert await orders(t, cmd.SetMark(text="there", of=2, t=7.5)) == ""
-
-    assert [(e.of, e.t) for e in talk(agent(), scenario).all(ev.MarkSet)] == [(2, 7.5)]
+    assert [(e.of, e.t) for e in t.all(ev.MarkSet)] == [(2, 7.5)]
 
 
 @pytest.mark.parametrize("t", [-0.1, 21.0, float("inf"), float("nan")])
-def test_a_mark_stands_between_the_beginning_and_now(t: float) -> None:
-    async def scenario(talking: Talk) -> None:
-        await talking.begins()
+async def test_a_mark_stands_between_the_beginning_and_now(t: float) -> None:
+    async with talk(agent()) as talking:
         await talking.passes(20)
         assert f"cannot stand at {t:g} s" in await orders(talking, cmd.SetMark(of=2, t=t))
+    assert talking.all(ev.MarkSet) == []
 
-    assert talk(agent(), scenario).all(ev.MarkSet) == []
 
-
-def test_a_time_to_mark_without_its_event_is_refused() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_time_to_mark_without_its_event_is_refused() -> None:
+    async with talk(agent()) as t:
         assert "Which event" in await orders(t, cmd.SetMark(t=0.0))
-
-    assert talk(agent(), scenario).all(ev.MarkSet) == []
+    assert t.all(ev.MarkSet) == []

@@ -63,7 +63,7 @@ def phased() -> Live:
 # -- what it is made of ----------------------------------------------------------------------------------------------
 
 
-def test_a_session_begins_by_telling_what_its_agent_is_made_of() -> None:
+async def test_a_session_begins_by_telling_what_its_agent_is_made_of() -> None:
     of = (
         phased()
         .tools(book)
@@ -74,8 +74,7 @@ def test_a_session_begins_by_telling_what_its_agent_is_made_of() -> None:
         .extract(FunctionExtractor(lambda window: {}, name="facts"))
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         assert t.events[:2] == ["session.started", "agent.described"]
         (told,) = t.all(ev.AgentDescribed)
         assert (told.agent, told.initial_phase) == ("test", "greet")
@@ -100,12 +99,9 @@ def test_a_session_begins_by_telling_what_its_agent_is_made_of() -> None:
         ]
         assert [(item["name"], item["trigger"]) for item in told.extractors] == [("facts", "turn")]
 
-    talk(of, scenario)
 
-
-def test_the_values_that_an_agent_begins_with_are_told_as_changes() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_values_that_an_agent_begins_with_are_told_as_changes() -> None:
+    async with talk(agent().state(values={"app:a": 1, "app:b": [2]})) as t:
         first = [change for change in t.all(ev.StateChanged) if change.origin == "initial"]
         assert [(change.key, change.new, change.by) for change in first] == [
             ("app:a", 1, "test"),
@@ -113,8 +109,6 @@ def test_the_values_that_an_agent_begins_with_are_told_as_changes() -> None:
         ]
         assert all(change.added for change in first)
         assert [change.mutation for change in t.all(ev.StateChanged)][:2] == [1, 2]
-
-    talk(agent().state(values={"app:a": 1, "app:b": [2]}), scenario)
 
 
 # -- guards ----------------------------------------------------------------------------------------------------------
@@ -124,9 +118,8 @@ def ways(told: ev.GuardsRead) -> dict[str, str]:
     return {way["to"]: way["outcome"] for way in told.ways}
 
 
-def test_the_ways_out_are_told_on_entering_and_whenever_they_stand_differently() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_ways_out_are_told_on_entering_and_whenever_they_stand_differently() -> None:
+    async with talk(phased()) as t:
         (first,) = t.all(ev.GuardsRead)
         assert first.phase == "greet"
         assert ways(first) == {"angry": "guard is false", "order": "guard is false"}
@@ -147,24 +140,18 @@ def test_the_ways_out_are_told_on_entering_and_whenever_they_stand_differently()
         await t.writes(anger=0.9)
         assert t.all(ev.GuardsRead)[-1].phase == "angry"
 
-    talk(phased(), scenario)
 
-
-def test_ways_that_stand_as_before_are_not_told_again() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_ways_that_stand_as_before_are_not_told_again() -> None:
+    async with talk(phased()) as t:
         await t.passes(1)
         await t.writes(other=1)
         await t.turn()
         await t.passes(1)
         assert len(t.all(ev.GuardsRead)) == 1
 
-    talk(phased(), scenario)
 
-
-def test_a_change_that_is_taken_back_at_once_is_not_told() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_change_that_is_taken_back_at_once_is_not_told() -> None:
+    async with talk(phased()) as t:
         await t.passes(1)
         await t.writes(anger=0.3)
         await t.passes(1)
@@ -174,17 +161,14 @@ def test_a_change_that_is_taken_back_at_once_is_not_told() -> None:
         await t.passes(1)
         assert len(t.all(ev.GuardsRead)) == before
 
-    talk(phased(), scenario)
 
-
-def test_another_phase_is_read_when_the_keys_of_its_own_ways_change() -> None:
+async def test_another_phase_is_read_when_the_keys_of_its_own_ways_change() -> None:
     of = agent().phase(
         Phase("first", "One.", transitions=Transition("second", key("app:a").is_true())),
         Phase("second", "Two.", transitions=Transition("first", key("app:b") > 5)),
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.passes(1)
         await t.writes(a=True)
         await t.passes(1)
@@ -192,20 +176,15 @@ def test_another_phase_is_read_when_the_keys_of_its_own_ways_change() -> None:
         told = t.all(ev.GuardsRead)[-1]
         assert (told.phase, told.ways[0]["guard"]["reads"][0]["value"]) == ("second", 3)
 
-    talk(of, scenario)
 
-
-def test_an_agent_without_phases_has_no_ways_to_tell_of() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_agent_without_phases_has_no_ways_to_tell_of() -> None:
+    async with talk(agent()) as t:
         await t.writes(anger=1)
         await t.turn()
         assert t.all(ev.GuardsRead) == []
 
-    talk(agent(), scenario)
 
-
-def test_a_guard_that_is_a_function_is_read_after_any_change() -> None:
+async def test_a_guard_that_is_a_function_is_read_after_any_change() -> None:
     def ready(state: State) -> bool:
         return bool(state.get("app:ready"))
 
@@ -214,16 +193,13 @@ def test_a_guard_that_is_a_function_is_read_after_any_change() -> None:
         Phase("second", "Two.", guard=lambda state: False, terminal=True),
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.passes(1)
         await t.writes(ready=True)
         assert ways(t.all(ev.GuardsRead)[-1]) == {"second": "target's guard is false"}
 
-    talk(of, scenario)
 
-
-def test_slow_guards_are_read_the_more_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_guards_are_read_the_more_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     # Each look at the clock finds it a tenth of a second later.
     monkeypatch.setattr(standing, "perf_counter", itertools.count(0, 0.1).__next__)
     of = agent().phase(
@@ -231,8 +207,7 @@ def test_slow_guards_are_read_the_more_seldom(monkeypatch: pytest.MonkeyPatch) -
         Phase("second", "Two.", terminal=True),
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.passes(10)
         before = len(t.all(ev.GuardsRead))
         for step in range(100):
@@ -241,29 +216,23 @@ def test_slow_guards_are_read_the_more_seldom(monkeypatch: pytest.MonkeyPatch) -
         # In ten seconds, with a fiftieth of the time to spend on it.
         assert len(t.all(ev.GuardsRead)) - before in (2, 3)
 
-    talk(of, scenario)
 
-
-def test_a_guard_that_reads_the_time_is_read_when_a_turn_ends() -> None:
+async def test_a_guard_that_reads_the_time_is_read_when_a_turn_ends() -> None:
     of = agent().phase(
         Phase("first", "One.", transitions=Transition("second", key("session:elapsed_ms") > 1e9)),
         Phase("second", "Two.", terminal=True),
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.passes(5)
         before = len(t.all(ev.GuardsRead))
         await t.turn()
         assert len(t.all(ev.GuardsRead)) == before + 1
         assert t.all(ev.GuardsRead)[-1].ways[0]["guard"]["reads"][0]["value"] >= 5000
 
-    talk(of, scenario)
 
-
-def test_a_flood_of_changes_is_read_now_and_then_and_the_last_of_it_is_told() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_flood_of_changes_is_read_now_and_then_and_the_last_of_it_is_told() -> None:
+    async with talk(phased()) as t:
         await t.passes(1)
         before = len(t.all(ev.GuardsRead))
         for step in range(100):
@@ -274,8 +243,6 @@ def test_a_flood_of_changes_is_read_now_and_then_and_the_last_of_it_is_told() ->
         assert 3 <= len(told) <= 6
         assert told[-1].ways[0]["guard"]["reads"][0]["value"] == 0.099
 
-    talk(phased(), scenario)
-
 
 # -- patterns --------------------------------------------------------------------------------------------------------
 
@@ -284,11 +251,10 @@ def progress(t: Talk) -> list[Any]:
     return [[(item["progress"], item["cooldown_left_s"]) for item in told.patterns] for told in t.all(ev.PatternsRead)]
 
 
-def test_patterns_that_time_moves_are_told_once_a_second_until_they_rest() -> None:
+async def test_patterns_that_time_moves_are_told_once_a_second_until_they_rest() -> None:
     of = agent().pattern(TemporalPattern("long", SustainedDetector(key("app:anger") > 0.5, 3), nothing, cooldown_s=2))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.passes(10)
         assert progress(t) == [[("0.0 of 3 s", 0.0)]]
         await t.writes(anger=0.9)
@@ -303,34 +269,28 @@ def test_patterns_that_time_moves_are_told_once_a_second_until_they_rest() -> No
         await t.passes(60)
         assert len(progress(t)) == count
 
-    talk(of, scenario)
 
-
-def test_patterns_that_nothing_moves_are_told_once_and_not_again() -> None:
+async def test_patterns_that_nothing_moves_are_told_once_and_not_again() -> None:
     of = agent().pattern(TemporalPattern("often", RateDetector("turn.interrupted", 3, 60), nothing))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         for _ in range(5):
             await t.turn()
             await t.passes(2)
         assert progress(t) == [[("0 of 3", 0.0)]]
 
-    talk(of, scenario)
-
 
 # -- watchers --------------------------------------------------------------------------------------------------------
 
 
-def test_a_near_miss_says_how_near_it_came() -> None:
+async def test_a_near_miss_says_how_near_it_came() -> None:
     of = agent().watch(
         Watcher(key("app:anger").crossed_above(0.8), nothing, name="above"),
         Watcher((key("app:anger") >= 0.5).became_true(), nothing, name="guard"),
         Watcher(key("app:anger").changed_to("mad"), nothing, name="word"),
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.writes(anger=0.4)
         (missed,) = t.all(ev.WatchersMissed)
         assert {miss["watcher"]: miss.get("share") for miss in missed.misses} == {
@@ -338,5 +298,3 @@ def test_a_near_miss_says_how_near_it_came() -> None:
             "guard": 0.8,
             "word": None,
         }
-
-    talk(of, scenario)

@@ -74,9 +74,8 @@ class Desk:
 # -- state -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_edit_writes_adds_and_removes_together_and_says_who_did_it() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_edit_writes_adds_and_removes_together_and_says_who_did_it() -> None:
+    async with talk(agent().state(values={"app:a": 1, "user:b": "x"})) as t:
         desk = Desk(t)
         edits = ({"key": "app:a", "value": [1]}, {"key": "user:b", "remove": True}, {"key": "app:c", "value": None})
         assert await desk.edits(*edits, reason="because") == ""
@@ -95,8 +94,6 @@ def test_an_edit_writes_adds_and_removes_together_and_says_who_did_it() -> None:
             ("app:c", "because"),
         ]
         assert t.events.index("edit.applied") > t.events.index("state.changed")
-
-    talk(agent().state(values={"app:a": 1, "user:b": "x"}), scenario)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +124,7 @@ def test_an_edit_writes_adds_and_removes_together_and_says_who_did_it() -> None:
         ),
     ],
 )
-def test_an_edit_that_cannot_be_made_is_refused_in_a_sentence_and_changes_nothing(
+async def test_an_edit_that_cannot_be_made_is_refused_in_a_sentence_and_changes_nothing(
     edit: dict[str, Any], said: str
 ) -> None:
     of = (
@@ -136,8 +133,7 @@ def test_an_edit_that_cannot_be_made_is_refused_in_a_sentence_and_changes_nothin
         .computed(ComputedVar("double", lambda s: 2 * s["app:age"], "app:age"))
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         desk = Desk(t)
         before = t.state.snapshot()
         for tried in (edit, edit):
@@ -146,24 +142,18 @@ def test_an_edit_that_cannot_be_made_is_refused_in_a_sentence_and_changes_nothin
         assert desk.applied == []
         assert said in (await desk.previews({"key": "app:first", "value": 1}, edit)).problem
 
-    talk(of, scenario)
 
-
-def test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused() -> None:
+    async with talk(agent()) as t:
         desk = Desk(t)
         assert "nothing to edit" in await desk.edits()
         many = ({"key": f"app:k{number}", "value": 0} for number in range(MAX_EDITS + 1))
         assert f"at most {MAX_EDITS} keys" in await desk.edits(*many)
         assert "app:a is edited twice" in await desk.edits({"key": "app:a", "value": 1}, {"key": "app:a", "value": 2})
 
-    talk(agent(), scenario)
 
-
-def test_what_was_seen_still_holds_so_the_edit_is_made() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_was_seen_still_holds_so_the_edit_is_made() -> None:
+    async with talk(agent().state(values={"app:a": 1})) as t:
         desk = Desk(t)
         assert await desk.sets("app:a", 2, expect=1) == ""
         assert await desk.sets("app:b", 1, expect_absent=True) == ""
@@ -171,21 +161,16 @@ def test_what_was_seen_still_holds_so_the_edit_is_made() -> None:
         assert "app:a" not in t.state
         assert t.state["app:b"] == 1
 
-    talk(agent().state(values={"app:a": 1}), scenario)
 
-
-def test_declared_types_make_what_they_can_of_a_value() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_declared_types_make_what_they_can_of_a_value() -> None:
+    async with talk(agent().state(StateKey("app:age", int))) as t:
         desk = Desk(t)
         assert await desk.sets("app:age", "12") == ""
         assert t.state["app:age"] == 12
         assert desk.applied[-1].values[0]["new"] == 12
 
-    talk(agent().state(StateKey("app:age", int)), scenario)
 
-
-def test_an_edit_lets_state_settle_and_the_conversation_move() -> None:
+async def test_an_edit_lets_state_settle_and_the_conversation_move() -> None:
     seen: list[Any] = []
 
     def note(state: State, change: Change) -> None:
@@ -201,19 +186,15 @@ def test_an_edit_lets_state_settle_and_the_conversation_move() -> None:
         .watch(Watcher(key("derived:double").crossed_above(5), note))
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await Desk(t).sets("app:n", 5)
         assert t.state["derived:double"] == 10
         assert seen == [(0, 10)]
         assert t.phases == ["first", "second"]
 
-    talk(of, scenario)
 
-
-def test_edits_are_taken_back_and_made_again_one_by_one() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_edits_are_taken_back_and_made_again_one_by_one() -> None:
+    async with talk(agent().state(values={"app:a": 1, "app:b": 1})) as t:
         desk = Desk(t)
         await desk.edits({"key": "app:a", "value": 2}, {"key": "app:b", "remove": True})
         await desk.sets("app:new", "x")
@@ -235,12 +216,9 @@ def test_edits_are_taken_back_and_made_again_one_by_one() -> None:
             ("redo", 2, 0),
         ]
 
-    talk(agent().state(values={"app:a": 1, "app:b": 1}), scenario)
 
-
-def test_what_was_changed_since_is_not_taken_back_unless_forced() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_was_changed_since_is_not_taken_back_unless_forced() -> None:
+    async with talk(agent().state(values={"app:a": 1})) as t:
         desk = Desk(t)
         await desk.sets("app:a", 2)
         t.state.set("app:a", 3)
@@ -256,12 +234,9 @@ def test_what_was_changed_since_is_not_taken_back_unless_forced() -> None:
         assert await desk.does(cmd.RedoEdit(force=True)) == ""
         assert t.state["app:a"] == 2
 
-    talk(agent().state(values={"app:a": 1}), scenario)
 
-
-def test_taking_back_an_added_key_that_is_gone_already_is_no_fault_when_forced() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_taking_back_an_added_key_that_is_gone_already_is_no_fault_when_forced() -> None:
+    async with talk(agent()) as t:
         desk = Desk(t)
         await desk.edits({"key": "app:a", "value": 1}, {"key": "app:b", "value": 1})
         t.state.remove("app:a")
@@ -269,12 +244,9 @@ def test_taking_back_an_added_key_that_is_gone_already_is_no_fault_when_forced()
         assert await desk.does(cmd.UndoEdit(force=True)) == ""
         assert "app:b" not in t.state
 
-    talk(agent(), scenario)
 
-
-def test_a_new_edit_forgets_what_was_taken_back_and_an_equal_one_is_no_edit() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_new_edit_forgets_what_was_taken_back_and_an_equal_one_is_no_edit() -> None:
+    async with talk(agent()) as t:
         desk = Desk(t)
         await desk.sets("app:a", 1)
         await desk.does(cmd.UndoEdit())
@@ -283,18 +255,13 @@ def test_a_new_edit_forgets_what_was_taken_back_and_an_equal_one_is_no_edit() ->
         await desk.sets("app:b", 1)
         assert (desk.applied[-1].values, desk.applied[-1].undo) == ((), 1)
 
-    talk(agent(), scenario)
 
-
-def test_only_so_many_edits_are_remembered() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_only_so_many_edits_are_remembered() -> None:
+    async with talk(agent()) as t:
         desk = Desk(t)
         for number in range(MAX_STEPS + 5):
             await desk.sets("app:a", number)
         assert desk.applied[-1].undo == MAX_STEPS
-
-    talk(agent(), scenario)
 
 
 # -- previews --------------------------------------------------------------------------------------------------------
@@ -336,7 +303,7 @@ def phased() -> Live:
     )
 
 
-def test_a_preview_tells_what_would_follow_and_changes_nothing() -> None:
+async def test_a_preview_tells_what_would_follow_and_changes_nothing() -> None:
     of = (
         phased()
         .computed(ComputedVar("big", key("app:n") > 3))
@@ -347,8 +314,7 @@ def test_a_preview_tells_what_would_follow_and_changes_nothing() -> None:
         )
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         desk = Desk(t)
         t.handle.mute_watcher("big")
         await t.passes(1)
@@ -364,10 +330,8 @@ def test_a_preview_tells_what_would_follow_and_changes_nothing() -> None:
         assert found.phase == ""
         assert found.unknown == ("what watcher many does", "preparation menu of second")
 
-    talk(of, scenario)
 
-
-def test_a_preview_tells_which_patterns_would_begin_end_and_fire_and_leaves_them_as_they_are() -> None:
+async def test_a_preview_tells_which_patterns_would_begin_end_and_fire_and_leaves_them_as_they_are() -> None:
     of = agent().pattern(
         TemporalPattern("angry for long", SustainedDetector(key("app:angry"), 30), lambda: None),
         TemporalPattern("edited twice", RateDetector("edit.applied", 2, 60), lambda: None),
@@ -377,8 +341,7 @@ def test_a_preview_tells_which_patterns_would_begin_end_and_fire_and_leaves_them
     def told(preview: ev.EditPreviewed) -> list[tuple[str, str, float | None]]:
         return [(item["name"], item["how"], item["wait_s"]) for item in preview.patterns]
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         desk = Desk(t)
         angry = {"key": "app:angry", "value": True}
         for _ in range(2):
@@ -400,19 +363,14 @@ def test_a_preview_tells_which_patterns_would_begin_end_and_fire_and_leaves_them
         await t.passes(2)
         assert [event.pattern for event in t.all(ev.PatternFired)] == ["angry for long"]
 
-    talk(of, scenario)
 
-
-def test_a_pattern_that_sets_itself_off_is_previewed_all_the_same() -> None:
+async def test_a_pattern_that_sets_itself_off_is_previewed_all_the_same() -> None:
     of = agent().pattern(TemporalPattern("echo", RateDetector("pattern.fired", 1, 60), lambda: None))
     of = of.pattern(TemporalPattern("edit", RateDetector("edit.applied", 1, 60), lambda: None))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         preview = await Desk(t).previews({"key": "app:a", "value": 1})
         assert {item["name"]: item["times"] for item in preview.patterns} == {"echo": 100, "edit": 1}
-
-    talk(of, scenario)
 
 
 class Uncopied(PatternDetector):
@@ -430,21 +388,17 @@ class Uncopied(PatternDetector):
         raise ValueError("it holds a file")
 
 
-def test_a_pattern_that_cannot_be_copied_is_said_to_be_unknown() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_pattern_that_cannot_be_copied_is_said_to_be_unknown() -> None:
+    async with talk(agent().pattern(TemporalPattern("odd", Uncopied(), lambda: None))) as t:
         preview = await Desk(t).previews({"key": "app:a", "value": 1})
         assert preview.patterns == ()
         assert preview.unknown == ("pattern odd: ValueError: it holds a file",)
 
-    talk(agent().pattern(TemporalPattern("odd", Uncopied(), lambda: None)), scenario)
 
-
-def test_a_preview_goes_on_into_the_phase_that_would_be_entered() -> None:
+async def test_a_preview_goes_on_into_the_phase_that_would_be_entered() -> None:
     of = phased().watch(Watcher(key("app:draft").changed(), nothing, name="draft"))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         desk = Desk(t)
         found = await desk.previews({"key": "app:n", "value": 7}, {"key": "app:menu", "value": "fish"})
         assert found.phase == "second"
@@ -454,10 +408,8 @@ def test_a_preview_goes_on_into_the_phase_that_would_be_entered() -> None:
         assert found.unknown == ("on_enter of second", "what watcher draft does")
         assert t.phases == ["first"]
 
-    talk(of, scenario)
 
-
-def test_a_preview_knows_what_a_phase_writes_when_it_is_entered() -> None:
+async def test_a_preview_knows_what_a_phase_writes_when_it_is_entered() -> None:
     of = (
         agent()
         .phase(
@@ -471,18 +423,15 @@ def test_a_preview_knows_what_a_phase_writes_when_it_is_entered() -> None:
         .state(values={"app:n": 1})
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         found = await Desk(t).previews({"key": "app:n", "value": 7})
         assert found.phase == "second"
         assert [w["name"] for w in found.watchers] == ["presented", "phase"]
         await Desk(t).sets("app:n", 7)
         assert [event.watcher for event in t.all(ev.WatcherFired)] == ["presented", "phase"]
 
-    talk(of, scenario)
 
-
-def test_a_preview_leaves_no_trace_in_what_watchers_remember() -> None:
+async def test_a_preview_leaves_no_trace_in_what_watchers_remember() -> None:
     def odd(state: State) -> bool:
         return bool(state.get("app:n", 0) % 2)
 
@@ -493,8 +442,7 @@ def test_a_preview_leaves_no_trace_in_what_watchers_remember() -> None:
         .watch(Watcher((~(key("app:n") < 0) & odd).became_true(), lambda: fired.append(1), name="odd"))
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         desk = Desk(t)
         for _ in range(3):
             found = await desk.previews({"key": "app:n", "value": 3})
@@ -503,10 +451,8 @@ def test_a_preview_leaves_no_trace_in_what_watchers_remember() -> None:
         await desk.sets("app:n", 3)
         assert fired == [1]
 
-    talk(of, scenario)
 
-
-def test_rules_and_failing_functions_are_named_as_unknown() -> None:
+async def test_rules_and_failing_functions_are_named_as_unknown() -> None:
     def broken(state: State) -> bool:
         raise ValueError("on purpose")
 
@@ -521,8 +467,7 @@ def test_rules_and_failing_functions_are_named_as_unknown() -> None:
         .state(values={"app:n": 1})
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         found = await Desk(t).previews({"key": "app:n", "value": 0})
         assert found.problem == ""
         assert any(text.startswith("computed bad: ") and "ZeroDivisionError" in text for text in found.unknown)
@@ -530,10 +475,8 @@ def test_rules_and_failing_functions_are_named_as_unknown() -> None:
         assert any("on purpose" in text for text in found.unknown)
         assert t.failures() == []
 
-    talk(of, scenario)
 
-
-def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up() -> None:
+async def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up() -> None:
     slow = [False]
 
     def sleepy(state: State) -> int:
@@ -541,8 +484,7 @@ def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up() -> No
             time.sleep(LIMIT_S * 1.5)
         return 1
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().computed(ComputedVar("one", sleepy, "app:n")).state(values={"app:n": 1})) as t:
         desk = Desk(t)
         slow[0] = True
         order = cmd.PreviewEdit(edits=({"key": "app:n", "value": 2},))
@@ -558,17 +500,14 @@ def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up() -> No
         ] * 4
         await t.passes(1)
 
-    talk(agent().computed(ComputedVar("one", sleepy, "app:n")).state(values={"app:n": 1}), scenario)
 
-
-def test_a_held_agent_is_edited_after_a_look_ahead_and_goes_on_from_there() -> None:
+async def test_a_held_agent_is_edited_after_a_look_ahead_and_goes_on_from_there() -> None:
     fired: list[Any] = []
     of = phased().watch(
         Watcher(key("app:n").crossed_above(3), lambda state: fired.append(state["app:n"]), blocking=True)
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         desk = Desk(t)
         await desk.does(cmd.SetBreakpoint(kind="key", target="app:n"))
         await t.writes(n=4)
@@ -591,42 +530,33 @@ def test_a_held_agent_is_edited_after_a_look_ahead_and_goes_on_from_there() -> N
         assert await desk.does(cmd.UndoEdit()) == ""
         assert t.state["app:n"] == 4
 
-    talk(of, scenario)
-
 
 # -- phases ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_operator_takes_the_conversation_to_a_phase_without_asking_guards() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_operator_takes_the_conversation_to_a_phase_without_asking_guards() -> None:
+    async with talk(phased()) as t:
         assert await Desk(t).does(cmd.GoToPhase(phase="second", reason="to look")) == ""
         entered = t.all(ev.PhaseEntered)[-1]
         assert (entered.phase, entered.trigger, entered.because) == ("second", "operator", "to look")
         assert t.state["session:phase"] == "second"
         assert "app:draft" not in t.state
 
-    talk(phased(), scenario)
 
-
-def test_the_operator_leaves_even_a_terminal_phase() -> None:
+async def test_the_operator_leaves_even_a_terminal_phase() -> None:
     of = agent().phase(
         Phase("first", "One.", transitions=Transition("end", key("app:x"))), Phase("end", "Bye.", terminal=True)
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         desk = Desk(t)
         await desk.does(cmd.GoToPhase(phase="end"))
         await desk.does(cmd.GoToPhase(phase="first"))
         assert t.phases == ["first", "end", "first"]
 
-    talk(of, scenario)
 
-
-def test_the_operator_goes_to_a_phase_when_the_turn_has_ended() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_operator_goes_to_a_phase_when_the_turn_has_ended() -> None:
+    async with talk(phased()) as t:
         desk = Desk(t)
         await t.hears("hello")
         assert await desk.does(cmd.GoToPhase(phase="second", when="turn-end")) == ""
@@ -640,12 +570,10 @@ def test_the_operator_goes_to_a_phase_when_the_turn_has_ended() -> None:
         await desk.does(cmd.GoToPhase(phase="first", when="turn-end"))
         assert t.phases == ["first", "second", "first"]
 
-    talk(phased(), scenario)
 
-
-def test_a_later_order_to_go_takes_the_place_of_one_that_waits() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_later_order_to_go_takes_the_place_of_one_that_waits() -> None:
+    first = Phase("first", "1", transitions=(Transition("second", key("app:x")), Transition("third", key("app:y"))))
+    async with talk(agent().phase(first, Phase("second", "2", terminal=True), Phase("third", "3", terminal=True))) as t:
         desk = Desk(t)
         await t.hears("hello")
         await desk.does(cmd.GoToPhase(phase="second", when="turn-end"))
@@ -656,20 +584,14 @@ def test_a_later_order_to_go_takes_the_place_of_one_that_waits() -> None:
         await t.ends()
         assert t.phases == ["first", "third"]
 
-    first = Phase("first", "1", transitions=(Transition("second", key("app:x")), Transition("third", key("app:y"))))
-    talk(agent().phase(first, Phase("second", "2", terminal=True), Phase("third", "3", terminal=True)), scenario)
 
-
-def test_orders_about_phases_that_cannot_be_are_refused() -> None:
-    async def unphased(t: Talk) -> None:
-        await t.begins()
+async def test_orders_about_phases_that_cannot_be_are_refused() -> None:
+    async with talk(agent()) as t:
         desk = Desk(t)
         assert await desk.does(cmd.GoToPhase(phase="x")) == "Agent test has no phases."
         await desk.does(cmd.PreviewPhase(phase="x"))
         assert t.all(ev.PhasePreviewed)[-1].problem == "Agent test has no phases."
-
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(phased()) as t:
         desk = Desk(t)
         assert await desk.does(cmd.GoToPhase(phase="nowhere")) == (
             "There is no phase 'nowhere'. Phases: first, second."
@@ -678,13 +600,9 @@ def test_orders_about_phases_that_cannot_be_are_refused() -> None:
         await desk.does(cmd.PreviewPhase(phase="first"))
         assert t.all(ev.PhasePreviewed)[-1].problem == "The conversation is in phase first already."
 
-    talk(agent(), unphased)
-    talk(phased(), scenario)
 
-
-def test_a_phase_is_previewed_with_all_that_going_there_would_do() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_phase_is_previewed_with_all_that_going_there_would_do() -> None:
+    async with talk(phased()) as t:
         desk = Desk(t)
         await t.passes(1)
         before, state = list(t.events), t.state.snapshot()
@@ -707,10 +625,8 @@ def test_a_phase_is_previewed_with_all_that_going_there_would_do() -> None:
         assert (back.instruction, back.tools_added, back.tools_removed) == ("One.", ("cancel",), ())
         assert (back.guard, back.prompts) == (None, False)
 
-    talk(phased(), scenario)
 
-
-def test_an_instruction_that_cannot_be_written_is_told_in_the_preview() -> None:
+async def test_an_instruction_that_cannot_be_written_is_told_in_the_preview() -> None:
     def broken(state: State) -> str:
         raise ValueError("on purpose")
 
@@ -718,8 +634,7 @@ def test_an_instruction_that_cannot_be_written_is_told_in_the_preview() -> None:
         Phase("first", "One.", transitions=Transition("second", key("app:x"))), Phase("second", broken, terminal=True)
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await Desk(t).does(cmd.PreviewPhase(phase="second"))
         found = t.all(ev.PhasePreviewed)[-1]
         assert (found.problem, found.instruction) == ("", "")
@@ -727,18 +642,15 @@ def test_an_instruction_that_cannot_be_written_is_told_in_the_preview() -> None:
         assert "ValueError: on purpose" in found.unknown[0]
         assert t.failures() == []
 
-    talk(of, scenario)
-
 
 # -- watchers --------------------------------------------------------------------------------------------------------
 
 
-def test_a_muted_watcher_only_counts_until_it_is_heard_again() -> None:
+async def test_a_muted_watcher_only_counts_until_it_is_heard_again() -> None:
     fired: list[int] = []
     of = agent().watch(Watcher(key("app:n").changed(), lambda: fired.append(1), name="n"))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         desk = Desk(t)
         assert await desk.does(cmd.SwitchWatcher(watcher="n", muted=True)) == ""
         await t.writes(n=1)
@@ -754,11 +666,9 @@ def test_a_muted_watcher_only_counts_until_it_is_heard_again() -> None:
         refused = await desk.does(cmd.SwitchWatcher(watcher="m", muted=True))
         assert refused == "There is no watcher 'm'. Watchers: n."
 
-    talk(of, scenario)
-
 
 @pytest.mark.parametrize("blocking", [True, False])
-def test_the_operator_fires_a_watcher_and_what_it_writes_counts(blocking: bool) -> None:
+async def test_the_operator_fires_a_watcher_and_what_it_writes_counts(blocking: bool) -> None:
     seen: list[Any] = []
 
     async def act(state: State, change: Change) -> None:
@@ -775,8 +685,7 @@ def test_the_operator_fires_a_watcher_and_what_it_writes_counts(blocking: bool) 
         .state(values={"app:n": 1})
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         desk = Desk(t)
         assert await desk.does(cmd.FireWatcher(watcher="many")) == ""
         assert seen == [("app:n", 1, 1)]
@@ -788,15 +697,12 @@ def test_the_operator_fires_a_watcher_and_what_it_writes_counts(blocking: bool) 
         assert status.fired == 1
         assert await desk.does(cmd.FireWatcher(watcher="few")) == "There is no watcher 'few'. Watchers: many."
 
-    talk(of, scenario)
-
 
 # -- the model -------------------------------------------------------------------------------------------------------
 
 
-def test_the_operator_lets_the_model_know_something() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_operator_lets_the_model_know_something() -> None:
+    async with talk(agent()) as t:
         desk = Desk(t)
         assert await desk.does(cmd.GiveContext(text="The line is noisy.")) == ""
         assert t.sent("model context") == [("model context", "The line is noisy.")]
@@ -804,20 +710,16 @@ def test_the_operator_lets_the_model_know_something() -> None:
         assert "text is empty" in await desk.does(cmd.GiveContext(text=" "))
         assert "at most" in await desk.does(cmd.GiveContext(text="x" * (cmd.MAX_TEXT + 1)))
 
-    talk(agent(), scenario)
 
-
-def test_without_a_connection_the_model_cannot_be_told_and_the_operator_is() -> None:
-    async def scenario(t: Talk) -> None:
+async def test_without_a_connection_the_model_cannot_be_told_and_the_operator_is() -> None:
+    async with talk(agent(), begins=False) as t:
         assert "The model was not told: There is no connection" in await Desk(t).does(cmd.GiveContext(text="Hm."))
         await t.begins()
 
-    talk(agent(), scenario)
 
-
-def test_the_operator_replaces_the_instruction_and_what_is_added_to_it_stays() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_operator_replaces_the_instruction_and_what_is_added_to_it_stays() -> None:
+    late = InstructionModifier.when(~key("app:x").is_set(), "It is late.")
+    async with talk(agent().in_every_phase(late)) as t:
         desk = Desk(t)
         assert await desk.does(cmd.SetInstruction(text="Be long.")) == ""
         (sent,) = t.sent("instruction")
@@ -828,14 +730,11 @@ def test_the_operator_replaces_the_instruction_and_what_is_added_to_it_stays() -
         assert await desk.does(cmd.SetInstruction(text="Be long.")) == "That is the agent's instruction already."
         assert "needs an instruction" in await desk.does(cmd.SetInstruction(text=" "))
 
-    late = InstructionModifier.when(~key("app:x").is_set(), "It is late.")
-    talk(agent().in_every_phase(late), scenario)
-
 
 # -- the end, and programs -------------------------------------------------------------------------------------------
 
 
-def test_every_order_is_refused_once_the_session_has_ended() -> None:
+async def test_every_order_is_refused_once_the_session_has_ended() -> None:
     orders: list[cmd.Order] = [
         cmd.EditState(edits=({"key": "app:a", "value": 1},)),
         cmd.PreviewEdit(edits=({"key": "app:a", "value": 1},)),
@@ -849,22 +748,18 @@ def test_every_order_is_refused_once_the_session_has_ended() -> None:
         cmd.SetInstruction(text="x"),
     ]
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(phased()) as t:
         await t.handle.disconnect()
         desk = Desk(t)
         for order in orders:
             assert await desk.does(order) == "The session is over"
         assert "app:a" not in t.state
 
-    talk(phased(), scenario)
 
-
-def test_a_program_edits_previews_and_steers_as_the_operator_does() -> None:
+async def test_a_program_edits_previews_and_steers_as_the_operator_does() -> None:
     of = phased().watch(Watcher(key("app:n").crossed_above(4), nothing, name="many"))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         handle = t.handle
         found = await handle.preview_edit({"key": "app:n", "value": 5})
         assert [w["name"] for w in found.watchers] == ["many"]
@@ -884,5 +779,3 @@ def test_a_program_edits_previews_and_steers_as_the_operator_does() -> None:
         assert t.all(ev.WatcherSwitched)[-1].actor == "agent"
         with pytest.raises(GeminiLiveError, match="no known scope"):
             await handle.edit_state({"key": "no:n", "value": 5})
-
-    talk(of, scenario)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
     ComputedVar,
@@ -31,21 +31,17 @@ def noticing(detector: PatternDetector, **more: Any) -> Live:
     return agent().pattern(TemporalPattern("seen", detector, lambda: None, **more))
 
 
-def test_a_guard_that_has_held_long_enough_is_noticed_to_the_moment_without_anything_happening() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_guard_that_has_held_long_enough_is_noticed_to_the_moment_without_anything_happening() -> None:
+    async with talk(noticing(SustainedDetector(key("app:angry"), 5))) as t:
         await t.writes(angry=True)
         await t.passes(4.9)
         assert t.all(ev.PatternFired) == []
         await t.passes(0.2)
         assert len(t.all(ev.PatternFired)) == 1
 
-    talk(noticing(SustainedDetector(key("app:angry"), 5)), scenario)
 
-
-def test_a_guard_that_was_false_in_between_has_to_hold_anew() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_guard_that_was_false_in_between_has_to_hold_anew() -> None:
+    async with talk(noticing(SustainedDetector(key("app:angry"), 5))) as t:
         await t.writes(angry=True)
         await t.passes(3)
         await t.writes(angry=False)
@@ -53,10 +49,8 @@ def test_a_guard_that_was_false_in_between_has_to_hold_anew() -> None:
         await t.passes(4)
         assert t.all(ev.PatternFired) == []
 
-    talk(noticing(SustainedDetector(key("app:angry"), 5)), scenario)
 
-
-def test_what_a_sustained_pattern_does_moves_the_conversation() -> None:
+async def test_what_a_sustained_pattern_does_moves_the_conversation() -> None:
     phases = (
         Phase("first", "One.", transitions=Transition("second", key("app:fetch"))),
         Phase("second", "Two.", terminal=True),
@@ -67,18 +61,14 @@ def test_what_a_sustained_pattern_does_moves_the_conversation() -> None:
 
     of = agent().phase(*phases).pattern(TemporalPattern("mad", SustainedDetector(key("app:angry"), 5), fetch))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.writes(angry=True)
         await t.passes(6)
         assert t.handle.phase == "second"
 
-    talk(of, scenario)
 
-
-def test_turns_are_counted_in_turns_and_not_in_time() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_turns_are_counted_in_turns_and_not_in_time() -> None:
+    async with talk(noticing(TurnCountDetector(key("app:lost"), 3))) as t:
         await t.writes(lost=True)
         await t.passes(60)
         await t.turn()
@@ -87,24 +77,19 @@ def test_turns_are_counted_in_turns_and_not_in_time() -> None:
         await t.turn()
         assert len(t.all(ev.PatternFired)) == 1
 
-    talk(noticing(TurnCountDetector(key("app:lost"), 3)), scenario)
 
-
-def test_a_pattern_over_turns_sees_what_was_computed_from_the_same_turn() -> None:
+async def test_a_pattern_over_turns_sees_what_was_computed_from_the_same_turn() -> None:
     many = ComputedVar("many", key("app:n") > 2)
 
     reads = FunctionExtractor(function=lambda window: {"n": 3}, name="n")
     of = noticing(TurnCountDetector(key("derived:many"), 1)).computed(many).extract(reads)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
         assert len(t.all(ev.PatternFired)) == 1
 
-    talk(of, scenario)
 
-
-def test_failures_in_a_row_of_one_tool_are_counted() -> None:
+async def test_failures_in_a_row_of_one_tool_are_counted() -> None:
     def pay(ok: bool) -> None:
         """Pay.
 
@@ -114,20 +99,16 @@ def test_failures_in_a_row_of_one_tool_are_counted() -> None:
         if not ok:
             raise RuntimeError("declined")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(noticing(ConsecutiveFailureDetector("pay", 2)).tools(pay)) as t:
         for ok in (False, True, False):
             await t.calls("pay", ok=ok)
         assert t.all(ev.PatternFired) == []
         await t.calls("pay", ok=False)
         assert len(t.all(ev.PatternFired)) == 1
 
-    talk(noticing(ConsecutiveFailureDetector("pay", 2)).tools(pay), scenario)
 
-
-def test_events_of_the_session_are_counted_within_a_time() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_events_of_the_session_are_counted_within_a_time() -> None:
+    async with talk(noticing(RateDetector("turn.completed", 3, 60))) as t:
         for pause in (70, 10, 10):
             await t.turn()
             await t.passes(pause)
@@ -135,12 +116,9 @@ def test_events_of_the_session_are_counted_within_a_time() -> None:
         await t.turn()
         assert len(t.all(ev.PatternFired)) == 1
 
-    talk(noticing(RateDetector("turn.completed", 3, 60)), scenario)
 
-
-def test_interruptions_are_events_that_can_be_counted() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_interruptions_are_events_that_can_be_counted() -> None:
+    async with talk(noticing(RateDetector("turn.interrupted", 2, 60))) as t:
         for _ in range(2):
             await t.hears("no")
             await t.says("Well, you see")
@@ -149,12 +127,9 @@ def test_interruptions_are_events_that_can_be_counted() -> None:
             await t.rests()
         assert len(t.all(ev.PatternFired)) == 1
 
-    talk(noticing(RateDetector("turn.interrupted", 2, 60)), scenario)
 
-
-def test_a_pattern_is_not_acted_upon_again_while_it_cools_down() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_pattern_is_not_acted_upon_again_while_it_cools_down() -> None:
+    async with talk(noticing(TurnCountDetector(True, 1), cooldown_s=30)) as t:
         for _ in range(4):
             await t.turn()
         assert len(t.all(ev.PatternFired)) == 1
@@ -162,12 +137,9 @@ def test_a_pattern_is_not_acted_upon_again_while_it_cools_down() -> None:
         await t.turn()
         assert len(t.all(ev.PatternFired)) == 2
 
-    talk(noticing(TurnCountDetector(True, 1), cooldown_s=30), scenario)
 
-
-def test_a_pattern_that_is_still_there_when_the_cooldown_ends_is_acted_upon_then() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_pattern_that_is_still_there_when_the_cooldown_ends_is_acted_upon_then() -> None:
+    async with talk(noticing(SustainedDetector(key("app:angry"), 1), cooldown_s=20)) as t:
         for _ in range(2):
             await t.writes(angry=True)
             await t.passes(2)
@@ -177,10 +149,8 @@ def test_a_pattern_that_is_still_there_when_the_cooldown_ends_is_acted_upon_then
         await t.passes(30)
         assert len(t.all(ev.PatternFired)) == 2
 
-    talk(noticing(SustainedDetector(key("app:angry"), 1), cooldown_s=20), scenario)
 
-
-def test_a_detector_of_ones_own_sees_everything_that_can_be_counted() -> None:
+async def test_a_detector_of_ones_own_sees_everything_that_can_be_counted() -> None:
     seen: list[str] = []
 
     class Mine(PatternDetector):
@@ -194,18 +164,15 @@ def test_a_detector_of_ones_own_sees_everything_that_can_be_counted() -> None:
     def ping() -> None:
         """Ping."""
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(noticing(Mine()).tools(ping)) as t:
         await t.writes(x=1)
         await t.calls("ping")
         await t.turn()
-
-    t = talk(noticing(Mine()).tools(ping), scenario)
     assert {"turn", "event", "tool", "state", "reset"} <= set(seen)
     assert len(t.all(ev.PatternFired)) == 1
 
 
-def test_a_detector_that_raises_is_told_and_the_others_go_on() -> None:
+async def test_a_detector_that_raises_is_told_and_the_others_go_on() -> None:
     class Broken(PatternDetector):
         def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
             if event.kind == "turn":
@@ -217,16 +184,13 @@ def test_a_detector_that_raises_is_told_and_the_others_go_on() -> None:
 
     of = noticing(TurnCountDetector(True, 1)).pattern(TemporalPattern("broken", Broken(), lambda: None))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
-
-    t = talk(of, scenario)
     assert [failure.where for failure in t.failures()] == ["pattern broken"]
     assert [fired.pattern for fired in t.all(ev.PatternFired)] == ["seen"]
 
 
-def test_a_blocking_pattern_is_done_before_a_guard_of_the_same_turn_is_asked() -> None:
+async def test_a_blocking_pattern_is_done_before_a_guard_of_the_same_turn_is_asked() -> None:
     phases = (
         Phase("first", "One.", transitions=Transition("second", key("app:lost"))),
         Phase("second", "Two.", terminal=True),
@@ -237,16 +201,13 @@ def test_a_blocking_pattern_is_done_before_a_guard_of_the_same_turn_is_asked() -
 
     of = agent().phase(*phases).pattern(TemporalPattern("lost", TurnCountDetector(True, 2), lost, blocking=True))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
         await t.turn()
         assert t.handle.phase == "second"
 
-    talk(of, scenario)
 
-
-def test_what_a_blocking_pattern_has_written_is_computed_before_a_guard_of_the_same_turn_is_asked() -> None:
+async def test_what_a_blocking_pattern_has_written_is_computed_before_a_guard_of_the_same_turn_is_asked() -> None:
     phases = (
         Phase("first", "One.", transitions=Transition("second", key("derived:gone"))),
         Phase("second", "Two.", terminal=True),
@@ -261,22 +222,16 @@ def test_what_a_blocking_pattern_has_written_is_computed_before_a_guard_of_the_s
     def boundary(state: State, writer: object) -> None:
         places.append(str(state.get("session:phase")))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        await t.turn()
-
     pattern = TemporalPattern("lost", TurnCountDetector(True, 1), lost, blocking=True)
-    talk(of.pattern(pattern).on("turn_boundary", boundary), scenario)
+    async with talk(of.pattern(pattern).on("turn_boundary", boundary)) as t:
+        await t.turn()
     assert places == ["second"]
 
 
-def test_a_pattern_says_how_far_it_has_come() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_pattern_says_how_far_it_has_come() -> None:
+    async with talk(noticing(TurnCountDetector(True, 3))) as t:
         await t.turn()
         patterns = t.stage.mind.settler.temporal
         assert isinstance(patterns, TemporalRegistry)
         (status,) = patterns.status(0.0)
         assert (status.name, status.progress) == ("seen", "1 of 3 turns")
-
-    talk(noticing(TurnCountDetector(True, 3)), scenario)

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
     FsPersistence,
@@ -34,65 +34,51 @@ def kept(store: SessionPersistence) -> Live:
     return agent().phase(*phases).state(values={"user:name": None}).repair(3, 6).persistence(store, "s")
 
 
-async def earlier(t: Talk) -> None:
-    """A session that comes to the second phase, and is left there."""
-    await t.begins()
-    await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
-    await t.writes(go=True, plan="gold")
-    await t.turn("hello", "Good day.")
+async def earlier(store: SessionPersistence) -> None:
+    """Run a session that is saved in `store` and ends in the second phase."""
+    async with talk(kept(store)) as t:
+        await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
+        await t.writes(go=True, plan="gold")
+        await t.turn("hello", "Good day.")
 
 
-def test_a_session_that_was_kept_goes_on_where_it_stood() -> None:
+async def test_a_session_that_was_kept_goes_on_where_it_stood() -> None:
     store = MemoryPersistence()
-    talk(kept(store), earlier)
+    await earlier(store)
     ENTERED.clear()
-
-    async def later(t: Talk) -> None:
-        setup = await t.begins()
-        assert setup["sessionResumption"]["handle"] == "h-1"
-        assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nTwo."
+    async with talk(kept(store)) as t:
+        assert t.setup["sessionResumption"]["handle"] == "h-1"
+        assert t.setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nTwo."
         assert (t.handle.phase, t.state["app:plan"]) == ("second", "gold")
         assert t.stage.mind.transcript.window(1).text == "User: hello\nAssistant: Good day."
         assert t.stage.mind.turn_count == 1
-
-    t = talk(kept(store), later)
     (restored,) = t.all(ev.SnapshotRestored)
     assert (restored.phase, restored.turns, restored.resuming) == ("second", 1, True)
     assert ENTERED == []
 
 
-def test_the_count_of_turns_without_progress_goes_on() -> None:
+async def test_the_count_of_turns_without_progress_goes_on() -> None:
     store = MemoryPersistence()
-    talk(kept(store), earlier)
-
-    async def later(t: Talk) -> None:
-        await t.begins()
+    await earlier(store)
+    async with talk(kept(store)) as t:
         needs = t.stage.mind.needs
         assert needs is not None
         assert needs.turns_without_progress == 1
 
-    talk(kept(store), later)
 
-
-def test_what_holds_for_a_turn_or_a_session_only_is_not_kept() -> None:
+async def test_what_holds_for_a_turn_or_a_session_only_is_not_kept() -> None:
     store = MemoryPersistence()
 
-    async def first(t: Talk) -> None:
-        await t.begins()
+    async with talk(kept(store)) as t:
         for name in ("turn:x", "temp:x", "session:x", "user:x"):
             t.state.set(name, 1)
         await t.turn()
 
-    talk(kept(store), first)
-
-    async def second(t: Talk) -> None:
-        await t.begins()
+    async with talk(kept(store)) as t:
         assert [name for name in ("turn:x", "temp:x", "session:x", "user:x") if name in t.state] == ["user:x"]
 
-    talk(kept(store), second)
 
-
-def test_a_session_is_kept_after_every_turn_and_at_its_end() -> None:
+async def test_a_session_is_kept_after_every_turn_and_at_its_end() -> None:
     saved: list[tuple[int, object]] = []
 
     class Store(MemoryPersistence):
@@ -100,17 +86,14 @@ def test_a_session_is_kept_after_every_turn_and_at_its_end() -> None:
             saved.append((snapshot.turn_count, snapshot.state.get("app:x")))
             await super().save(snapshot)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(kept(Store())) as t:
         await t.turn()
         await t.turn()
         await t.writes(x=1)
-
-    talk(kept(Store()), scenario)
     assert saved == [(1, None), (2, None), (2, 1)]
 
 
-def test_snapshots_are_written_in_order_and_keep_nobody_waiting() -> None:
+async def test_snapshots_are_written_in_order_and_keep_nobody_waiting() -> None:
     saved: list[int] = []
 
     class Slow(MemoryPersistence):
@@ -119,36 +102,30 @@ def test_snapshots_are_written_in_order_and_keep_nobody_waiting() -> None:
             saved.append(snapshot.turn_count)
             await super().save(snapshot)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(kept(Slow())) as t:
         for _ in range(3):
             await t.turn()
         assert t.state["session:turn_count"] == 3
         assert saved == []
         await t.passes(3)
-
-    talk(kept(Slow()), scenario)
     assert saved == sorted(saved)
     assert saved[-1] == 3
 
 
-def test_a_store_that_fails_is_told_and_the_call_goes_on() -> None:
+async def test_a_store_that_fails_is_told_and_the_call_goes_on() -> None:
     class Broken(MemoryPersistence):
         async def save(self, snapshot: SessionSnapshot, /) -> None:
             raise OSError("the disk is full")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(kept(Broken())) as t:
         await t.turn()
         await t.turn()
         assert len(t.all(ev.TurnCompleted)) == 2
-
-    t = talk(kept(Broken()), scenario)
     assert [notice.code for notice in t.all(ev.Notice)] == ["snapshot"]
     assert t.all(ev.SnapshotSaved) == []
 
 
-def test_a_store_that_ends_the_program_fails_like_any_other() -> None:
+async def test_a_store_that_ends_the_program_fails_like_any_other() -> None:
     class Exits(MemoryPersistence):
         async def load(self, session_id: str, /) -> SessionSnapshot | None:
             sys.exit("no session here")
@@ -157,56 +134,43 @@ def test_a_store_that_ends_the_program_fails_like_any_other() -> None:
         async def save(self, snapshot: SessionSnapshot, /) -> None:
             sys.exit("no room here")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        await t.turn()
-        await t.turn()
-
     for store, said in ((Exits(), "SystemExit: no session here"), (ExitsLater(), "SystemExit: no room here")):
-        t = talk(kept(store), scenario)
+        async with talk(kept(store)) as t:
+            await t.turn()
+            await t.turn()
         (notice,) = t.all(ev.Notice)
         assert (notice.code, said in notice.text) == ("snapshot", True)
         assert len(t.all(ev.TurnCompleted)) == 2
 
 
-def test_a_session_kept_in_a_file_is_private_versioned_and_taken_up(tmp_path: Path) -> None:
+async def test_a_session_kept_in_a_file_is_private_versioned_and_taken_up(tmp_path: Path) -> None:
     folder = tmp_path / "kept"
-    talk(kept(FsPersistence(folder)), earlier)
+    await earlier(FsPersistence(folder))
     file = folder / "s.json"
     assert file.stat().st_mode & 0o777 == 0o600
     assert json.loads(file.read_text())["version"] == 1
 
-    async def later(t: Talk) -> None:
-        await t.begins()
+    async with talk(kept(FsPersistence(folder))) as t:
         assert t.handle.phase == "second"
 
-    talk(kept(FsPersistence(folder)), later)
 
-
-def test_a_damaged_file_is_told_and_the_session_begins_anew(tmp_path: Path) -> None:
+async def test_a_damaged_file_is_told_and_the_session_begins_anew(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text("{")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(kept(FsPersistence(tmp_path))) as t:
         assert t.handle.phase == "first"
-
-    t = talk(kept(FsPersistence(tmp_path)), scenario)
     assert [notice.code for notice in t.all(ev.Notice)] == ["snapshot"]
 
 
-def test_a_phase_that_no_longer_exists_is_told_and_the_conversation_begins_anew() -> None:
+async def test_a_phase_that_no_longer_exists_is_told_and_the_conversation_begins_anew() -> None:
     store = MemoryPersistence()
-    talk(kept(store), earlier)
-
-    async def later(t: Talk) -> None:
-        await t.begins()
+    await earlier(store)
+    async with talk(agent().phase(Phase("other", "Three.")).persistence(store, "s")) as t:
         assert (t.handle.phase, t.state["app:plan"]) == ("other", "gold")
-
-    t = talk(agent().phase(Phase("other", "Three.")).persistence(store, "s"), later)
     assert [notice.code for notice in t.all(ev.Notice)] == ["snapshot"]
 
 
-def test_a_snapshot_waits_until_what_is_under_way_is_written() -> None:
+async def test_a_snapshot_waits_until_what_is_under_way_is_written() -> None:
     store = MemoryPersistence()
 
     async def slow(state: State) -> None:
@@ -215,12 +179,9 @@ def test_a_snapshot_waits_until_what_is_under_way_is_written() -> None:
 
     of = kept(store).on("teardown", lambda: None).phase()
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
         t.stage.mind.lane.put("slow", lambda: slow(t.state))
-
-    talk(of, scenario)
-    snapshot = asyncio.run(store.load("s"))
+    snapshot = await store.load("s")
     assert snapshot is not None
     assert snapshot.state["app:slow"] is True

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
     ComputedVar,
@@ -111,20 +109,14 @@ def test_a_builder_is_not_changed_by_its_calls() -> None:
     assert (len(first.definition.tools), len(second.definition.tools)) == (0, 1)
 
 
-def test_one_agent_serves_several_sessions_that_know_nothing_of_each_other() -> None:
+async def test_one_agent_serves_several_sessions_that_know_nothing_of_each_other() -> None:
     of = agent().pattern(TemporalPattern("p", TurnCountDetector(True, 2), ping)).state(values={"app:n": 0})
-    seen: list[Any] = []
-
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        seen.append(t.state["app:n"])
-        await t.writes(n=1)
-        await t.turn()
-        seen.append(len([kind for kind in t.events if kind == "pattern.fired"]))
-
-    talk(of, scenario)
-    talk(of, scenario)
-    assert seen == [0, 0, 0, 0]
+    for _ in range(2):
+        async with talk(of) as t:
+            assert t.state["app:n"] == 0
+            await t.writes(n=1)
+            await t.turn()
+            assert "pattern.fired" not in t.events
 
 
 def test_settings_that_a_model_cannot_follow_are_named() -> None:
@@ -159,12 +151,10 @@ def test_a_phase_without_modifiers_is_something_to_tell_only_where_phases_are_to
     assert len(of.steering(SteeringMode.HYBRID).ignored_settings()) == 1
 
 
-def test_an_agent_without_phases_has_modifiers_all_the_same() -> None:
-    async def scenario(t: Talk) -> None:
-        setup = await t.begins()
+async def test_an_agent_without_phases_has_modifiers_all_the_same() -> None:
+    async with talk(agent().in_every_phase(InstructionModifier.custom(lambda state: "Stay calm."))) as t:
+        setup = t.setup
         assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nStay calm."
-
-    talk(agent().in_every_phase(InstructionModifier.custom(lambda state: "Stay calm.")), scenario)
 
 
 def test_what_a_model_without_context_makes_of_steering_is_named() -> None:

@@ -38,6 +38,7 @@ from gemini_live_runtime.agents import (
     restaurant,
     tech_support,
 )
+from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.conversation.text_model import TextRequest
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks
 from gemini_live_runtime.state.guards import Guard
@@ -281,17 +282,17 @@ def test_over_a_thousand_edits_what_a_preview_says_is_what_then_happens() -> Non
     @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), phases=WITHOUT_SHRINKING)
     @given(agents(), st.lists(edits(), min_size=5, max_size=5), st.data())
     def tried(of: Live, wanted: list[tuple[dict[str, Any], ...]], data: st.DataObject) -> None:
-        async def scenario(t: Talk) -> None:
-            await t.begins()
-            names = [status.name for status in t.stage.session.conductor.settler.watchers.status]
-            if names:
-                t.handle.mute_watcher(data.draw(st.sampled_from(names)))
-            for number, edit in enumerate(wanted):
-                await t.passes(data.draw(st.sampled_from([0.0, 0.5, 2.0])))
-                made.append(await agrees(t, edit, number))
-            assert t.failures() == []
+        async def main() -> None:
+            async with talk(of) as t:
+                names = [status.name for status in t.stage.session.conductor.settler.watchers.status]
+                if names:
+                    t.handle.mute_watcher(data.draw(st.sampled_from(names)))
+                for number, edit in enumerate(wanted):
+                    await t.passes(data.draw(st.sampled_from([0.0, 0.5, 2.0])))
+                    made.append(await agrees(t, edit, number))
+                assert t.failures() == []
 
-        talk(of, scenario)
+        run_virtual(main())
 
     HOW.clear()
     tried()
@@ -361,18 +362,12 @@ def known_keys(of: Live) -> tuple[str, ...]:
 @pytest.mark.parametrize("name", BUNDLED)
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_it_is_so_for_the_bundled_agents_with_and_up_to_their_actions(name: str, data: st.DataObject) -> None:
+async def test_it_is_so_for_the_bundled_agents_with_and_up_to_their_actions(name: str, data: st.DataObject) -> None:
     whole = BUNDLED[name]()
     wanted = data.draw(st.lists(edits(known_keys(whole)), min_size=1, max_size=4))
 
-    async def exactly(t: Talk) -> None:
-        await t.begins()
+    async with talk(without_actions(whole), text_model=Silent()) as t:
         for number, edit in enumerate(wanted):
             await agrees(t, edit, number)
-
-    async def up_to_the_first_action(t: Talk) -> None:
-        await t.begins()
+    async with talk(whole, text_model=Silent()) as t:
         await agrees(t, wanted[0], 0, actions=True)
-
-    talk(without_actions(whole), exactly, text_model=Silent())
-    talk(whole, up_to_the_first_action, text_model=Silent())

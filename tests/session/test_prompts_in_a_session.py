@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.agents.conversation import talked
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import agent, talk
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.tech_support import tech_support
@@ -21,9 +21,8 @@ def test_the_answer_to_a_failed_call_is_said_before_the_next_phase_is_opened() -
     assert said.rstrip().endswith("Who should the technician ask for?")
 
 
-def test_a_prompt_waits_for_sound_that_is_queued_and_not_begun(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_prompt_waits_for_sound_that_is_queued_and_not_begun(tmp_path: Path) -> None:
+    async with talk(agent(), audio=lambda: FileAudio(None, tmp_path / "out.wav")) as t:
         await t.server.sends(encode_model_audio(bytes(48_000)))
         await t.server.says(serverContent={"generationComplete": True, "turnComplete": True})
         await t.rests()
@@ -33,29 +32,21 @@ def test_a_prompt_waits_for_sound_that_is_queued_and_not_begun(tmp_path: Path) -
         await t.passes(2)
         assert len(t.sent("prompt")) == 1
 
-    talk(agent(), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
 
-
-def test_without_a_microphone_of_ones_own_the_servers_marks_say_who_has_the_floor() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_without_a_microphone_of_ones_own_the_servers_marks_say_who_has_the_floor() -> None:
+    async with talk(agent()) as t:
         await t.voice(True)
         t.handle.prompt()
         await t.rests()
         assert t.sent("prompt") == []
         await t.voice(False)
         assert len(t.sent("prompt")) == 1
-
-    t = talk(agent(), scenario)
     assert [changed.state for changed in t.all(ev.PromptChanged)] == ["armed", "sent"]
 
 
-def test_a_prompt_that_is_called_off_is_told() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_prompt_that_is_called_off_is_told() -> None:
+    async with talk(agent()) as t:
         await t.voice(True)
         t.handle.prompt()
         await t.types("never mind")
-
-    t = talk(agent(), scenario)
     assert [changed.state for changed in t.all(ev.PromptChanged)] == ["armed", "cancelled"]

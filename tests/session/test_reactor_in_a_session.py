@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
+from tests.session.talking import SECOND_OF_SPEECH, agent, talk
 
 from gemini_live_runtime import (
     EffectMode,
@@ -54,59 +54,46 @@ def on_turn(effect: LiveEffect | Reaction) -> ReactorRule:
     return ReactorRule("at the end", react)
 
 
-def test_rules_hear_events_state_ticks_speech_and_prompts() -> None:
+async def test_rules_hear_events_state_ticks_speech_and_prompts() -> None:
     seen: list[Any] = []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().rule(hearing(seen))) as t:
         await t.writes(x=1)
         t.handle.user_speech_started()
         t.handle.user_speech_ended()
         t.handle.prompt()
         await t.passes(1.1)
-
-    talk(agent().rule(hearing(seen)), scenario)
     assert set(seen) == {"Live", "StateChanged", "UserSpeechStarted", "UserSpeechEnded", "PromptArmed", "TimerTick"}
 
 
-def test_rules_hear_when_the_model_is_heard_and_when_all_of_it_was(tmp_path: Path) -> None:
+async def test_rules_hear_when_the_model_is_heard_and_when_all_of_it_was(tmp_path: Path) -> None:
     seen: list[Any] = []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().rule(hearing(seen)), audio=lambda: FileAudio(None, tmp_path / "out.wav")) as t:
         await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
         await t.ends()
         await t.passes(0.5)
         assert t.handle.voice_state().playback_active
         await t.passes(1)
         assert not t.handle.voice_state().playback_active
-
-    talk(agent().rule(hearing(seen)), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
     assert [kind for kind in seen if kind.startswith("Playback")] == ["PlaybackStarted", "PlaybackDrained"]
 
 
-def test_context_that_a_rule_wants_is_sent() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_context_that_a_rule_wants_is_sent() -> None:
+    async with talk(agent().rule(on_turn(SendContext(("By the way.",), "news")))) as t:
         await t.turn()
         assert t.wire == [("model context", "By the way.")]
-
-    t = talk(agent().rule(on_turn(SendContext(("By the way.",), "news"))), scenario)
     assert [(done.rule, done.effect) for done in t.all(ev.ReactionPerformed)] == [("at the end", "SendContext")]
 
 
-def test_an_instruction_that_a_rule_wants_is_sent() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_instruction_that_a_rule_wants_is_sent() -> None:
+    async with talk(agent().rule(on_turn(UpdateInstruction("Be long.")))) as t:
         await t.turn()
         assert t.wire[0] == ("instruction", "Be long.")
 
-    talk(agent().rule(on_turn(UpdateInstruction("Be long."))), scenario)
 
-
-def test_an_instruction_that_a_rule_wants_outlasts_the_turn_and_the_connection() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_instruction_that_a_rule_wants_outlasts_the_turn_and_the_connection() -> None:
+    async with talk(agent().rule(on_turn(UpdateInstruction("Be long.")))) as t:
         await t.turn()
         await t.turn()
         assert [frame for frame in t.wire if frame[0] == "instruction"] == [("instruction", "Be long.")]
@@ -114,91 +101,70 @@ def test_an_instruction_that_a_rule_wants_outlasts_the_turn_and_the_connection()
         setup = await t.connects_again()
         assert setup["systemInstruction"]["parts"][0]["text"] == "Be long."
 
-    talk(agent().rule(on_turn(UpdateInstruction("Be long."))), scenario)
 
-
-def test_an_event_that_a_rule_wants_is_an_event() -> None:
+async def test_an_event_that_a_rule_wants_is_an_event() -> None:
     wanted = EmitEvent(ev.Notice(level="info", code="mine", text="Hello."))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().rule(on_turn(wanted))) as t:
         await t.turn()
-
-    t = talk(agent().rule(on_turn(wanted)), scenario)
     assert [notice.code for notice in t.all(ev.Notice)] == ["mine"]
 
 
-def test_a_transition_that_a_rule_wants_is_made() -> None:
+async def test_a_transition_that_a_rule_wants_is_made() -> None:
     of = agent().phase(
         Phase("first", "One.", transitions=Transition("second", key("app:go"))), Phase("second", "Two.", terminal=True)
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of.rule(on_turn(TransitionPhase("second", "enough")))) as t:
         await t.turn()
         assert t.handle.phase == "second"
-
-    t = talk(of.rule(on_turn(TransitionPhase("second", "enough"))), scenario)
     assert t.all(ev.PhaseEntered)[-1].trigger == "programmatic"
 
 
-def test_a_reaction_tells_how_it_is_waited_for() -> None:
+async def test_a_reaction_tells_how_it_is_waited_for() -> None:
     wanted = Reaction("mine", SendContext(("News.",)), EffectPolicy(EffectMode.CONCURRENT, 1.0))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().rule(on_turn(wanted))) as t:
         await t.turn()
         assert t.wire == [("model context", "News.")]
 
-    talk(agent().rule(on_turn(wanted)), scenario)
 
-
-def test_a_rule_that_raises_is_told_and_the_others_are_asked() -> None:
+async def test_a_rule_that_raises_is_told_and_the_others_are_asked() -> None:
     def fails(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> None:
         if isinstance(event, reactor.Live) and isinstance(event.event, ev.TurnCompleted):
             raise RuntimeError("boom")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().rule(ReactorRule("bad", fails)).rule(on_turn(SendContext(("News.",))))) as t:
         await t.turn()
         assert t.sent("model context")
-
-    t = talk(agent().rule(ReactorRule("bad", fails)).rule(on_turn(SendContext(("News.",)))), scenario)
     assert [(failure.where, failure.name) for failure in t.failures()] == [("reactor rule", "bad")]
 
 
-def test_an_effect_that_fails_is_told() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_effect_that_fails_is_told() -> None:
+    async with talk(agent().phase(Phase("only", "One.")).rule(on_turn(TransitionPhase("nowhere")))) as t:
         await t.turn()
-
-    t = talk(agent().phase(Phase("only", "One.")).rule(on_turn(TransitionPhase("nowhere"))), scenario)
     (failure,) = t.failures()
     assert (failure.where, failure.name) == ("effect TransitionPhase", "at the end")
     assert failure.defined_at.startswith("test_reactor_in_a_session.py:")
 
 
-def test_effects_that_take_time_are_bounded_and_one_too_many_is_told() -> None:
+async def test_effects_that_take_time_are_bounded_and_one_too_many_is_told() -> None:
     wanted = Reaction("mine", TransitionPhase("second"), EffectPolicy(EffectMode.CONCURRENT))
 
     def react(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> list[Reaction]:
         over = isinstance(event, reactor.Live) and isinstance(event.event, ev.TurnCompleted)
         return [wanted] * (MAX_CONCURRENT + 3) if over else []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
-        await t.turn()
-        assert t.handle.phase == "second"
-
     ways = Transition("second", key("app:go"))
     of = agent().phase(Phase("first", "One.", transitions=ways), Phase("second", "Two.", terminal=True))
-    t = talk(of.rule(ReactorRule("eager", react)), scenario)
+    async with talk(of.rule(ReactorRule("eager", react))) as t:
+        await t.turn()
+        assert t.handle.phase == "second"
     assert [failure.error for failure in t.failures()] == [f"not started: {MAX_CONCURRENT} effects are running"] * 3
 
 
-def test_a_prompt_waits_until_the_model_was_heard_to_the_end(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_prompt_waits_until_the_model_was_heard_to_the_end(tmp_path: Path) -> None:
+    async with talk(agent(), audio=lambda: FileAudio(None, tmp_path / "out.wav")) as t:
         await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH * 2)))
         await t.ends()
         await t.passes(0.5)
@@ -208,12 +174,9 @@ def test_a_prompt_waits_until_the_model_was_heard_to_the_end(tmp_path: Path) -> 
         await t.passes(1)
         assert t.sent("prompt") == [("prompt",)]
 
-    talk(agent(), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
 
-
-def test_a_prompt_waits_until_the_user_has_stopped_speaking() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_prompt_waits_until_the_user_has_stopped_speaking() -> None:
+    async with talk(agent()) as t:
         t.handle.user_speech_started()
         t.handle.prompt()
         await t.rests()
@@ -222,12 +185,9 @@ def test_a_prompt_waits_until_the_user_has_stopped_speaking() -> None:
         await t.rests()
         assert t.sent("prompt") == [("prompt",)]
 
-    talk(agent(), scenario)
 
-
-def test_a_prompt_is_dropped_when_the_user_begins_to_speak_and_its_context_stays(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_prompt_is_dropped_when_the_user_begins_to_speak_and_its_context_stays(tmp_path: Path) -> None:
+    async with talk(agent(), audio=lambda: FileAudio(None, tmp_path / "out.wav")) as t:
         await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
         await t.ends()
         await t.passes(0.3)
@@ -238,12 +198,9 @@ def test_a_prompt_is_dropped_when_the_user_begins_to_speak_and_its_context_stays
         assert t.sent("prompt") == []
         assert t.handle.voice_state().prompt_epoch == 1
 
-    talk(agent(), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
 
-
-def test_a_typed_text_drops_the_prompt_that_waits() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_typed_text_drops_the_prompt_that_waits() -> None:
+    async with talk(agent()) as t:
         t.handle.user_speech_started()
         t.handle.prompt()
         await t.types("never mind")
@@ -251,12 +208,9 @@ def test_a_typed_text_drops_the_prompt_that_waits() -> None:
         await t.rests()
         assert t.wire == [("text", "never mind")]
 
-    talk(agent(), scenario)
 
-
-def test_one_reactor_and_one_executor_serve_a_session() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_one_reactor_and_one_executor_serve_a_session() -> None:
+    async with talk(agent()) as t:
         mind = t.stage.mind
         assert isinstance(mind.reactor, LiveReactor)
         assert isinstance(mind.executor, LiveEffectExecutor)
@@ -264,5 +218,3 @@ def test_one_reactor_and_one_executor_serve_a_session() -> None:
         await asyncio.sleep(0)
         await t.rests()
         assert t.wire == [("model context", "Directly.")]
-
-    talk(agent(), scenario)

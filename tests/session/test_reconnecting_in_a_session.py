@@ -23,9 +23,8 @@ async def resumable(t: Talk) -> None:
     await t.rests()
 
 
-def test_a_lost_connection_is_made_again_with_the_handle_and_the_instruction_of_now() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_lost_connection_is_made_again_with_the_handle_and_the_instruction_of_now() -> None:
+    async with talk(phased()) as t:
         await resumable(t)
         await t.writes(go=True)
         await t.turn()
@@ -34,14 +33,11 @@ def test_a_lost_connection_is_made_again_with_the_handle_and_the_instruction_of_
         assert setup["sessionResumption"]["handle"] == "h-1"
         assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nTwo."
         assert t.wire == []
-
-    t = talk(phased(), scenario)
     assert [ready.resumed for ready in t.all(ev.ConnectionReady)] == [False, True]
 
 
-def test_a_fresh_session_is_told_what_was_said_before() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_fresh_session_is_told_what_was_said_before() -> None:
+    async with talk(agent()) as t:
         await t.turn("my name is Ada", "Hello Ada.")
         await t.server.closes(1006)
         setup = await t.connects_again()
@@ -50,22 +46,16 @@ def test_a_fresh_session_is_told_what_was_said_before() -> None:
             ("model context", "[Conversation so far]\nUser: my name is Ada\nAssistant: Hello Ada."),
         ]
 
-    talk(agent(), scenario)
 
-
-def test_after_a_fresh_start_the_model_is_told_everything_again() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_after_a_fresh_start_the_model_is_told_everything_again() -> None:
+    async with talk(agent().phase(Phase("only", "One.", tools=()))) as t:
         await t.server.closes(1006)
         await t.connects_again()
         assert ("model context", "[Tools] No tool may be used now.") in t.wire
 
-    talk(agent().phase(Phase("only", "One.", tools=())), scenario)
 
-
-def test_a_connection_is_left_in_a_pause_once_the_server_says_that_it_will_close() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_connection_is_left_in_a_pause_once_the_server_says_that_it_will_close() -> None:
+    async with talk(agent()) as t:
         await resumable(t)
         await t.hears("hello")
         await t.says("Good")
@@ -77,14 +67,11 @@ def test_a_connection_is_left_in_a_pause_once_the_server_says_that_it_will_close
         await t.connects_again()
         assert t.stage.mind.transcript.window(1).text == "User: hello\nAssistant: Good day."
 
-    talk(agent(), scenario)
 
-
-def test_how_long_a_connection_had_left_is_nothing_that_the_next_one_knows() -> None:
+async def test_how_long_a_connection_had_left_is_nothing_that_the_next_one_knows() -> None:
     left = ("session:go_away_time_left", "session:go_away_time_left_ms")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent()) as t:
         await resumable(t)
         await t.hears("hello")
         await t.says("Good")
@@ -97,12 +84,9 @@ def test_how_long_a_connection_had_left_is_nothing_that_the_next_one_knows() -> 
         assert t.state["session:go_away_received"] is False
         assert [key for key in left if key in t.state] == []
 
-    talk(agent(), scenario)
 
-
-def test_a_connection_is_left_just_before_the_server_closes_it_whatever_goes_on() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_connection_is_left_just_before_the_server_closes_it_whatever_goes_on() -> None:
+    async with talk(agent()) as t:
         await resumable(t)
         await t.hears("hello")
         await t.says("Well")
@@ -113,56 +97,44 @@ def test_a_connection_is_left_just_before_the_server_closes_it_whatever_goes_on(
         assert len(t.all(ev.ConnectionClosed)) == 1
         await t.connects_again()
 
-    talk(agent(), scenario)
 
-
-def test_what_the_server_refuses_for_good_is_not_tried_again() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_the_server_refuses_for_good_is_not_tried_again() -> None:
+    async with talk(agent()) as t:
         await t.server.closes(1008, "The operation was aborted.")
         await t.passes(60)
         assert t.all(ev.SessionState)[-1].word == "error"
-
-    t = talk(agent(), scenario)
     assert len(t.all(ev.ConnectionOpening)) == 1
 
 
-def test_attempts_are_given_up_after_some() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_attempts_are_given_up_after_some() -> None:
+    async with talk(agent()) as t:
         for _ in range(5):
             await t.server.closes(1011)
             await t.connects_again()
         await t.server.closes(1011)
         await t.passes(120)
         assert t.all(ev.SessionState)[-1].word == "error"
-
-    t = talk(agent(), scenario)
     assert len(t.all(ev.ConnectionOpening)) == 6
 
 
-def test_an_answer_that_a_lost_connection_cut_ends_its_turn_as_interrupted() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_answer_that_a_lost_connection_cut_ends_its_turn_as_interrupted() -> None:
+    async with talk(agent()) as t:
         await t.hears("hello")
         await t.says("Good")
         await t.server.closes(1011)
         await t.connects_again()
         await t.turn("again", "Good day.")
-
-    t = talk(agent(), scenario)
     assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["interrupted", "complete"]
 
 
-def test_a_background_result_is_given_to_the_next_connection() -> None:
+async def test_a_background_result_is_given_to_the_next_connection() -> None:
     @tool(background=True)
     async def search() -> str:
         """Search."""
         await asyncio.sleep(5)
         return "found"
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(search)) as t:
         await resumable(t)
         await t.calls("search")
         await t.server.closes(1011)
@@ -170,28 +142,20 @@ def test_a_background_result_is_given_to_the_next_connection() -> None:
         await t.passes(6)
         assert [told[1] for told in t.sent("answer")] == ["c1"]
 
-    talk(agent().tools(search), scenario)
 
-
-def test_state_and_phase_outlive_the_connection() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_state_and_phase_outlive_the_connection() -> None:
+    async with talk(phased()) as t:
         await t.writes(go=True)
         await t.server.closes(1011)
         await t.connects_again()
         assert (t.handle.phase, t.phases) == ("second", ["first", "second"])
 
-    talk(phased(), scenario)
 
-
-def test_typed_texts_wait_for_the_connection_and_for_what_the_model_has_to_know() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_typed_texts_wait_for_the_connection_and_for_what_the_model_has_to_know() -> None:
+    async with talk(agent()) as t:
         await t.turn("my name is Ada", "Hello Ada.")
         await t.server.closes(1011)
         await t.rests()
         await t.types("still there?")
         await t.connects_again()
         assert [told[0] for told in t.wire] == ["model context", "text"]
-
-    talk(agent(), scenario)

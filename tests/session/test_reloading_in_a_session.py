@@ -75,9 +75,8 @@ def changed(t: Talk) -> tuple[str, ...]:
 # -- what changes ----------------------------------------------------------------------------------------------------
 
 
-def test_an_edited_instruction_reaches_the_model_and_state_is_kept(write: Callable[..., Path]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_edited_instruction_reaches_the_model_and_state_is_kept(write: Callable[..., Path]) -> None:
+    async with talk(source(write(PLAIN))) as t:
         await t.writes(n=5)
         write(PLAIN.replace("Be brief.", "Be long."))
         assert await reload(t) == ""
@@ -85,8 +84,6 @@ def test_an_edited_instruction_reaches_the_model_and_state_is_kept(write: Callab
         assert t.sent("instruction") == [("instruction", "Be long.")]
         assert t.state["app:n"] == 5
         assert t.all(ev.AgentDescribed)[-1].instruction == "Be long."
-
-    talk(source(write(PLAIN)), scenario)
 
 
 PHASED = (
@@ -111,9 +108,10 @@ agent = (
 )
 
 
-def test_guards_watchers_computed_values_and_tools_are_those_of_the_edited_file(write: Callable[..., Path]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_guards_watchers_computed_values_and_tools_are_those_of_the_edited_file(
+    write: Callable[..., Path],
+) -> None:
+    async with talk(source(write(PHASED))) as t:
         edited = (
             PHASED.replace('key("app:n") > 5', 'key("app:n") > 50')
             .replace("crossed_above(3)", "crossed_above(2)")
@@ -149,12 +147,9 @@ def test_guards_watchers_computed_values_and_tools_are_those_of_the_edited_file(
         assert t.phases == ["first", "second"]
         assert t.failures() == []
 
-    talk(source(write(PHASED)), scenario)
 
-
-def test_what_holds_already_fires_nothing_and_counts_and_mutes_are_kept(write: Callable[..., Path]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_holds_already_fires_nothing_and_counts_and_mutes_are_kept(write: Callable[..., Path]) -> None:
+    async with talk(source(write(PHASED))) as t:
         await t.writes(n=4)
         t.handle.mute_watcher("many")
         write(PHASED.replace("crossed_above(3), note", "crossed_above(2), note").replace("Two.", "Zwei."))
@@ -164,12 +159,9 @@ def test_what_holds_already_fires_nothing_and_counts_and_mutes_are_kept(write: C
         assert len(t.all(ev.WatcherFired)) == 1
         assert t.all(ev.GuardsRead)[-1].phase == "first"
 
-    talk(source(write(PHASED)), scenario)
 
-
-def test_another_tool_is_told_to_the_model_by_a_new_connection(write: Callable[..., Path]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_another_tool_is_told_to_the_model_by_a_new_connection(write: Callable[..., Path]) -> None:
+    async with talk(source(write(PHASED))) as t:
         write(PHASED.replace(".tools(book)", ".tools(book, cancel)").replace("agent = (", CANCEL + "agent = ("))
         assert await reload(t) == ""
         assert changed(t) == ("tool cancel added",)
@@ -178,8 +170,6 @@ def test_another_tool_is_told_to_the_model_by_a_new_connection(write: Callable[.
         assert declared == ["book", "cancel"]
         await t.calls("cancel")
         assert t.sent("answer")[-1][2] == {"output": "cancelled"}
-
-    talk(source(write(PHASED)), scenario)
 
 
 CANCEL = """
@@ -209,9 +199,8 @@ agent = (
 )
 
 
-def test_extractors_rules_callbacks_and_patterns_are_those_of_the_edited_file(write: Callable[..., Path]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_extractors_rules_callbacks_and_patterns_are_those_of_the_edited_file(write: Callable[..., Path]) -> None:
+    async with talk(source(write(OTHERS))) as t:
         await t.turn()
         await t.turn()
         write(
@@ -230,10 +219,8 @@ def test_extractors_rules_callbacks_and_patterns_are_those_of_the_edited_file(wr
         # The pattern goes on from the two turns it has seen.
         assert "pattern" in seen
 
-    talk(source(write(OTHERS)), scenario)
 
-
-def test_what_the_edited_file_is_the_first_to_have_works_at_once(write: Callable[..., Path]) -> None:
+async def test_what_the_edited_file_is_the_first_to_have_works_at_once(write: Callable[..., Path]) -> None:
     more = """
 def rule(event, voice, state):
     if type(event).__name__ == "TimerTick":
@@ -247,8 +234,7 @@ agent = (
 )
 """
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(source(write(PLAIN))) as t:
         write(PLAIN + more)
         assert await reload(t) == ""
         seen = sys.modules["gemini_live_agent_mine"].seen
@@ -266,23 +252,18 @@ agent = (
         assert await reload(t) == ""
         t.state.set("app:n", "x")
 
-    talk(source(write(PLAIN)), scenario)
 
-
-def test_a_module_beside_the_agent_is_read_again_with_it(write: Callable[..., Path]) -> None:
+async def test_a_module_beside_the_agent_is_read_again_with_it(write: Callable[..., Path]) -> None:
     write("WORDS = 'One.'\n", "words_beside.py")
     main = write(HEAD + "from words_beside import WORDS\nagent = Live.builder('mine').instruction(WORDS)\n")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(source(main)) as t:
         write("WORDS = 'Two.'\n", "words_beside.py")
         assert await reload(t) == ""
         assert t.sent("instruction") == [("instruction", "Two.")]
 
-    talk(source(main), scenario)
 
-
-def test_a_module_that_a_function_has_imported_later_is_read_again_too(write: Callable[..., Path]) -> None:
+async def test_a_module_that_a_function_has_imported_later_is_read_again_too(write: Callable[..., Path]) -> None:
     write("WORDS = 'one'\n", "words_later.py")
     main = (
         HEAD
@@ -295,8 +276,7 @@ agent = Live.builder("mine").instruction("Be brief.").tools(say)
 """
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(source(write(main))) as t:
         await t.calls("say")
         write("WORDS = 'two'\n", "words_later.py")
         write(main + "# edited\n")
@@ -305,10 +285,8 @@ agent = Live.builder("mine").instruction("Be brief.").tools(say)
         await t.calls("say")
         assert [answer[2]["output"] for answer in t.sent("answer")] == ["one", "two"]
 
-    talk(source(write(main)), scenario)
 
-
-def test_an_agent_in_a_package_is_read_again_by_its_name(
+async def test_an_agent_in_a_package_is_read_again_by_its_name(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("", "shop_of_test/__init__.py")
@@ -319,29 +297,22 @@ def test_an_agent_in_a_package_is_read_again_by_its_name(
     main = write(body, "shop_of_test/main.py")
     monkeypatch.syspath_prepend(main.parent.parent)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(AgentSource("shop_of_test.main:agent")) as t:
         write("TEXT = 'Two.'\n", "shop_of_test/texts.py")
         assert await reload(t) == ""
         assert t.sent("instruction") == [("instruction", "Two.")]
 
-    talk(AgentSource("shop_of_test.main:agent"), scenario)
 
-
-def test_what_cannot_change_in_mid_session_is_named_and_stays(write: Callable[..., Path]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_cannot_change_in_mid_session_is_named_and_stays(write: Callable[..., Path]) -> None:
+    async with talk(source(write(PLAIN))) as t:
         write(PLAIN.replace('"Be brief.")', '"Be brief.").model("other").greeting("Say hello.")'))
         assert await reload(t) == ""
         assert changed(t) == ("model (from the next session)", "greeting (from the next session)")
         assert t.stage.session.conductor.plan.definition.greeting == ""
 
-    talk(source(write(PLAIN)), scenario)
 
-
-def test_the_operators_instruction_stays_unless_the_files_was_edited(write: Callable[..., Path]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_operators_instruction_stays_unless_the_files_was_edited(write: Callable[..., Path]) -> None:
+    async with talk(source(write(PLAIN))) as t:
         await t.stage.session.command(cmd.Command("i", cmd.SetInstruction(text="Be kind.")))
         await t.rests()
         write(PLAIN + "# edited\n")
@@ -351,8 +322,6 @@ def test_the_operators_instruction_stays_unless_the_files_was_edited(write: Call
         write(PLAIN.replace("Be brief.", "Be bold."))
         assert await reload(t) == ""
         assert t.sent("instruction")[-1] == ("instruction", "Be bold.")
-
-    talk(source(write(PLAIN)), scenario)
 
 
 # -- what is broken --------------------------------------------------------------------------------------------------
@@ -385,11 +354,10 @@ def test_the_operators_instruction_stays_unless_the_files_was_edited(write: Call
         "no-phases",
     ],
 )
-def test_a_broken_file_is_told_and_the_agent_goes_on_as_it_was(
+async def test_a_broken_file_is_told_and_the_agent_goes_on_as_it_was(
     write: Callable[..., Path], text: str, said: str
 ) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(source(write(PHASED))) as t:
         module = sys.modules["gemini_live_agent_mine"]
         plan = t.stage.session.conductor.plan
         described = len(t.all(ev.AgentDescribed))
@@ -407,15 +375,12 @@ def test_a_broken_file_is_told_and_the_agent_goes_on_as_it_was(
         assert await reload(t) == ""
         assert changed(t) == ("phase first",)
 
-    talk(source(write(PHASED)), scenario)
 
-
-def test_what_a_broken_file_has_imported_is_forgotten(write: Callable[..., Path]) -> None:
+async def test_what_a_broken_file_has_imported_is_forgotten(write: Callable[..., Path]) -> None:
     write("X = 1\n", "beside_one.py")
     main = write(HEAD + "import beside_one\nagent = Live.builder('x').instruction('One.')\n")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(source(main)) as t:
         kept = sys.modules["beside_one"]
         write("X = 2\n", "beside_one.py")
         write("Y = 1\n", "beside_two.py")
@@ -424,23 +389,17 @@ def test_what_a_broken_file_has_imported_is_forgotten(write: Callable[..., Path]
         assert sys.modules["beside_one"] is kept
         assert "beside_two" not in sys.modules
 
-    talk(source(main), scenario)
 
-
-def test_an_agent_that_was_not_read_from_a_file_cannot_be_read_again() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_agent_that_was_not_read_from_a_file_cannot_be_read_again() -> None:
+    async with talk(agent()) as t:
         assert await reload(t) == "Agent test was not read from a file. Talk to your own: run FILE.py:ATTR."
-
-    talk(agent(), scenario)
 
 
 # -- when ------------------------------------------------------------------------------------------------------------
 
 
-def test_an_order_in_a_turn_waits_for_its_end(write: Callable[..., Path]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_order_in_a_turn_waits_for_its_end(write: Callable[..., Path]) -> None:
+    async with talk(source(write(PLAIN))) as t:
         write(PLAIN.replace("Be brief.", "Be long."))
         await t.hears("hello")
         module = sys.modules["gemini_live_agent_mine"]
@@ -453,12 +412,9 @@ def test_an_order_in_a_turn_waits_for_its_end(write: Callable[..., Path]) -> Non
         await t.passes(0.1)
         assert changed(t) == ("instruction",)
 
-    talk(source(write(PLAIN)), scenario)
 
-
-def test_a_watched_file_is_looked_at_when_a_turn_ends_and_while_nobody_talks(write: Callable[..., Path]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_watched_file_is_looked_at_when_a_turn_ends_and_while_nobody_talks(write: Callable[..., Path]) -> None:
+    async with talk(source(write(PLAIN), watched=True)) as t:
         await t.passes(5 * LOOK_S)
         assert t.all(ev.AgentReloaded) == []
         await t.hears("hello")
@@ -480,21 +436,16 @@ def test_a_watched_file_is_looked_at_when_a_turn_ends_and_while_nobody_talks(wri
         await t.passes(2 * LOOK_S)
         assert changed(t) == ("instruction",)
 
-    talk(source(write(PLAIN), watched=True), scenario)
 
-
-def test_a_file_that_is_not_watched_is_left_alone(write: Callable[..., Path]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_file_that_is_not_watched_is_left_alone(write: Callable[..., Path]) -> None:
+    async with talk(source(write(PLAIN))) as t:
         write(PLAIN.replace("Be brief.", "Be long."))
         await t.turn()
         await t.passes(5 * LOOK_S)
         assert t.all(ev.AgentReloaded) == []
 
-    talk(source(write(PLAIN)), scenario)
 
-
-def test_a_call_under_way_ends_with_the_code_it_began_with(write: Callable[..., Path]) -> None:
+async def test_a_call_under_way_ends_with_the_code_it_began_with(write: Callable[..., Path]) -> None:
     slow = (
         HEAD
         + """
@@ -507,8 +458,7 @@ agent = Live.builder("mine").instruction("Be brief.").tools(tool(blocking=False)
 """
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(source(write(slow))) as t:
         await t.calls("wait")
         write(slow.replace('"old"', '"new"'))
         await t.ends()
@@ -518,5 +468,3 @@ agent = Live.builder("mine").instruction("Be brief.").tools(tool(blocking=False)
         await t.calls("wait")
         await t.passes(10)
         assert [answer[2]["output"] for answer in t.sent("answer")] == ["old", "new"]
-
-    talk(source(write(slow)), scenario)

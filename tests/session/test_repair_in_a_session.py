@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
     Live,
@@ -31,32 +31,25 @@ def asking(nudge: int = 1, escalate: int = 3) -> Live:
     return agent().phase(*phases).repair(nudge, escalate).state(values={"user:name": None, "user:date": None})
 
 
-def test_the_model_is_nudged_once_the_needs_got_no_further_for_long_enough() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_model_is_nudged_once_the_needs_got_no_further_for_long_enough() -> None:
+    async with talk(asking(2, 5)) as t:
         await t.turn()
         assert t.sent("model context") == []
         await t.turn()
         assert t.sent("model context") == [("model context", "[Still needed] the name, the date. Ask for this next.")]
-
-    t = talk(asking(2, 5), scenario)
     assert [(acted.action, acted.attempt) for acted in t.all(ev.RepairActed)] == [("nudge", 1)]
 
 
-def test_escalation_is_in_the_state_and_a_guard_may_use_it() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_escalation_is_in_the_state_and_a_guard_may_use_it() -> None:
+    async with talk(asking()) as t:
         for _ in range(3):
             await t.turn()
         assert t.handle.phase == "human"
         assert t.state["session:repair:unfulfilled"] == ["user:name", "user:date"]
 
-    talk(asking(), scenario)
 
-
-def test_progress_begins_the_count_anew() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_progress_begins_the_count_anew() -> None:
+    async with talk(asking(5, 5)) as t:
         await t.turn()
         await t.turn()
         t.state.set("user:name", "Ada")
@@ -64,36 +57,30 @@ def test_progress_begins_the_count_anew() -> None:
         await t.turn()
         assert "session:repair:escalation" not in t.state
 
-    talk(asking(5, 5), scenario)
 
-
-def test_progress_calls_an_escalation_off() -> None:
+async def test_progress_calls_an_escalation_off() -> None:
     phases = (Phase("ask", "Ask.", needs=("user:name", "user:date")),)
     of = agent().phase(*phases).repair(1, 2).state(values={"user:name": None, "user:date": None})
     escalated = []
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
         await t.turn()
         escalated.append("session:repair:escalation" in t.state)
         t.state.set("user:name", "Ada")
         await t.turn()
         escalated.append("session:repair:escalation" in t.state)
-
-    talk(of, scenario)
     assert escalated == [True, False]
 
 
-def test_entering_a_phase_begins_the_count_anew() -> None:
+async def test_entering_a_phase_begins_the_count_anew() -> None:
     phases = (
         Phase("ask", "Ask.", needs="user:name", transitions=Transition("again", key("app:go"))),
         Phase("again", "Ask again.", needs="user:name", transitions=Transition("ask", key("app:back"))),
     )
     of = agent().phase(*phases).repair(2, 3).state(values={"user:name": None, "app:go": False, "app:back": False})
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
         await t.turn()
         assert t.state.get("session:phase") == "ask"
@@ -108,15 +95,10 @@ def test_entering_a_phase_begins_the_count_anew() -> None:
             "nudge", (Need("user:name"),), attempt=1, turns=2
         )
 
-    talk(of, scenario)
 
-
-def test_without_repair_nobody_is_nudged() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_without_repair_nobody_is_nudged() -> None:
+    of = agent().phase(Phase("ask", "Ask.", needs="user:name")).state(values={"user:name": None})
+    async with talk(of) as t:
         for _ in range(8):
             await t.turn()
-
-    of = agent().phase(Phase("ask", "Ask.", needs="user:name")).state(values={"user:name": None})
-    t = talk(of, scenario)
     assert t.all(ev.RepairActed) == []

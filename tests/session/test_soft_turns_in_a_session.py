@@ -17,9 +17,8 @@ async def heard(t: Talk, text: str) -> None:
     await t.voice(False)
 
 
-def test_a_turn_that_the_model_lets_pass_counts_after_the_silence() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_turn_that_the_model_lets_pass_counts_after_the_silence() -> None:
+    async with talk(agent().soft_turns(2.0)) as t:
         await heard(t, "hold on")
         await t.passes(1.5)
         assert t.all(ev.TurnCompleted) == []
@@ -27,132 +26,100 @@ def test_a_turn_that_the_model_lets_pass_counts_after_the_silence() -> None:
         assert [(turn.outcome, turn.reason) for turn in t.all(ev.TurnCompleted)] == [("empty", "soft turn")]
         assert t.state["session:turn_count"] == 1
 
-    talk(agent().soft_turns(2.0), scenario)
 
-
-def test_a_soft_turn_is_read_and_moves_the_conversation_and_leaves_the_model_alone() -> None:
+async def test_a_soft_turn_is_read_and_moves_the_conversation_and_leaves_the_model_alone() -> None:
     reads = FunctionExtractor(function=lambda window: {"said": window.last_user}, name="said")
     phases = (
         Phase("first", "One.", transitions=Transition("second", key("app:said") == "hold on")),
         Phase("second", "Two.", terminal=True),
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().phase(*phases).extract(reads).soft_turns(2.0)) as t:
         await heard(t, "hold on")
         await t.passes(2.5)
         assert t.handle.phase == "second"
         assert t.wire == []
 
-    talk(agent().phase(*phases).extract(reads).soft_turns(2.0), scenario)
 
-
-def test_an_answer_makes_it_an_ordinary_turn() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_answer_makes_it_an_ordinary_turn() -> None:
+    async with talk(agent().soft_turns(2.0)) as t:
         await heard(t, "hello")
         await t.passes(1)
         await t.says("Good day.")
         await t.passes(3)
         assert t.all(ev.TurnCompleted) == []
         await t.ends()
-
-    t = talk(agent().soft_turns(2.0), scenario)
     assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["complete"]
 
 
-def test_going_on_speaking_begins_the_wait_anew() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_going_on_speaking_begins_the_wait_anew() -> None:
+    async with talk(agent().soft_turns(2.0)) as t:
         await heard(t, "well")
         await t.passes(1.5)
         await heard(t, "let me see")
         await t.passes(1.5)
         assert t.all(ev.TurnCompleted) == []
 
-    talk(agent().soft_turns(2.0), scenario)
 
-
-def test_a_user_who_is_speaking_has_not_fallen_silent() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_user_who_is_speaking_has_not_fallen_silent() -> None:
+    async with talk(agent().soft_turns(2.0)) as t:
         await heard(t, "well")
         await t.passes(1.5)
         await t.voice(True)
         await t.passes(2)
         assert t.all(ev.TurnCompleted) == []
 
-    talk(agent().soft_turns(2.0), scenario)
 
-
-def test_a_model_that_thinks_aloud_is_about_to_answer() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_model_that_thinks_aloud_is_about_to_answer() -> None:
+    async with talk(agent().soft_turns(2.0)) as t:
         await heard(t, "well")
         await t.passes(1.5)
         await t.server.says(serverContent={"modelTurn": {"parts": [{"text": "Hm.", "thought": True}]}})
         await t.passes(2)
         assert t.all(ev.TurnCompleted) == []
 
-    talk(agent().soft_turns(2.0), scenario)
 
-
-def test_a_tool_call_is_an_answer() -> None:
+async def test_a_tool_call_is_an_answer() -> None:
     async def slow() -> None:
         """Take long."""
         import asyncio
 
         await asyncio.sleep(5)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(slow).soft_turns(2.0)) as t:
         await heard(t, "do it")
         await t.calls("slow")
         await t.passes(3)
         assert t.all(ev.TurnCompleted) == []
 
-    talk(agent().tools(slow).soft_turns(2.0), scenario)
 
-
-def test_rules_hear_of_a_soft_turn() -> None:
+async def test_rules_hear_of_a_soft_turn() -> None:
     heard_of: list[str] = []
     rule = ReactorRule("hears", lambda event, voice, state: heard_of.append(type(event).__name__))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().soft_turns(2.0).rule(rule)) as t:
         await heard(t, "hold on")
         await t.passes(2.5)
-
-    talk(agent().soft_turns(2.0).rule(rule), scenario)
     assert heard_of.count(reactor.SoftTurnComplete.__name__) == 1
 
 
-def test_a_soft_turn_is_an_event_of_its_own() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_soft_turn_is_an_event_of_its_own() -> None:
+    async with talk(agent().soft_turns(2.0)) as t:
         await heard(t, "hold on")
         await t.passes(2.5)
-
-    t = talk(agent().soft_turns(2.0), scenario)
     assert [round(taken.silence_s) for taken in t.all(ev.SoftTurnTaken)] == [2]
 
 
-def test_without_soft_turns_the_model_is_waited_for() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_without_soft_turns_the_model_is_waited_for() -> None:
+    async with talk(agent()) as t:
         assert t.stage.mind.fast._soft is None
         await heard(t, "hold on")
         await t.passes(10)
         assert t.all(ev.TurnCompleted) == []
 
-    talk(agent(), scenario)
 
-
-def test_the_wait_is_the_one_that_was_asked_for() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_wait_is_the_one_that_was_asked_for() -> None:
+    async with talk(agent().soft_turns(1.25)) as t:
         detector = t.stage.mind.fast._soft
         assert isinstance(detector, SoftTurnDetector)
         assert detector.timeout_s == 1.25
-
-    talk(agent().soft_turns(1.25), scenario)

@@ -52,41 +52,33 @@ async def goes_on(t: Talk) -> None:
     await t.turn()
 
 
-def test_in_the_instruction_mode_a_transition_replaces_the_instruction_once() -> None:
-    async def scenario(t: Talk) -> None:
+async def test_in_the_instruction_mode_a_transition_replaces_the_instruction_once() -> None:
+    async with talk(phased(), begins=False) as t:
         await goes_on(t)
         assert t.wire == [("instruction", "Be brief.\n\nTwo.")]
 
-    talk(phased(), scenario)
 
-
-def test_in_the_context_mode_the_instruction_is_never_touched() -> None:
-    async def scenario(t: Talk) -> None:
+async def test_in_the_context_mode_the_instruction_is_never_touched() -> None:
+    async with talk(phased().steering(SteeringMode.CONTEXT_INJECTION), begins=False) as t:
         await goes_on(t)
         assert t.setup["systemInstruction"]["parts"][0]["text"] == "Be brief."
         assert t.wire == [("model context", "Two.")]
 
-    talk(phased().steering(SteeringMode.CONTEXT_INJECTION), scenario)
 
-
-def test_in_the_hybrid_mode_a_modifier_is_told_once_and_not_in_the_instruction_too() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_in_the_hybrid_mode_a_modifier_is_told_once_and_not_in_the_instruction_too() -> None:
+    async with talk(phased().steering(SteeringMode.HYBRID)) as t:
         t.server.frames.clear()
         await t.writes(angry=True, go=True)
         await t.turn()
         await t.turn()
         assert sorted(t.wire) == [("instruction", "Be brief.\n\nTwo."), ("model context", "Stay calm.")]
 
-    talk(phased().steering(SteeringMode.HYBRID), scenario)
 
-
-def test_context_that_did_not_change_is_not_sent_again() -> None:
+async def test_context_that_did_not_change_is_not_sent_again() -> None:
     shown = ContextBuilder().section("Caller").field("user:name", "Name").as_modifier()
     of = agent().phase(Phase("first", "One.", modifiers=shown)).steering(SteeringMode.CONTEXT_INJECTION)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         t.server.frames.clear()
         t.state.set("user:name", "Ada")
         for _ in range(4):
@@ -95,57 +87,46 @@ def test_context_that_did_not_change_is_not_sent_again() -> None:
         await t.turn()
         assert t.wire == [("model context", "[Caller] Name: Ada."), ("model context", "[Caller] Name: Bo.")]
 
-    talk(of, scenario)
 
-
-def test_deferred_context_goes_out_just_before_the_users_next_input() -> None:
+async def test_deferred_context_goes_out_just_before_the_users_next_input() -> None:
     of = phased().steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)
 
-    async def scenario(t: Talk) -> None:
+    async with talk(of, begins=False) as t:
         await goes_on(t)
         assert t.wire == []
         await t.types("and now?")
         assert t.wire == [("model context", "One."), ("model context", "Two."), ("text", "and now?")]
-
-    t = talk(of, scenario)
     assert [sent.queued for sent in t.all(ev.ContextSent) if "Two." in sent.texts] == [True, False]
 
 
-def test_a_prompt_takes_the_context_that_waits_with_it() -> None:
+async def test_a_prompt_takes_the_context_that_waits_with_it() -> None:
     of = phased(prompt_on_enter=True).steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)
 
-    async def scenario(t: Talk) -> None:
+    async with talk(of, begins=False) as t:
         await goes_on(t)
         assert t.wire == [("model context", "One."), ("model context", "Two."), ("prompt",)]
 
-    talk(of, scenario)
 
-
-def test_an_amendment_is_added_and_taken_back_when_it_ends() -> None:
+async def test_an_amendment_is_added_and_taken_back_when_it_ends() -> None:
     def amend(state: State) -> str | None:
         return "Be extra kind." if state.get("app:sad") else None
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().on("instruction_amendment", amend)) as t:
         await t.writes(sad=True)
         await t.turn()
         await t.writes(sad=False)
         await t.turn()
         assert t.wire == [("instruction", "Be brief.\n\nBe extra kind."), ("instruction", "Be brief.")]
 
-    talk(agent().on("instruction_amendment", amend), scenario)
 
-
-def test_an_amendment_is_part_of_what_a_connection_begins_with() -> None:
-    async def scenario(t: Talk) -> None:
-        setup = await t.begins()
+async def test_an_amendment_is_part_of_what_a_connection_begins_with() -> None:
+    async with talk(agent().on("instruction_amendment", lambda state: "Be kind.")) as t:
+        setup = t.setup
         assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nBe kind."
         assert t.wire == []
 
-    talk(agent().on("instruction_amendment", lambda state: "Be kind."), scenario)
 
-
-def test_what_is_done_on_entering_is_computed_before_the_model_is_told() -> None:
+async def test_what_is_done_on_entering_is_computed_before_the_model_is_told() -> None:
     def entered(state: State) -> None:
         state.set("app:price", 7)
 
@@ -160,42 +141,32 @@ def test_what_is_done_on_entering_is_computed_before_the_model_is_told() -> None
         )
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of.extract(FunctionExtractor(function=lambda window: {"mood": "glad"}, name="mood"))) as t:
         await t.turn()
         assert t.wire == [("instruction", "Be brief.\n\nTwo.\n\n[Bill: total=14]")]
 
-    talk(of.extract(FunctionExtractor(function=lambda window: {"mood": "glad"}, name="mood")), scenario)
 
-
-def test_context_that_waits_goes_out_ahead_of_the_users_audio(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_context_that_waits_goes_out_ahead_of_the_users_audio(tmp_path: Path) -> None:
+    of = agent().phase(Phase("only", "One.")).steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)
+    async with talk(of, audio=lambda: FileAudio(silence(tmp_path / "mic.wav"), None)) as t:
         await t.passes(0.5)
         assert [told[0] for told in t.wire[:2]] == ["model context", "audio"]
 
-    of = agent().phase(Phase("only", "One.")).steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)
-    talk(of, scenario, audio=lambda: FileAudio(silence(tmp_path / "mic.wav"), None))
 
-
-def test_a_template_replaces_everything_and_is_sent_once() -> None:
+async def test_a_template_replaces_everything_and_is_sent_once() -> None:
     def template(state: State) -> str | None:
         return "SYSTEM" if state.get("app:on") else None
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(phased().on("instruction_template", template)) as t:
         t.server.frames.clear()
         await t.writes(on=True, go=True)
         await t.turn()
         await t.turn()
         assert t.wire == [("instruction", "SYSTEM")]
 
-    talk(phased().on("instruction_template", template), scenario)
 
-
-def test_an_instruction_written_past_the_steering_is_known_and_set_right_at_the_next_turn() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_instruction_written_past_the_steering_is_known_and_set_right_at_the_next_turn() -> None:
+    async with talk(agent()) as t:
         t.handle.writer().update_instruction("Other.")
         await t.turn()
         assert [frame for frame in t.wire if frame[0] == "instruction"] == [
@@ -203,20 +174,15 @@ def test_an_instruction_written_past_the_steering_is_known_and_set_right_at_the_
             ("instruction", "Be brief."),
         ]
 
-    talk(agent(), scenario)
 
-
-def test_in_the_context_mode_a_template_is_told_as_context_and_once() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_in_the_context_mode_a_template_is_told_as_context_and_once() -> None:
+    template = agent().on("instruction_template", lambda state: "SYSTEM" if state.get("app:on") else None)
+    async with talk(template.steering(SteeringMode.CONTEXT_INJECTION)) as t:
         t.server.frames.clear()
         await t.writes(on=True)
         await t.turn()
         await t.turn()
         assert t.wire == [("model context", "SYSTEM")]
-
-    template = agent().on("instruction_template", lambda state: "SYSTEM" if state.get("app:on") else None)
-    talk(template.steering(SteeringMode.CONTEXT_INJECTION), scenario)
 
 
 @pytest.mark.parametrize(
@@ -226,20 +192,16 @@ def test_in_the_context_mode_a_template_is_told_as_context_and_once() -> None:
         ("gemini-2.5-flash-native-audio", ("user context", "[Instruction] Be brief.\n\nTwo.")),
     ],
 )
-def test_an_instruction_travels_as_the_model_takes_it(model: str, told: tuple[str, str]) -> None:
-    async def scenario(t: Talk) -> None:
+async def test_an_instruction_travels_as_the_model_takes_it(model: str, told: tuple[str, str]) -> None:
+    async with talk(phased().model(model), begins=False) as t:
         await goes_on(t)
         assert t.wire == [told]
 
-    talk(phased().model(model), scenario)
 
-
-def test_the_route_of_an_instruction_can_be_overridden() -> None:
-    async def scenario(t: Talk) -> None:
+async def test_the_route_of_an_instruction_can_be_overridden() -> None:
+    async with talk(phased().instruction_route("user_note"), begins=False) as t:
         await goes_on(t)
         assert t.wire == [("user context", "[Instruction] Be brief.\n\nTwo.")]
-
-    t = talk(phased().instruction_route("user_note"), scenario)
     assert [update.via for update in t.all(ev.InstructionUpdated)] == ["setup", "user_note"]
 
 
@@ -251,33 +213,27 @@ def test_the_route_of_an_instruction_can_be_overridden() -> None:
         ("gemini-3.1-flash-live-preview", "user_note"),
     ],
 )
-def test_a_route_that_the_model_does_not_take_is_refused_before_anything_is_opened(
+async def test_a_route_that_the_model_does_not_take_is_refused_before_anything_is_opened(
     model: str, route: InstructionRoute
 ) -> None:
-    async def scenario(t: Talk) -> None:
-        raise AssertionError("there is no session")
-
     of = phased().model(model).instruction_route(route)
     with pytest.raises(AgentError, match=f"{model} takes no instruction by {route}"):
-        talk(of, scenario)
+        async with talk(of, begins=False):
+            raise AssertionError("there is no session")
     assert of.ignored_settings() == [f"{model} takes no instruction by {route}: connecting will fail"]
 
 
-def test_a_model_that_takes_an_instruction_only_in_its_setup_gets_a_new_connection() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_model_that_takes_an_instruction_only_in_its_setup_gets_a_new_connection() -> None:
+    async with talk(phased().instruction_route("reconnect")) as t:
         await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
         await t.writes(go=True)
         setup = await t.connects_again()
         assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nTwo."
         assert setup["sessionResumption"]["handle"] == "h-1"
 
-    talk(phased().instruction_route("reconnect"), scenario)
 
-
-def test_an_instruction_set_by_the_program_is_not_lost_to_the_next_turn() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_an_instruction_set_by_the_program_is_not_lost_to_the_next_turn() -> None:
+    async with talk(phased()) as t:
         t.server.frames.clear()
         t.handle.update_instruction("Be long.")
         await t.rests()
@@ -285,23 +241,17 @@ def test_an_instruction_set_by_the_program_is_not_lost_to_the_next_turn() -> Non
         await t.turn()
         assert t.wire == [("instruction", "Be long.\n\nOne.")]
 
-    talk(phased(), scenario)
 
-
-def test_steering_that_cannot_be_sent_is_sent_when_it_can() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_steering_that_cannot_be_sent_is_sent_when_it_can() -> None:
+    async with talk(phased()) as t:
         await t.server.closes(1011, "try later")
         await t.writes(go=True)
         setup = await t.connects_again()
         assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nTwo."
 
-    talk(phased(), scenario)
 
-
-def test_a_greeting_lets_the_model_speak_first_and_only_once() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_greeting_lets_the_model_speak_first_and_only_once() -> None:
+    async with talk(agent().greeting("Greet the caller.")) as t:
         assert t.wire == [("user context", "[Context] Greet the caller."), ("prompt",)]
         await t.says("Hello!")
         await t.ends()
@@ -309,24 +259,18 @@ def test_a_greeting_lets_the_model_speak_first_and_only_once() -> None:
         await t.connects_again()
         assert "prompt" not in [told[0] for told in t.wire]
 
-    talk(agent().greeting("Greet the caller."), scenario)
 
-
-def test_between_context_and_the_prompt_it_is_for_nothing_is_sent() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_between_context_and_the_prompt_it_is_for_nothing_is_sent() -> None:
+    async with talk(phased(prompt_on_enter="Say it now.")) as t:
         t.server.frames.clear()
         await t.writes(go=True)
         await t.turn()
         kinds = [told[0] for told in t.wire]
         assert kinds[kinds.index("prompt") - 1] == "model context"
 
-    talk(phased(prompt_on_enter="Say it now."), scenario)
 
-
-def test_context_waits_in_one_place_and_its_writer_is_the_programs_too() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_context_waits_in_one_place_and_its_writer_is_the_programs_too() -> None:
+    async with talk(phased().steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)) as t:
         mind = t.stage.mind
         assert isinstance(mind.pending, PendingContext)
         writer = t.handle.writer()
@@ -337,10 +281,8 @@ def test_context_waits_in_one_place_and_its_writer_is_the_programs_too() -> None
         await t.rests()
         assert t.wire[-2:] == [("model context", "Two."), ("text", "hello")]
 
-    talk(phased().steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED), scenario)
 
-
-def test_the_end_of_a_turn_is_worked_through_in_its_order() -> None:
+async def test_the_end_of_a_turn_is_worked_through_in_its_order() -> None:
     order: list[str] = []
 
     def boundary(state: State, writer: DeferredWriter) -> None:
@@ -362,11 +304,8 @@ def test_the_end_of_a_turn_is_worked_through_in_its_order() -> None:
         .persistence(MemoryPersistence())
     )
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await t.turn()
-
-    t = talk(of, scenario)
     assert order == [
         "final words",
         "watcher",
@@ -393,9 +332,8 @@ def test_the_end_of_a_turn_is_worked_through_in_its_order() -> None:
     ]
 
 
-def test_the_wire_sees_instruction_then_context_then_the_prompt() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_wire_sees_instruction_then_context_then_the_prompt() -> None:
+    async with talk(phased(tools=(), on_enter_context="They want it.", prompt_on_enter=True)) as t:
         t.server.frames.clear()
         await t.writes(go=True)
         await t.turn()
@@ -405,5 +343,3 @@ def test_the_wire_sees_instruction_then_context_then_the_prompt() -> None:
             ("model context", "They want it."),
             ("prompt",),
         ]
-
-    talk(phased(tools=(), on_enter_context="They want it.", prompt_on_enter=True), scenario)

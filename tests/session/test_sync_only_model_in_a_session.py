@@ -69,25 +69,21 @@ async def can_be_resumed(t: Talk) -> None:
     await t.rests()
 
 
-def test_a_greeting_and_a_prompt_are_texts_that_are_answered() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_greeting_and_a_prompt_are_texts_that_are_answered() -> None:
+    async with talk(sync_only().greeting("Greet the caller.")) as t:
         assert texts(t) == [f"[Context] Greet the caller.\n{GO_ON}"]
         await t.says("Hello!")
         await t.ends()
         t.handle.prompt()
         await t.rests()
         assert texts(t)[1:] == [GO_ON]
-
-    t = talk(sync_only().greeting("Greet the caller."), scenario)
     assert [sent.queued for sent in t.all(ev.ContextSent)] == [True, False]
     assert [prompt.state for prompt in t.all(ev.PromptChanged)] == ["armed", "sent"] * 2
     assert t.all(ev.TextSent) == []
 
 
-def test_context_goes_out_in_front_of_what_the_user_types_next_and_is_not_said_to_be_typed() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_context_goes_out_in_front_of_what_the_user_types_next_and_is_not_said_to_be_typed() -> None:
+    async with talk(sync_only(), mode="text") as t:
         t.handle.send_context("It rains.", "It is late.")
         await t.rests()
         assert t.wire == []
@@ -97,26 +93,20 @@ def test_context_goes_out_in_front_of_what_the_user_types_next_and_is_not_said_t
         await t.types("thanks")
         assert texts(t) == ["[Context] It rains.\n[Context] It is late.\n\nand now?", "thanks"]
         assert t.stage.mind.transcript.window(1).turns[0].user == "and now?"
-
-    t = talk(sync_only(), scenario, mode="text")
     assert [sent.text for sent in t.all(ev.TextSent)] == ["and now?", "thanks"]
     assert [sent.queued for sent in t.all(ev.ContextSent)] == [True, False]
 
 
-def test_context_goes_out_with_the_next_prompt() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_context_goes_out_with_the_next_prompt() -> None:
+    async with talk(sync_only()) as t:
         t.handle.send_context("It rains.")
         t.handle.prompt()
         await t.rests()
         assert texts(t) == [f"[Context] It rains.\n{GO_ON}"]
 
-    talk(sync_only(), scenario)
 
-
-def test_context_that_waits_is_part_of_the_next_setup_and_of_those_after_it() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_context_that_waits_is_part_of_the_next_setup_and_of_those_after_it() -> None:
+    async with talk(phased()) as t:
         await can_be_resumed(t)
         t.handle.send_context("It rains.")
         await t.writes(go=True)
@@ -129,12 +119,9 @@ def test_context_that_waits_is_part_of_the_next_setup_and_of_those_after_it() ->
         await t.types("hello")
         assert texts(t) == ["hello"]
 
-    talk(phased(), scenario)
 
-
-def test_what_a_phase_says_on_entering_comes_with_the_connection_that_it_needs() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_a_phase_says_on_entering_comes_with_the_connection_that_it_needs() -> None:
+    async with talk(phased(on_enter_context="Welcome to two.", prompt_on_enter=True)) as t:
         await can_be_resumed(t)
         await t.writes(go=True)
         assert instruction(await t.connects_again()) == "Be brief.\n\nTwo.\n\n[Context] Welcome to two."
@@ -142,48 +129,41 @@ def test_what_a_phase_says_on_entering_comes_with_the_connection_that_it_needs()
         assert texts(t) == [GO_ON]
         assert len(t.all(ev.ConnectionReady)) == 2
 
-    talk(phased(on_enter_context="Welcome to two.", prompt_on_enter=True), scenario)
 
-
-def test_what_the_first_phase_says_on_entering_is_in_the_first_setup() -> None:
-    async def scenario(t: Talk) -> None:
+async def test_what_the_first_phase_says_on_entering_is_in_the_first_setup() -> None:
+    async with talk(
+        sync_only().phase(Phase("only", "One.", on_enter_context="Welcome.", terminal=True)), begins=False
+    ) as t:
         assert instruction(await t.begins()) == "Be brief.\n\nOne.\n\n[Context] Welcome."
         await t.passes(30)
         assert len(t.all(ev.ConnectionReady)) == 1
 
-    talk(sync_only().phase(Phase("only", "One.", on_enter_context="Welcome.", terminal=True)), scenario)
 
-
-def test_a_nudge_comes_with_a_new_connection() -> None:
+async def test_a_nudge_comes_with_a_new_connection() -> None:
     of = sync_only().repair(nudge_after=1, escalate_after=9)
     of = of.phase(Phase("only", "One.", needs=Need("session:name", "the caller's name"), terminal=True))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of) as t:
         await can_be_resumed(t)
         await t.turn()
         told = instruction(await t.connects_again())
         assert told.startswith("Be brief.\n\nOne.\n\n[Context] ")
         assert "the caller's name" in told
 
-    talk(of, scenario)
-
 
 @pytest.mark.parametrize("mode", list(SteeringMode))
 @pytest.mark.parametrize("delivery", list(ContextDelivery))
-def test_phase_and_modifiers_are_part_of_the_instruction_in_every_mode(
+async def test_phase_and_modifiers_are_part_of_the_instruction_in_every_mode(
     mode: SteeringMode, delivery: ContextDelivery
 ) -> None:
-    async def scenario(t: Talk) -> None:
+    async with talk(phased().steering(mode, delivery), begins=False) as t:
         assert instruction(await t.begins()) == "Be brief.\n\nOne."
         await can_be_resumed(t)
         await t.writes(angry=True)
         assert instruction(await t.connects_again()) == "Be brief.\n\nOne.\n\nStay calm."
 
-    talk(phased().steering(mode, delivery), scenario)
 
-
-def test_the_tools_of_a_phase_are_named_in_the_instruction() -> None:
+async def test_the_tools_of_a_phase_are_named_in_the_instruction() -> None:
     def look() -> str:
         """Look."""
         return "seen"
@@ -194,18 +174,15 @@ def test_the_tools_of_a_phase_are_named_in_the_instruction() -> None:
 
     of = sync_only().tools(look, pay).phase(Phase("only", "One.", tools=["look"], terminal=True))
 
-    async def scenario(t: Talk) -> None:
+    async with talk(of, begins=False) as t:
         told = instruction(await t.begins())
         assert told == "Be brief.\n\nOne.\n\n[Tools] Only these may be used now: look."
         await t.turn()
         assert t.wire == []
 
-    talk(of, scenario)
 
-
-def test_a_fresh_session_is_told_what_was_said_in_its_setup_and_so_is_the_one_that_resumes_it() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_fresh_session_is_told_what_was_said_in_its_setup_and_so_is_the_one_that_resumes_it() -> None:
+    async with talk(phased()) as t:
         await t.turn("I am Ada", "Hello Ada")
         await t.server.closes(1011, "try later")
         said = instruction(await t.connects_again())
@@ -217,10 +194,8 @@ def test_a_fresh_session_is_told_what_was_said_in_its_setup_and_so_is_the_one_th
         assert later == said.replace("One.", "Two.")
         assert t.wire == []
 
-    talk(phased(), scenario)
 
-
-def test_what_comes_to_wait_while_a_tool_runs_comes_with_no_connection_that_would_lose_the_call() -> None:
+async def test_what_comes_to_wait_while_a_tool_runs_comes_with_no_connection_that_would_lose_the_call() -> None:
     done = asyncio.Event()
 
     async def slow() -> str:
@@ -239,7 +214,7 @@ def test_what_comes_to_wait_while_a_tool_runs_comes_with_no_connection_that_woul
         )
     )
 
-    async def scenario(t: Talk) -> None:
+    async with talk(of, begins=False) as t:
         t_state.append(t.state)
         await t.begins()
         await can_be_resumed(t)
@@ -253,8 +228,6 @@ def test_what_comes_to_wait_while_a_tool_runs_comes_with_no_connection_that_woul
         await t.says("Done.")
         await t.ends()
         assert instruction(await t.connects_again()) == "Be brief.\n\nSame.\n\n[Context] Welcome to two."
-
-    talk(of, scenario)
 
 
 MOVES: dict[str, Callable[[Talk], Awaitable[None]]] = {}
@@ -338,7 +311,7 @@ async def time(t: Talk) -> None:
     delivery=st.sampled_from(list(ContextDelivery)),
     spoken=st.booleans(),
 )
-def test_nothing_is_ever_put_into_its_history(
+async def test_nothing_is_ever_put_into_its_history(
     moves: list[str], mode: SteeringMode, delivery: ContextDelivery, spoken: bool
 ) -> None:
     need = Need("session:name", "the caller's name")
@@ -357,8 +330,7 @@ def test_nothing_is_ever_put_into_its_history(
             t._read(server)
             connections.append(server)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(of, mode="voice" if spoken else "text") as t:
         t.server.frames = frames
         serving = asyncio.create_task(serve(t))
         for name in moves:
@@ -368,7 +340,5 @@ def test_nothing_is_ever_put_into_its_history(
                 await MOVES[name](t)
         await t.passes(60)
         serving.cancel()
-
-    talk(of, scenario, mode="voice" if spoken else "text")
     kinds = {kind for frame in frames for kind in frame}
     assert kinds <= {"realtimeInput"}, frames

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -50,79 +51,63 @@ async def spoken(t: Talk, seconds: float = 0.5) -> None:
     await t.passes(1)
 
 
-def figures(scenario: Any, tmp_path: Path) -> dict[str, Any]:
-    """The session's figures after `scenario`."""
-    kept: list[dict[str, Any]] = []
+def with_speaker(path: Path) -> AbstractAsyncContextManager[Talk]:
+    """Run a session whose speaker is a WAV file in `path`."""
+    return talk(agent(), audio=lambda: FileAudio(None, path / "out.wav"))
 
-    async def run(t: Talk) -> None:
-        await t.begins()
-        await scenario(t)
+
+async def test_answers_turns_sound_and_tokens_are_counted(tmp_path: Path) -> None:
+    async with with_speaker(tmp_path) as t:
         assert isinstance(t.stage.mind.telemetry, SessionTelemetry)
-        kept.append(t.handle.telemetry())
-
-    talk(agent(), run, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
-    return kept[0]
-
-
-def test_answers_turns_sound_and_tokens_are_counted(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
         await spoken(t)
         await spoken(t)
-
-    told = figures(scenario, tmp_path)
-    assert (told["turn_count"], told["response_count"], told["audio_chunks_out"]) == (2, 2, 2)
-    assert told["audio_kbytes_out"] == SECOND_OF_SPEECH // 1024
-    assert told["tokens_by_modality"] == {"AUDIO": {"prompt": 20, "response": 40}}
-    assert told["total_token_count"] == 30
-
-
-def test_the_latency_is_measured_from_the_end_of_the_users_voice(tmp_path: Path) -> None:
-    told = figures(spoken, tmp_path)
-    assert 200 <= told["last_response_latency_ms"] <= 300
-    assert told["response_latency_source"] == "server_vad"
-    assert {"p50_ms", "p90_ms", "p99_ms"} <= set(told["response_latency"])
+        figures = t.handle.telemetry()
+    assert (figures["turn_count"], figures["response_count"], figures["audio_chunks_out"]) == (2, 2, 2)
+    assert figures["audio_kbytes_out"] == SECOND_OF_SPEECH // 1024
+    assert figures["tokens_by_modality"] == {"AUDIO": {"prompt": 20, "response": 40}}
+    assert figures["total_token_count"] == 30
 
 
-def test_the_latency_of_a_typed_text_is_one_of_its_own(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
+async def test_the_latency_is_measured_from_the_end_of_the_users_voice_to_the_speaker(tmp_path: Path) -> None:
+    async with with_speaker(tmp_path) as t:
+        await spoken(t)
+        figures = t.handle.telemetry()
+    assert 200 <= figures["last_response_latency_ms"] <= 300
+    assert figures["response_latency_source"] == "server_vad"
+    assert {"p50_ms", "p90_ms", "p99_ms"} <= set(figures["response_latency"])
+    assert figures["stages"]["buffer"]["count"] == 1
+
+
+async def test_the_latency_of_a_typed_text_is_one_of_its_own(tmp_path: Path) -> None:
+    async with with_speaker(tmp_path) as t:
         await t.types("hello")
         await t.passes(0.4)
         await t.says("Good day.")
         await t.ends()
-
-    told = figures(scenario, tmp_path)
-    assert (told["text_latency"]["count"], told["response_count"]) == (1, 0)
-
-
-def test_the_way_through_the_buffer_to_the_speaker_is_measured_once_it_is_heard(tmp_path: Path) -> None:
-    assert figures(spoken, tmp_path)["stages"]["buffer"]["count"] == 1
+        figures = t.handle.telemetry()
+    assert (figures["text_latency"]["count"], figures["response_count"]) == (1, 0)
 
 
-def test_a_turn_lasts_from_the_first_sound_of_the_users_voice(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
+async def test_a_turn_lasts_from_the_first_sound_of_the_users_voice(tmp_path: Path) -> None:
+    async with with_speaker(tmp_path) as t:
         await t.voice(True)
         await t.passes(2)
         await t.voice(False)
         await t.turn()
+        assert t.handle.telemetry()["avg_turn_duration_ms"] >= 2000
 
-    assert figures(scenario, tmp_path)["avg_turn_duration_ms"] >= 2000
 
-
-def test_interruptions_are_counted(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
+async def test_interruptions_are_counted(tmp_path: Path) -> None:
+    async with with_speaker(tmp_path) as t:
         await t.says("Well")
         await t.server.says(serverContent={"interrupted": True})
         await t.rests()
+        assert t.handle.telemetry()["interruptions"] == 1
 
-    assert figures(scenario, tmp_path)["interruptions"] == 1
 
-
-def test_every_turn_is_measured_as_a_waterfall(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_every_turn_is_measured_as_a_waterfall(tmp_path: Path) -> None:
+    async with with_speaker(tmp_path) as t:
         await spoken(t)
-
-    t = talk(agent(), scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
     (measured,) = t.all(ev.TurnMeasured)
     assert (measured.of_turn, measured.source, measured.prompt_tokens, measured.response_tokens) == (
         1,
@@ -139,13 +124,10 @@ def test_every_turn_is_measured_as_a_waterfall(tmp_path: Path) -> None:
     assert 200 <= measured.duration_ms <= 300
 
 
-def test_figures_are_reported_at_intervals_without_anybody_listening() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_figures_are_reported_at_intervals_without_anybody_listening() -> None:
+    async with talk(agent().telemetry(5)) as t:
         await t.turn()
         await t.passes(11)
-
-    t = talk(agent().telemetry(5), scenario)
     assert [report.figures["turn_count"] for report in t.all(ev.TelemetryReported)] == [1, 1]
 
 
@@ -168,9 +150,8 @@ def dropped_notes(t: Talk) -> list[str]:
     return [notice.text for notice in t.all(ev.Notice) if "dropped" in notice.text]
 
 
-def test_notes_that_are_dropped_for_want_of_room_are_told_once_in_a_burst_and_counted() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_notes_that_are_dropped_for_want_of_room_are_told_once_in_a_burst_and_counted() -> None:
+    async with talk(pushy(MAX_NOTES + 3)) as t:
         await t.calls("slow")
         await t.writes(x=1)
         await t.writes(x=2)
@@ -181,57 +162,44 @@ def test_notes_that_are_dropped_for_want_of_room_are_told_once_in_a_burst_and_co
         await t.passes(1)
         assert len(dropped_notes(t)) == 2
 
-    talk(pushy(MAX_NOTES + 3), scenario)
 
-
-def test_notes_that_were_dropped_just_now_are_told_before_the_session_ends() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_notes_that_were_dropped_just_now_are_told_before_the_session_ends() -> None:
+    async with talk(pushy(MAX_NOTES + 1)) as t:
         await t.calls("slow")
         await t.writes(x=1)
         assert dropped_notes(t) == []
-
-    t = talk(pushy(MAX_NOTES + 1), scenario)
     assert dropped_notes(t) == ["1 note for the model was dropped because more than 200 waited"]
     assert t.events[-1] == "session.ended"
 
 
-def test_a_session_without_dropped_notes_says_nothing_of_it() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_session_without_dropped_notes_says_nothing_of_it() -> None:
+    async with talk(pushy(MAX_NOTES)) as t:
         await t.calls("slow")
         await t.writes(x=1)
         await t.passes(4)
         assert t.handle.telemetry()["context_dropped"] == 0
+    assert dropped_notes(t) == []
 
-    assert dropped_notes(talk(pushy(MAX_NOTES), scenario)) == []
 
-
-def test_what_does_not_fit_into_the_transcript_is_in_the_figures() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_does_not_fit_into_the_transcript_is_in_the_figures() -> None:
+    async with talk(agent()) as t:
         await t.hears("x" * MAX_TEXT)
         assert t.handle.telemetry()["transcript_left_out"] == 0
         await t.hears("seven 7")
         assert t.handle.telemetry()["transcript_left_out"] == 7
 
-    talk(agent(), scenario)
 
-
-def test_a_session_without_an_interval_reports_nothing() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_session_without_an_interval_reports_nothing() -> None:
+    async with talk(agent()) as t:
         await t.passes(60)
-
-    assert talk(agent(), scenario).all(ev.TelemetryReported) == []
+    assert t.all(ev.TelemetryReported) == []
 
 
 # -- signals -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_signals_of_a_new_connection_are_at_their_beginning() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_signals_of_a_new_connection_are_at_their_beginning() -> None:
+    async with talk(agent()) as t:
         assert isinstance(t.stage.mind.signals, SessionSignals)
         expected = {
             "interrupt_count": 0,
@@ -245,12 +213,9 @@ def test_the_signals_of_a_new_connection_are_at_their_beginning() -> None:
         }
         assert {name: t.state.get(f"session:{name}") for name in expected} == expected
 
-    talk(agent(), scenario)
 
-
-def test_the_whole_of_what_was_said_in_a_turn_is_in_the_state_and_not_its_last_piece() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_whole_of_what_was_said_in_a_turn_is_in_the_state_and_not_its_last_piece() -> None:
+    async with talk(agent()) as t:
         await t.hears("my name ")
         await t.hears("is Ada")
         await t.says("Hello ")
@@ -258,8 +223,6 @@ def test_the_whole_of_what_was_said_in_a_turn_is_in_the_state_and_not_its_last_p
         await t.ends()
         assert t.state["session:last_input_transcription"] == "my name is Ada"
         assert t.state["session:last_output_transcription"] == "Hello Ada."
-
-    talk(agent(), scenario)
 
 
 @pytest.mark.parametrize(
@@ -275,45 +238,35 @@ def test_the_whole_of_what_was_said_in_a_turn_is_in_the_state_and_not_its_last_p
         ({"serverContent": {"outputTranscription": {"text": "x"}}}, {"is_model_speaking": True}),
     ],
 )
-def test_what_the_server_tells_is_a_signal(message: dict[str, Any], expected: dict[str, Any]) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_what_the_server_tells_is_a_signal(message: dict[str, Any], expected: dict[str, Any]) -> None:
+    async with talk(agent()) as t:
         await t.server.says(**message)
         await t.rests()
         assert {name: t.state.get(f"session:{name}") for name in expected} == expected
 
-    talk(agent(), scenario)
 
-
-def test_interruptions_and_errors_are_counted_in_the_state() -> None:
+async def test_interruptions_and_errors_are_counted_in_the_state() -> None:
     def fails() -> None:
         raise RuntimeError("boom")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().on("interrupted", fails)) as t:
         await t.says("Well")
         await t.server.says(serverContent={"interrupted": True})
         await t.rests()
         assert (t.state["session:interrupt_count"], t.state["session:error_count"]) == (1, 1)
         assert t.state["session:last_error"] == "RuntimeError: boom"
 
-    talk(agent().on("interrupted", fails), scenario)
 
-
-def test_a_lost_connection_is_a_signal() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_lost_connection_is_a_signal() -> None:
+    async with talk(agent()) as t:
         await t.server.closes(1008)
         await t.rests()
         assert t.state["session:disconnected"] is True
         assert t.state["session:wire_phase"] == "disconnected"
 
-    talk(agent(), scenario)
 
-
-def test_time_since_the_last_word_and_the_budget_are_read_live_and_make_no_events() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_time_since_the_last_word_and_the_budget_are_read_live_and_make_no_events() -> None:
+    async with talk(agent()) as t:
         await t.hears("hello")
         before = len(t.all(ev.StateChanged))
         await t.passes(2)
@@ -322,22 +275,17 @@ def test_time_since_the_last_word_and_the_budget_are_read_live_and_make_no_event
         assert t.state.get("session:remaining_budget_ms") <= 900_000 - 2000
         assert len(t.all(ev.StateChanged)) == before
 
-    talk(agent(), scenario)
 
-
-def test_a_picture_makes_the_budget_that_of_video() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_picture_makes_the_budget_that_of_video() -> None:
+    async with talk(agent()) as t:
         t.handle.send_video(b"\xff\xd8")
         await t.rests()
         assert t.state["session:session_type"] == SessionType.AUDIO_VIDEO.value
         assert t.state.get("session:remaining_budget_ms") <= SessionType.AUDIO_VIDEO.budget_ms
         assert t.sent("video") == [("video",)]
 
-    talk(agent(), scenario)
 
-
-def test_a_tool_call_is_a_phase_of_the_wire_that_ends() -> None:
+async def test_a_tool_call_is_a_phase_of_the_wire_that_ends() -> None:
     phases: list[str] = []
 
     async def slow() -> None:
@@ -346,21 +294,15 @@ def test_a_tool_call_is_a_phase_of_the_wire_that_ends() -> None:
 
         await asyncio.sleep(1)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(slow).on("phase", phases.append)) as t:
         await t.calls("slow")
         await t.passes(2)
         await t.says("Done.")
-
-    talk(agent().tools(slow).on("phase", phases.append), scenario)
     assert phases[-3:] == ["tool_call_executing", "active", "model_speaking"]
 
 
-def test_the_microphone_keeps_the_server_fed_and_the_wire_listening(tmp_path: Path) -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_microphone_keeps_the_server_fed_and_the_wire_listening(tmp_path: Path) -> None:
+    async with talk(agent(), audio=lambda: FileAudio(silence(tmp_path / "mic.wav"), None)) as t:
         await t.passes(0.5)
         assert t.handle.wire_phase == "active"
         assert ("audio",) in t.wire
-
-    talk(agent(), scenario, audio=lambda: FileAudio(silence(tmp_path / "mic.wav"), None))

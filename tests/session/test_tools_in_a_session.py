@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
     BackgroundAgentDispatcher,
@@ -52,42 +52,33 @@ async def search(words: str = "") -> dict[str, str]:
     return {"found": words}
 
 
-def test_a_result_that_is_no_object_is_sent_as_one() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_result_that_is_no_object_is_sent_as_one() -> None:
+    async with talk(agent().tools(ping)) as t:
         await t.calls("ping")
         assert t.sent("answer") == [("answer", "c1", {"output": "pong"})]
 
-    talk(agent().tools(ping), scenario)
 
-
-def test_calls_of_one_message_run_at_the_same_time() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_calls_of_one_message_run_at_the_same_time() -> None:
+    async with talk(agent().tools(slow)) as t:
         await t.calls("slow", "slow", "slow")
         await t.passes(5.1)
         assert [told[1] for told in t.sent("answer")] == ["c1", "c2", "c3"]
 
-    talk(agent().tools(slow), scenario)
 
-
-def test_a_tool_that_takes_too_long_is_answered_with_that() -> None:
+async def test_a_tool_that_takes_too_long_is_answered_with_that() -> None:
     @tool(timeout_s=2)
     async def never() -> None:
         """Never end."""
         await asyncio.sleep(1000)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(never)) as t:
         await t.calls("never")
         await t.passes(2.1)
         assert "error" in t.sent("answer")[0][2]
-
-    t = talk(agent().tools(never), scenario)
     assert t.all(ev.ToolFinished)[0].status == "timeout"
 
 
-def test_arguments_that_do_not_fit_are_answered_without_running_the_tool() -> None:
+async def test_arguments_that_do_not_fit_are_answered_without_running_the_tool() -> None:
     ran: list[int] = []
 
     def book(people: int) -> None:
@@ -98,25 +89,19 @@ def test_arguments_that_do_not_fit_are_answered_without_running_the_tool() -> No
         """
         ran.append(people)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(book)) as t:
         await t.calls("book", people="many")
         assert "people" in t.sent("answer")[0][2]["error"]
-
-    talk(agent().tools(book), scenario)
     assert ran == []
 
 
-def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:
+    async with talk(agent().tools(ping)) as t:
         await t.calls("fly")
         assert "ping" in t.sent("answer")[0][2]["error"]
 
-    talk(agent().tools(ping), scenario)
 
-
-def test_a_cancellation_by_the_server_reaches_the_tool_and_nothing_is_answered() -> None:
+async def test_a_cancellation_by_the_server_reaches_the_tool_and_nothing_is_answered() -> None:
     told: list[str] = []
 
     @tool
@@ -128,38 +113,32 @@ def test_a_cancellation_by_the_server_reaches_the_tool_and_nothing_is_answered()
             told.append(f"cancelled: {ctx.cancelled.is_set()}")
             raise
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(long)) as t:
         await t.calls("long")
         await t.server.says(toolCallCancellation={"ids": ["c1"]})
         await t.rests()
         assert t.sent("answer") == []
         assert told == ["cancelled: True"]
-
-    t = talk(agent().tools(long), scenario)
     assert [finished.status for finished in t.all(ev.ToolFinished)] == ["cancelled"]
 
 
-def test_a_call_that_arrives_twice_runs_once() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_call_that_arrives_twice_runs_once() -> None:
+    async with talk(agent().tools(ping)) as t:
         for _ in range(2):
             await t.server.says(toolCall={"functionCalls": [{"id": "same", "name": "ping", "args": {}}]})
             await t.rests()
         assert len(t.sent("answer")) == 1
 
-    talk(agent().tools(ping), scenario)
 
-
-def test_what_a_tool_has_written_is_in_the_turn_scope_until_the_next_turn_begins() -> None:
+async def test_what_a_tool_has_written_is_in_the_turn_scope_until_the_next_turn_begins() -> None:
     seen: list[Any] = []
 
     def write(state: State) -> None:
         """Write."""
         state.set("turn:chosen", "red")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    of = agent().tools(write).on("turn_complete", lambda turn: seen.append("turn complete"))
+    async with talk(of) as t:
         await t.hears("red")
         await t.calls("write")
         await t.says("Red it is.")
@@ -167,65 +146,52 @@ def test_what_a_tool_has_written_is_in_the_turn_scope_until_the_next_turn_begins
         seen.append(t.state.get("turn:chosen"))
         await t.hears("next")
         seen.append(t.state.get("turn:chosen"))
-
-    of = agent().tools(write).on("turn_complete", lambda turn: seen.append("turn complete"))
-    talk(of, scenario)
     assert seen == ["turn complete", "red", None]
 
 
-def test_a_listener_may_answer_a_call_in_its_tools_place() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_listener_may_answer_a_call_in_its_tools_place() -> None:
+    def override(calls: Any, state: State) -> dict[str, Any]:
+        return {call.id: {"by": "listener"} for call in calls if call.name == "ping"}
+
+    async with talk(agent().tools(ping, slow).on("tool_call", override)) as t:
         await t.calls("ping", "slow")
         assert t.sent("answer") == [("answer", "c1", {"by": "listener"})]
         await t.passes(5)
         assert len(t.sent("answer")) == 2
 
-    def override(calls: Any, state: State) -> dict[str, Any]:
-        return {call.id: {"by": "listener"} for call in calls if call.name == "ping"}
 
-    talk(agent().tools(ping, slow).on("tool_call", override), scenario)
-
-
-def test_with_one_call_refused_and_a_listener_that_leaves_it_be_both_are_answered() -> None:
+async def test_with_one_call_refused_and_a_listener_that_leaves_it_be_both_are_answered() -> None:
     asked: list[str] = []
 
     def listens(calls: Any, state: State) -> None:
         asked.extend(call.name for call in calls)
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    of = agent().tools(ping, slow)
+    async with talk(of.phase(Phase("only", "One.", tools=("ping",))).on("tool_call", listens)) as t:
         await t.calls("ping", "slow", seconds=0.0)
         answers = {told[1]: told[2] for told in t.sent("answer")}
         assert set(answers) == {"c1", "c2"}
         assert "error" in answers["c2"]
-
-    of = agent().tools(ping, slow)
-    talk(of.phase(Phase("only", "One.", tools=("ping",))).on("tool_call", listens), scenario)
     assert asked == ["ping"]
 
 
-def test_before_tool_response_may_change_an_answer_but_not_drop_it() -> None:
+async def test_before_tool_response_may_change_an_answer_but_not_drop_it() -> None:
     def change(responses: Any, state: State) -> Any:
         if state.get("app:drop"):
             return []
         responses[0].response = {"changed": True}
         return responses
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(ping).on("before_tool_response", change)) as t:
         await t.calls("ping")
         t.state.set("app:drop", True)
         await t.calls("ping")
         assert [told[2] for told in t.sent("answer")] == [{"changed": True}, {"output": "pong"}]
-
-    t = talk(agent().tools(ping).on("before_tool_response", change), scenario)
     assert [failure.where for failure in t.failures()] == ["tool ping"]
 
 
-def test_a_background_call_is_acknowledged_at_once_and_its_result_carries_the_scheduling() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_background_call_is_acknowledged_at_once_and_its_result_carries_the_scheduling() -> None:
+    async with talk(agent().tools(search)) as t:
         await t.calls("search", words="x")
         (ack,) = t.server.frames[-1]["toolResponse"]["functionResponses"]
         assert ack["response"] == {"status": "running", "tool": "search"}
@@ -234,28 +200,22 @@ def test_a_background_call_is_acknowledged_at_once_and_its_result_carries_the_sc
         (result,) = t.server.frames[-1]["toolResponse"]["functionResponses"]
         assert result["response"]["result"] == {"found": "x"}
         assert (result["scheduling"], result["willContinue"]) == ("WHEN_IDLE", False)
-
-    t = talk(agent().tools(search), scenario)
     assert [acknowledged.call_id for acknowledged in t.all(ev.ToolAcknowledged)] == ["c1"]
 
 
-def test_the_conversation_goes_on_while_a_background_tool_runs() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_conversation_goes_on_while_a_background_tool_runs() -> None:
+    async with talk(agent().tools(search)) as t:
         await t.calls("search", words="x")
         assert isinstance(t.stage.mind.tools.background, BackgroundToolTracker)
         assert t.stage.mind.tools.background.active_ids == ["c1"]
         await t.turn()
         assert len(t.all(ev.TurnCompleted)) == 1
         await t.passes(5.1)
-
-    t = talk(agent().tools(search), scenario)
     assert [finished.result for finished in t.all(ev.ToolFinished)] == [{"found": "x"}]
 
 
-def test_a_background_result_is_in_the_transcript() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_background_result_is_in_the_transcript() -> None:
+    async with talk(agent().tools(search)) as t:
         await t.hears("search it")
         await t.calls("search", words="x")
         await t.says("I am searching.")
@@ -264,10 +224,8 @@ def test_a_background_result_is_in_the_transcript() -> None:
         calls = [call for turn in t.stage.mind.transcript.window_with_current(5).turns for call in turn.tool_calls]
         assert calls == [ToolCallSummary("c1", "search", '{"words": "x"}', '{"found": "x"}', "ok")]
 
-    talk(agent().tools(search), scenario)
 
-
-def test_a_formatter_words_what_the_model_is_told_of_a_background_call() -> None:
+async def test_a_formatter_words_what_the_model_is_told_of_a_background_call() -> None:
     class Mine(DefaultResultFormatter):
         def format_result(self, call: ToolCall, outcome: Outcome) -> dict[str, Any]:
             return {"news": outcome.result}
@@ -275,44 +233,35 @@ def test_a_formatter_words_what_the_model_is_told_of_a_background_call() -> None
     mine: ResultFormatter = Mine()
     own = search.with_mode(ToolExecutionMode.background(mine, "SILENT"))
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(own)) as t:
         await t.calls("search", words="x")
         await t.passes(5.1)
         (result,) = t.server.frames[-1]["toolResponse"]["functionResponses"]
         assert (result["response"], result["scheduling"]) == ({"news": {"found": "x"}}, "SILENT")
 
-    talk(agent().tools(own), scenario)
 
-
-def test_a_formatter_words_that_a_background_call_was_given_up() -> None:
+async def test_a_formatter_words_that_a_background_call_was_given_up() -> None:
     @tool(background=True)
     async def gives_up() -> None:
         """Give up."""
         await asyncio.sleep(1)
         raise asyncio.CancelledError
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(gives_up)) as t:
         await t.calls("gives_up")
         await t.passes(1.1)
         assert t.sent("answer")[-1] == ("answer", "c1", {"status": "cancelled", "call_id": "c1"})
 
-    talk(agent().tools(gives_up), scenario)
 
-
-def test_a_model_without_async_tools_gets_one_answer_without_scheduling() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_a_model_without_async_tools_gets_one_answer_without_scheduling() -> None:
+    async with talk(agent().tools(search).model("gemini-3.1-flash-live-preview")) as t:
         await t.calls("search", words="x")
         await t.passes(5.1)
         (answer,) = [frame for frame in t.server.frames if "toolResponse" in frame]
         assert "scheduling" not in answer["toolResponse"]["functionResponses"][0]
 
-    talk(agent().tools(search).model("gemini-3.1-flash-live-preview"), scenario)
 
-
-def test_each_record_keeps_the_arguments_of_its_own_call() -> None:
+async def test_each_record_keeps_the_arguments_of_its_own_call() -> None:
     @tool
     def say(word: str) -> str:
         """Say a word.
@@ -322,8 +271,7 @@ def test_each_record_keeps_the_arguments_of_its_own_call() -> None:
         """
         return word
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(say)) as t:
         await t.server.says(
             toolCall={
                 "functionCalls": [
@@ -339,23 +287,19 @@ def test_each_record_keeps_the_arguments_of_its_own_call() -> None:
             ("b", '{"word": "two"}'),
         ]
 
-    talk(agent().tools(say), scenario)
 
-
-def test_a_tool_with_an_explicit_schema_is_declared_and_called() -> None:
+async def test_a_tool_with_an_explicit_schema_is_declared_and_called() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     double = Tool.from_schema("double", "Double a number.", schema, lambda args: {"n": args["n"] * 2})
 
-    async def scenario(t: Talk) -> None:
-        setup = await t.begins()
+    async with talk(agent().tools(double)) as t:
+        setup = t.setup
         assert setup["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"]["required"] == ["n"]
         await t.calls("double", n=4)
         assert t.sent("answer") == [("answer", "c1", {"n": 8})]
 
-    talk(agent().tools(double), scenario)
 
-
-def test_failures_and_successes_are_counted_in_the_state() -> None:
+async def test_failures_and_successes_are_counted_in_the_state() -> None:
     @tool
     def pay(ok: bool) -> None:
         """Pay.
@@ -366,19 +310,15 @@ def test_failures_and_successes_are_counted_in_the_state() -> None:
         if not ok:
             raise RuntimeError("declined")
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(pay)) as t:
         await t.calls("pay", ok=False)
         assert t.state["bg:pay_failed"] is True
         await t.calls("pay", ok=True)
         assert (t.state["bg:pay_failed"], t.state["session:called_ok:pay"]) == (False, 1)
 
-    talk(agent().tools(pay), scenario)
 
-
-def test_the_program_may_answer_a_call_that_runs() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_the_program_may_answer_a_call_that_runs() -> None:
+    async with talk(agent().tools(slow)) as t:
         await t.calls("slow")
         assert t.handle.answer_tool("c1", {"by": "hand"})
         await t.rests()
@@ -386,37 +326,29 @@ def test_the_program_may_answer_a_call_that_runs() -> None:
         await t.passes(6)
         assert len(t.sent("answer")) == 1
 
-    talk(agent().tools(slow), scenario)
 
-
-def test_every_call_has_its_end_when_the_session_is_hung_up() -> None:
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+async def test_every_call_has_its_end_when_the_session_is_hung_up() -> None:
+    async with talk(agent().tools(slow, search)) as t:
         await t.calls("slow", "search")
-
-    t = talk(agent().tools(slow, search), scenario)
     assert sorted(finished.call_id for finished in t.all(ev.ToolFinished)) == ["c1", "c2"]
 
 
-def test_a_background_agent_leaves_its_result_in_the_state() -> None:
+async def test_a_background_agent_leaves_its_result_in_the_state() -> None:
     class Reader:
         async def run(self, state: State) -> str:
             await asyncio.sleep(2)
             return f"read {state.get('app:book')}"
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent()) as t:
         assert isinstance(t.handle.agents, BackgroundAgentDispatcher)
         await t.writes(book="Emma")
         t.handle.agents.dispatch("reader", Reader(), t.state)
         await t.passes(2.1)
         assert t.state["bg:reader:result"] == "read Emma"
-
-    t = talk(agent(), scenario)
     assert [(ended.name, ended.ok) for ended in t.all(ev.AgentFinished)] == [("reader", True)]
 
 
-def test_a_tool_may_set_a_background_agent_to_work() -> None:
+async def test_a_tool_may_set_a_background_agent_to_work() -> None:
     class Clerk:
         async def run(self, state: State) -> str:
             return f"{state.get('user:name')} is on the list"
@@ -427,10 +359,7 @@ def test_a_tool_may_set_a_background_agent_to_work() -> None:
         context.agents.dispatch("clerk", Clerk(), state)
         return "looking"
 
-    async def scenario(t: Talk) -> None:
-        await t.begins()
+    async with talk(agent().tools(look_up).state(values={"user:name": "Ada"})) as t:
         await t.calls("look_up")
         assert t.state["bg:clerk:result"] == "Ada is on the list"
-
-    t = talk(agent().tools(look_up).state(values={"user:name": "Ada"}), scenario)
     assert [done.ok for done in t.all(ev.AgentFinished)] == [True]

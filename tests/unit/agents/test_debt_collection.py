@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.agents.conversation import ConversationOutcome, talk_to
-from tests.unit.session.session_support import Stage, stage
+from tests.unit.session.session_support import stage
 
 from gemini_live_runtime import State, TemporalEvent, TemporalRegistry
 from gemini_live_runtime import events as ev
@@ -19,19 +19,17 @@ def call(*said: str) -> ConversationOutcome:
     return talk_to(debt_collection(), *said)
 
 
-def test_a_model_that_takes_money_before_the_notice_is_understood_is_refused() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_model_that_takes_money_before_the_notice_is_understood_is_refused() -> None:
+    model = SlotExtractor(bundled_script("debt_collection"))
+    async with stage(agent=debt_collection(), mode="text", text_model=model) as s:
         await s.server.accepts()
         await s.server.says(toolCall={"functionCalls": [{"id": "1", "name": "take_payment", "args": {"amount": 50}}]})
         await s.sink.until(ev.ToolFinished)
         await s.settled()
-
-    model = SlotExtractor(bundled_script("debt_collection"))
-    at_the_end, _ = stage(scenario, agent=debt_collection(), mode="text", text_model=model)
-    (ended,) = at_the_end.sink.all(ev.ToolFinished)
+    (ended,) = s.sink.all(ev.ToolFinished)
     assert ended.status == "refused"
     assert "not available in the phase notice" in ended.result["error"]
-    assert "app:paid" not in at_the_end.state
+    assert "app:paid" not in s.state
 
 
 def test_the_model_does_not_know_the_amount_before_the_person_is_verified() -> None:

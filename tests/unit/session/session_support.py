@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeVar
 
 from gemini_live_runtime import commands as cmd
@@ -12,7 +13,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
-from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.core.core import SessionCore
@@ -161,6 +162,7 @@ class Stage:
             return Opening(url="ws://localhost", connect=connected)
 
         self.closed = False
+        self.exit_code = -1
 
         async def closing() -> None:
             self.closed = True
@@ -204,8 +206,8 @@ class Stage:
         await self.session.command(cmd.Command("c", cmd.SendText(text=text)))
 
 
-def stage(
-    scenario: Callable[[Stage], Awaitable[None]],
+@contextlib.asynccontextmanager
+async def stage(
     *,
     agent: Agent | Live | AgentSource | None = None,
     audio: Callable[[], AudioIO] = NoAudio,
@@ -213,16 +215,12 @@ def stage(
     max_minutes: float | None = None,
     hang_up: bool = True,
     text_model: TextModel | None = None,
-) -> tuple[Stage, int]:
-    """Run `scenario` beside a session; afterwards the session is hung up. The stage and the session's exit code."""
-
-    async def main() -> tuple[Stage, int]:
-        one = Stage(agent or Agent(name="test", instruction="Test."), audio(), mode, max_minutes, text_model)
-        running = asyncio.create_task(one.session.run())
-        async with asyncio.timeout(600):
-            await scenario(one)
-            if hang_up:
-                one.session.hang_up("the test is over")
-            return one, await running
-
-    return run_virtual(main())
+) -> AsyncIterator[Stage]:
+    """Run a session beside the block; then hang up, unless it ends by itself, and wait for its exit code."""
+    one = Stage(agent or Agent(name="test", instruction="Test."), audio(), mode, max_minutes, text_model)
+    running = asyncio.create_task(one.session.run())
+    async with asyncio.timeout(600):
+        yield one
+        if hang_up:
+            one.session.hang_up("the test is over")
+        one.exit_code = await running

@@ -78,19 +78,21 @@ def said(s: Stage) -> list[str]:
         ({"phases": {"current": "end", "entered": True, "seconds_in_phase": "long", "history": []}}, "phase"),
     ],
 )
-def test_a_part_that_cannot_be_used_is_said_and_the_rest_is_taken_up(fields: dict[str, Any], words: str) -> None:
+async def test_a_part_that_cannot_be_used_is_said_and_the_rest_is_taken_up(fields: dict[str, Any], words: str) -> None:
     store = Store(kept(state={"user:name": "Ann"}, **fields))
-    s, code = stage(begins, agent=agent(store), mode="text")
-    assert code == 0
+    async with stage(agent=agent(store), mode="text") as s:
+        await begins(s)
+    assert s.exit_code == 0
     assert words in said(s)[0]
     assert s.state.get("user:name") == "Ann"
     assert s.session.handle.phase == "ask"
     assert [entered.trigger for entered in s.sink.all(ev.PhaseEntered)] == ["initial"]
 
 
-def test_a_count_of_needs_that_cannot_be_used_does_not_keep_the_phase_from_going_on() -> None:
+async def test_a_count_of_needs_that_cannot_be_used_does_not_keep_the_phase_from_going_on() -> None:
     phases = {"current": "ask", "entered": True, "seconds_in_phase": 3.0, "history": []}
-    s, _ = stage(begins, agent=agent(Store(kept(phases=phases, needs={"turns": 1}))), mode="text")
+    async with stage(agent=agent(Store(kept(phases=phases, needs={"turns": 1}))), mode="text") as s:
+        await begins(s)
     assert "needs" in said(s)[0]
     assert [entered.trigger for entered in s.sink.all(ev.PhaseEntered)] == ["restored"]
 
@@ -104,33 +106,30 @@ async def hangs() -> None:
 
 
 @pytest.mark.parametrize("load", [breaks, hangs])
-def test_a_store_that_cannot_be_read_now_is_not_written_over(load: Callable[[], Awaitable[None]]) -> None:
+async def test_a_store_that_cannot_be_read_now_is_not_written_over(load: Callable[[], Awaitable[None]]) -> None:
     store = Store(load=load)
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent(store), mode="text") as s:
         await begins(s)
         assert asyncio.get_running_loop().time() <= LOAD_S
         s.state.set("user:name", "Ann")
-
-    s, code = stage(scenario, agent=agent(store), mode="text")
+    code = s.exit_code
     assert code == 0
     assert "not saved" in said(s)[0]
     assert store.saved == []
 
 
-def test_another_agents_conversation_with_the_model_is_not_resumed() -> None:
+async def test_another_agents_conversation_with_the_model_is_not_resumed() -> None:
     store = Store(kept(agent="other", handle="handle-of-the-other", state={"user:name": "Ann"}))
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent(store), mode="text") as s:
         assert (await s.server.accepts()).get("sessionResumption", {}) == {}
         await s.sink.until(ev.ConnectionReady)
-
-    s, _ = stage(scenario, agent=agent(store), mode="text")
     assert "other's" in said(s)[0]
     assert s.state.get("user:name") == "Ann"
 
 
-def test_a_kept_handle_that_the_server_refuses_leads_to_a_fresh_session_that_is_told_what_was_said() -> None:
+async def test_a_kept_handle_that_the_server_refuses_leads_to_a_fresh_session_that_is_told_what_was_said() -> None:
     store = Store(
         kept(
             agent="test",
@@ -139,38 +138,33 @@ def test_a_kept_handle_that_the_server_refuses_leads_to_a_fresh_session_that_is_
         )
     )
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent(store), mode="text") as s:
         setup = await s.server.hears_a("setup")
         assert setup["sessionResumption"] == {"handle": "handle-that-is-too-old"}
         await s.server.closes(1008, "session not found")
         fresh = await s.next_server()
         assert (await fresh.accepts()).get("sessionResumption", {}) == {}
         await s.sink.until(ev.ConnectionReady)
-
-    s, _ = stage(scenario, agent=agent(store), mode="text")
     assert store.saved[-1].handle == ""
     assert "handle-that-is-too-old" not in "".join(event.to_line() for event in s.sink.events)
 
 
-def test_a_slow_farewell_does_not_cost_the_last_snapshot() -> None:
+async def test_a_slow_farewell_does_not_cost_the_last_snapshot() -> None:
     store = Store()
 
     async def farewell() -> None:
         await asyncio.sleep(60)
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent(store).on("teardown", farewell), mode="text") as s:
         await begins(s)
         s.state.set("user:name", "Ann")
-
-    s, _ = stage(scenario, agent=agent(store).on("teardown", farewell), mode="text")
     assert store.saved[-1].state["user:name"] == "Ann"
     assert [failed.where for failed in s.sink.all(ev.CodeFailed)] == ["on_teardown"]
 
 
-def test_a_store_that_takes_for_ever_to_write_does_not_hold_up_the_end() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_store_that_takes_for_ever_to_write_does_not_hold_up_the_end() -> None:
+    async with stage(agent=agent(Store(save_s=1000)), mode="text") as s:
         await begins(s)
-
-    s, code = stage(scenario, agent=agent(Store(save_s=1000)), mode="text")
+    code = s.exit_code
     assert code == 0
     assert isinstance(s.sink.events[-1].payload, ev.SessionEnded)

@@ -43,21 +43,20 @@ async def turn(s: Stage, server: ScriptedServer, text: str, answer: str) -> None
 
 
 @pytest.mark.parametrize("left", ["nans", "infs", "1e400s", "-5s", "soon", ""])
-def test_a_go_away_with_an_impossible_time_changes_nothing(left: str) -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_go_away_with_an_impossible_time_changes_nothing(left: str) -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s)
         await s.server.says(goAway={"timeLeft": left})
         await s.server.says(serverContent={"outputTranscription": {"text": "fine"}})
         await s.sink.until(ev.TranscriptDelta)
         await asyncio.sleep(60)
-
-    s, code = stage(scenario, agent=agent(), mode="text")
+    code = s.exit_code
     assert code == 0
     assert not [closed for closed in s.sink.all(ev.ConnectionClosed) if not closed.requested]
 
 
-def test_a_go_away_is_followed_in_the_next_pause_with_the_handle() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_go_away_is_followed_in_the_next_pause_with_the_handle() -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s, HANDLE)
         await s.server.says(goAway={"timeLeft": "50s"})
         other = await s.next_server()
@@ -65,13 +64,11 @@ def test_a_go_away_is_followed_in_the_next_pause_with_the_handle() -> None:
         ready = await s.sink.until(ev.ConnectionReady, 2)
         assert ready.resumed
         assert asyncio.get_running_loop().time() < 2
-
-    s, _ = stage(scenario, agent=agent(), mode="text")
     assert HANDLE not in "".join(event.to_line() for event in s.sink.events)
 
 
-def test_a_go_away_waits_for_the_end_of_the_answer_but_not_longer_than_the_server() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_go_away_waits_for_the_end_of_the_answer_but_not_longer_than_the_server() -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s, HANDLE)
         await s.server.says(goAway={"timeLeft": "20s"})
         await s.server.says(serverContent={"outputTranscription": {"text": "I am still"}})
@@ -80,11 +77,9 @@ def test_a_go_away_waits_for_the_end_of_the_answer_but_not_longer_than_the_serve
         await (await s.next_server()).accepts()
         assert asyncio.get_running_loop().time() == pytest.approx(18, abs=0.1)
 
-    stage(scenario, agent=agent(), mode="text")
 
-
-def test_a_go_away_without_a_handle_waits_for_one() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_go_away_without_a_handle_waits_for_one() -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s)
         await s.server.says(goAway={"timeLeft": "20s"})
         await asyncio.sleep(10)
@@ -92,11 +87,9 @@ def test_a_go_away_without_a_handle_waits_for_one() -> None:
         other = await s.next_server()
         assert (await other.accepts())["sessionResumption"] == {"handle": HANDLE}
 
-    stage(scenario, agent=agent(), mode="text")
 
-
-def test_a_server_that_leaves_as_it_said_is_followed_even_without_a_handle() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_server_that_leaves_as_it_said_is_followed_even_without_a_handle() -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s)
         await turn(s, s.server, "my name is Ann", "Hello Ann")
         await s.server.says(goAway={"timeLeft": "20s"})
@@ -108,11 +101,9 @@ def test_a_server_that_leaves_as_it_said_is_followed_even_without_a_handle() -> 
         assert "my name is Ann" in told
         assert "Hello Ann" in told
 
-    stage(scenario, agent=agent(), mode="text")
 
-
-def test_a_handle_that_the_server_refuses_is_dropped_and_one_that_it_was_too_busy_for_is_not() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_handle_that_the_server_refuses_is_dropped_and_one_that_it_was_too_busy_for_is_not() -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s, HANDLE)
         await s.server.closes(1011)
         busy = await s.next_server()
@@ -124,11 +115,9 @@ def test_a_handle_that_the_server_refuses_is_dropped_and_one_that_it_was_too_bus
         fresh = await s.next_server()
         assert (await fresh.accepts()).get("sessionResumption", {}) == {}
 
-    stage(scenario, agent=agent(), mode="text")
 
-
-def test_the_handle_of_a_session_that_was_begun_anew_since_is_not_brought() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_the_handle_of_a_session_that_was_begun_anew_since_is_not_brought() -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s, HANDLE)
         server = s.server
         for _ in range(3):
@@ -144,11 +133,9 @@ def test_the_handle_of_a_session_that_was_begun_anew_since_is_not_brought() -> N
         server = await s.next_server()
         assert (await server.accepts()).get("sessionResumption", {}) == {}
 
-    stage(scenario, agent=agent(), mode="text")
 
-
-def test_a_model_that_takes_instructions_only_at_the_beginning_is_connected_to_again() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_model_that_takes_instructions_only_at_the_beginning_is_connected_to_again() -> None:
+    async with stage(agent=agent().instruction_route("reconnect"), mode="text") as s:
         await begins(s)
         server = s.server
         for number in range(8):
@@ -161,13 +148,12 @@ def test_a_model_that_takes_instructions_only_at_the_beginning_is_connected_to_a
             await gives(s, server, f"{HANDLE}-{number}")
             if number:
                 assert setup["sessionResumption"] == {"handle": f"{HANDLE}-{number - 1}"}
-
-    s, code = stage(scenario, agent=agent().instruction_route("reconnect"), mode="text")
+    code = s.exit_code
     assert code == 0
     assert not s.sink.all(ev.CodeFailed)
 
 
-def test_an_instruction_that_never_stays_the_same_does_not_make_a_storm_of_connections() -> None:
+async def test_an_instruction_that_never_stays_the_same_does_not_make_a_storm_of_connections() -> None:
     asked = 0
 
     def amendment(state: object) -> str:
@@ -175,7 +161,9 @@ def test_an_instruction_that_never_stays_the_same_does_not_make_a_storm_of_conne
         asked += 1
         return f"It is {asked}."
 
-    async def scenario(s: Stage) -> None:
+    async with stage(
+        agent=agent().instruction_route("reconnect").on("instruction_amendment", amendment), mode="text"
+    ) as s:
         await begins(s)
 
         async def serves() -> None:
@@ -185,15 +173,11 @@ def test_an_instruction_that_never_stays_the_same_does_not_make_a_storm_of_conne
         serving = asyncio.create_task(serves())
         await asyncio.sleep(60)
         serving.cancel()
-
-    s, _ = stage(
-        scenario, agent=agent().instruction_route("reconnect").on("instruction_amendment", amendment), mode="text"
-    )
     assert len(s.sink.all(ev.ConnectionOpening)) < 15
 
 
-def test_a_prompt_that_was_wanted_while_there_was_no_connection_goes_out_with_the_next() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_prompt_that_was_wanted_while_there_was_no_connection_goes_out_with_the_next() -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s)
         await s.server.closes(1011)
         await s.sink.until(ev.ConnectionClosed)
@@ -201,21 +185,17 @@ def test_a_prompt_that_was_wanted_while_there_was_no_connection_goes_out_with_th
         other = await s.next_server()
         await other.accepts()
         assert (await other.hears_a("clientContent"))["turnComplete"]
-
-    s, _ = stage(scenario, agent=agent(), mode="text")
     assert not s.sink.all(ev.CodeFailed)
 
 
-def test_a_session_that_is_given_up_is_quiet_whatever_was_to_be_said() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_session_that_is_given_up_is_quiet_whatever_was_to_be_said() -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s)
         await s.server.closes(1008, "The operation was aborted.")
         await s.sink.until(ev.ConnectionClosed)
         s.session.handle.prompt()
         async with asyncio.timeout(30):
             await s.session.handle.until_quiet()
-
-    stage(scenario, agent=agent(), mode="text")
 
 
 def _slow_tool() -> tuple[asyncio.Event, Live]:
@@ -232,10 +212,10 @@ def _slow_tool() -> tuple[asyncio.Event, Live]:
 
 @pytest.mark.parametrize("handle", [HANDLE, ""])
 @pytest.mark.parametrize("in_the_gap", [True, False])
-def test_a_background_result_reaches_the_model_over_a_lost_connection(handle: str, in_the_gap: bool) -> None:
+async def test_a_background_result_reaches_the_model_over_a_lost_connection(handle: str, in_the_gap: bool) -> None:
     done, live = _slow_tool()
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=live, mode="text") as s:
         await begins(s, handle)
         await s.server.says(toolCall={"functionCalls": [{"id": "c1", "name": "search", "args": {}}]})
         await s.server.hears_a("toolResponse")
@@ -258,6 +238,4 @@ def test_a_background_result_reaches_the_model_over_a_lost_connection(handle: st
                 pass
             assert told["turnComplete"]
         await asyncio.sleep(1)
-
-    s, _ = stage(scenario, agent=live, mode="text")
     assert len(s.sink.all(ev.ToolFinished)) == 1

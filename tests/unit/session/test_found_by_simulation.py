@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from tests.unit.session.core_support import Bench
-from tests.unit.session.session_support import Stage, stage
+from tests.unit.session.session_support import stage
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
@@ -64,23 +64,19 @@ def test_words_that_come_after_all_of_their_sound_was_played_are_not_speaking() 
     assert bench.last(ev.CommandRefused).reason == "There is nothing to interrupt"
 
 
-def test_a_text_that_waits_for_the_connection_is_refused_when_the_session_ends() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_text_that_waits_for_the_connection_is_refused_when_the_session_ends() -> None:
+    async with stage(mode="text") as s:
         await s.types("anybody there?")
         s.session.hang_up("never mind")
-
-    s, _ = stage(scenario, mode="text")
     assert [refused.reason for refused in s.sink.all(ev.CommandRefused)] == [
         "Not sent, the session ended: never mind: anybody there?"
     ]
 
 
-def test_a_text_that_waits_is_refused_when_a_limit_ends_the_session() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_text_that_waits_is_refused_when_a_limit_ends_the_session() -> None:
+    async with stage(mode="text", max_minutes=0.1, hang_up=False) as s:
         await s.types("anybody there?")
         await s.sink.until(ev.SessionEnded)
-
-    s, _ = stage(scenario, mode="text", max_minutes=0.1, hang_up=False)
     assert len(s.sink.all(ev.CommandRefused)) == 1
 
 
@@ -101,13 +97,13 @@ def _call(name: str) -> dict[str, Any]:
     return {"functionCalls": [{"id": "1", "name": name, "args": {}}]}
 
 
-def test_a_call_whose_end_waits_behind_slow_code_still_ends_when_the_session_does() -> None:
+async def test_a_call_whose_end_waits_behind_slow_code_still_ends_when_the_session_does() -> None:
     async def slow(turn: int) -> None:
         await asyncio.sleep(4)
 
     agent = Live.builder("a").instruction("Test.").tools(quick).on("turn_complete", slow)
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent) as s:
         await s.server.accepts()
         await s.server.says(toolCall=_call("quick"))
         await s.settled()
@@ -117,13 +113,11 @@ def test_a_call_whose_end_waits_behind_slow_code_still_ends_when_the_session_doe
         await asyncio.sleep(0.1)
         await s.server.says(toolCall={"functionCalls": [{"id": "3", "name": "quick", "args": {}}]})
         await asyncio.sleep(0.1)
-
-    s, _ = stage(scenario, agent=agent)
     assert sorted(done.call_id for done in s.sink.all(ev.ToolFinished)) == ["1", "2", "3"]
     assert isinstance(s.sink.events[-1].payload, ev.SessionEnded)
 
 
-def test_a_call_that_passes_the_gate_while_the_session_ends_is_not_begun() -> None:
+async def test_a_call_that_passes_the_gate_while_the_session_ends_is_not_begun() -> None:
     began = []
 
     @tool
@@ -138,14 +132,13 @@ def test_a_call_that_passes_the_gate_while_the_session_ends_is_not_begun() -> No
 
     agent = Live.builder("a").instruction("Test.").tools(counted, never).on("tool_call", slow_gate)
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent) as s:
         await s.server.accepts()
         await s.server.says(toolCall=_call("never"))
         await asyncio.sleep(0.7)
         await s.server.says(toolCall={"functionCalls": [{"id": "2", "name": "counted", "args": {}}]})
         await s.sink.until(ev.ToolCalled, 2)
-
-    s, code = stage(scenario, agent=agent)
+    code = s.exit_code
     assert code == 0
     assert not began
     assert sorted((done.call_id, done.status) for done in s.sink.all(ev.ToolFinished)) == [
@@ -155,7 +148,7 @@ def test_a_call_that_passes_the_gate_while_the_session_ends_is_not_begun() -> No
     assert isinstance(s.sink.events[-1].payload, ev.SessionEnded)
 
 
-def test_a_transition_wanted_before_the_first_phase_waits_for_it() -> None:
+async def test_a_transition_wanted_before_the_first_phase_waits_for_it() -> None:
     def at_once(event: Any, voice: Any, state: Any) -> Any:
         if isinstance(event, LiveEvent) and isinstance(event.event, ev.AudioOpened):
             return [TransitionPhase("two", "at once")]
@@ -170,19 +163,18 @@ def test_a_transition_wanted_before_the_first_phase_waits_for_it() -> None:
         .rule(ReactorRule("at once", at_once))
     )
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent) as s:
         await s.server.accepts()
         await s.settled()
-
-    s, code = stage(scenario, agent=agent)
+    code = s.exit_code
     assert code == 0
     assert [entered.phase for entered in s.sink.all(ev.PhaseEntered)] == ["one", "two"]
 
 
-def test_a_typed_text_that_ends_a_turn_calls_off_the_prompt_that_waited_for_its_end() -> None:
+async def test_a_typed_text_that_ends_a_turn_calls_off_the_prompt_that_waited_for_its_end() -> None:
     agent = Live.builder("a").instruction("Test.")
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent, mode="text") as s:
         await s.server.accepts()
         await s.settled()
         await s.server.says(serverContent={"modelTurn": {"parts": [{"inlineData": SILENCE}]}})
@@ -191,6 +183,4 @@ def test_a_typed_text_that_ends_a_turn_calls_off_the_prompt_that_waited_for_its_
         s.session.handle.prompt("later")
         await s.types("me first")
         await s.settled()
-
-    s, _ = stage(scenario, agent=agent, mode="text")
     assert [changed.state for changed in s.sink.all(ev.PromptChanged)] == ["armed", "cancelled"]

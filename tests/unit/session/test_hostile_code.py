@@ -47,12 +47,13 @@ async def begins_and_talks(s: Stage) -> None:
     await s.settled()
 
 
-def test_a_rule_that_fails_at_everything_is_told_now_and_then_and_ends_nothing() -> None:
+async def test_a_rule_that_fails_at_everything_is_told_now_and_then_and_ends_nothing() -> None:
     def bad(event: ReactorEvent, voice: Any, state: State) -> None:
         raise ValueError("boom")
 
-    s, code = stage(begins_and_talks, agent=agent().rule(ReactorRule("bad", bad)), mode="text")
-    assert code == 0
+    async with stage(agent=agent().rule(ReactorRule("bad", bad)), mode="text") as s:
+        await begins_and_talks(s)
+    assert s.exit_code == 0
     assert s.mind.turn_count == 1
     assert 1 <= len([failed for failed in s.sink.all(ev.CodeFailed) if failed.name == "bad"]) <= 10
 
@@ -60,22 +61,24 @@ def test_a_rule_that_fails_at_everything_is_told_now_and_then_and_ends_nothing()
 @pytest.mark.parametrize(
     "effect", [SendContext(("x",)), EmitEvent(ev.Log(source="engine", level="info", text="x"))], ids=["send", "emit"]
 )
-def test_a_rule_that_answers_its_own_answers_is_stopped_and_said(effect: LiveEffect) -> None:
+async def test_a_rule_that_answers_its_own_answers_is_stopped_and_said(effect: LiveEffect) -> None:
     def echo(event: ReactorEvent, voice: Any, state: State) -> Iterable[LiveEffect]:
         return [effect] if isinstance(event, Happened) else []
 
-    s, code = stage(begins_and_talks, agent=agent().rule(ReactorRule("echo", echo)), mode="text")
-    assert code == 0
+    async with stage(agent=agent().rule(ReactorRule("echo", echo)), mode="text") as s:
+        await begins_and_talks(s)
+    assert s.exit_code == 0
     assert s.mind.turn_count == 1
     assert len(s.sink.events) < 3000
 
 
-def test_a_rule_that_emits_what_is_no_event_is_reported() -> None:
+async def test_a_rule_that_emits_what_is_no_event_is_reported() -> None:
     def bad(event: ReactorEvent, voice: Any, state: State) -> Iterable[Any]:
         begun = isinstance(event, Happened) and isinstance(event.event, ev.TurnStarted)
         return [EmitEvent(object())] if begun else []  # type: ignore[arg-type]
 
-    s, _ = stage(begins_and_talks, agent=agent().rule(ReactorRule("bad", bad)), mode="text")
+    async with stage(agent=agent().rule(ReactorRule("bad", bad)), mode="text") as s:
+        await begins_and_talks(s)
     assert s.mind.turn_count == 1
     assert s.sink.all(ev.CodeFailed)[0].name == "bad"
 
@@ -94,55 +97,52 @@ async def waits_for_ever(state: State, change: Any) -> None:
 
 @pytest.mark.parametrize("action", [leaves, is_cancelled, waits_for_ever])
 @pytest.mark.parametrize("blocking", [True, False])
-def test_a_watcher_that_leaves_is_cancelled_or_never_ends_does_not_stop_the_turns(action: Any, blocking: bool) -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_watcher_that_leaves_is_cancelled_or_never_ends_does_not_stop_the_turns(
+    action: Any, blocking: bool
+) -> None:
+    watcher = Watcher(key("app:n").changed(), action, name="w", blocking=blocking)
+    async with stage(agent=agent().watch(watcher), mode="text") as s:
         await begins(s)
         s.state.set("app:n", 1)
         await talks(s)
         await asyncio.sleep(10)
         assert s.mind.turn_count == 1
-
-    watcher = Watcher(key("app:n").changed(), action, name="w", blocking=blocking)
-    s, code = stage(scenario, agent=agent().watch(watcher), mode="text")
+    code = s.exit_code
     assert code == 0
     assert len(s.sink.all(ev.CodeFailed)) == (1 if blocking or action is not waits_for_ever else 0)
 
 
 @pytest.mark.parametrize("blocking", [True, False])
-def test_a_watcher_that_writes_what_it_watches_comes_to_rest_and_says_so(blocking: bool) -> None:
+async def test_a_watcher_that_writes_what_it_watches_comes_to_rest_and_says_so(blocking: bool) -> None:
     async def count(state: State, change: Any) -> None:
         state.set("app:n", change.new + 1)
 
-    async def scenario(s: Stage) -> None:
+    watcher = Watcher(key("app:n").changed(), count, name="w", blocking=blocking)
+    async with stage(agent=agent().watch(watcher), mode="text") as s:
         await begins(s)
         s.state.set("app:n", 1)
         await asyncio.sleep(0.5)
         await talks(s)
         await s.settled()
-
-    watcher = Watcher(key("app:n").changed(), count, name="w", blocking=blocking)
-    s, _ = stage(scenario, agent=agent().watch(watcher), mode="text")
     assert s.mind.turn_count == 1
     assert s.state.get("app:n") < 200
     assert "watchers" in [notice.code for notice in s.sink.all(ev.Notice)]
 
 
-def test_a_watcher_of_errors_that_fails_comes_to_rest() -> None:
+async def test_a_watcher_of_errors_that_fails_comes_to_rest() -> None:
     def bad(state: State, change: Any) -> None:
         raise ValueError("x")
 
     watcher = Watcher(key("session:error_count").changed(), bad, name="w", blocking=True)
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent().watch(watcher), mode="text") as s:
         await begins(s)
         s.state.set("session:error_count", 5)
         await asyncio.sleep(0.5)
-
-    s, _ = stage(scenario, agent=agent().watch(watcher), mode="text")
     assert len(s.sink.events) < 2000
 
 
-def test_each_turn_has_its_own_last_words_however_late_its_end_is_dealt_with() -> None:
+async def test_each_turn_has_its_own_last_words_however_late_its_end_is_dealt_with() -> None:
     said: list[str] = []
 
     async def slow(*_: Any) -> None:
@@ -152,17 +152,17 @@ def test_each_turn_has_its_own_last_words_however_late_its_end_is_dealt_with() -
         if final:
             said.append(text)
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent().on("turn_boundary", slow).on("output_transcript", heard), mode="text") as s:
         await begins(s)
         await talks(s, 3)
         await s.settled()
-
-    stage(scenario, agent=agent().on("turn_boundary", slow).on("output_transcript", heard), mode="text")
     assert said == ["answer 1", "answer 2", "answer 3"]
 
 
-def test_an_event_that_the_mind_cannot_take_in_does_not_cost_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(s: Stage) -> None:
+async def test_an_event_that_the_mind_cannot_take_in_does_not_cost_the_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s)
 
         def broken(payload: ev.Payload) -> None:
@@ -174,15 +174,14 @@ def test_an_event_that_the_mind_cannot_take_in_does_not_cost_the_connection(monk
             await s.sink.until(ev.TranscriptDelta)
         await s.server.says(serverContent={"outputTranscription": {"text": " two"}})
         await s.sink.until(ev.TranscriptDelta, 2)
-
-    s, code = stage(scenario, agent=agent(), mode="text")
+    code = s.exit_code
     assert code == 0
     assert s.sink.all(ev.CodeFailed)[0].error == "ValueError: a fault of our own"
 
 
 @pytest.mark.parametrize("lost", ["input", "output"])
-def test_a_device_that_is_lost_frees_the_floor_for_a_prompt(lost: str) -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_device_that_is_lost_frees_the_floor_for_a_prompt(lost: str) -> None:
+    async with stage(agent=agent(), mode="text") as s:
         await begins(s)
         if lost == "input":
             s.session.ears.voice(True)
@@ -194,37 +193,37 @@ def test_a_device_that_is_lost_frees_the_floor_for_a_prompt(lost: str) -> None:
         waits.append(s.mind.pending.has_prompt)
         assert waits == [True, False]
 
-    stage(scenario, agent=agent(), mode="text")
-
 
 class BrokenSound(NoAudio):
     async def close(self) -> None:
         raise ValueError("the driver is gone")
 
 
-def test_a_part_that_fails_at_the_end_does_not_keep_the_others_from_ending() -> None:
-    s, code = stage(begins, agent=agent(), audio=BrokenSound, mode="text")
-    assert code == 0
+async def test_a_part_that_fails_at_the_end_does_not_keep_the_others_from_ending() -> None:
+    async with stage(agent=agent(), audio=BrokenSound, mode="text") as s:
+        await begins(s)
+    assert s.exit_code == 0
     assert s.closed
     assert isinstance(s.sink.events[-1].payload, ev.SessionEnded)
 
 
-def test_a_session_that_is_cancelled_still_ends_for_those_who_wait_for_it() -> None:
-    async def scenario(s: Stage) -> None:
-        await begins(s)
-        events = s.session.handle.events()
-        (running,) = [task for task in asyncio.all_tasks() if "LiveSession.run" in repr(task.get_coro())]
-        running.cancel()
-        assert await asyncio.wait_for(s.session.handle.done, 30) == 1
-        async with asyncio.timeout(1):
-            assert [event async for event in events]
-        assert s.closed
+async def test_a_session_that_is_cancelled_still_ends_for_those_who_wait_for_it() -> None:
+    async def cancelled() -> None:
+        async with stage(agent=agent(), mode="text") as s:
+            await begins(s)
+            events = s.session.handle.events()
+            (running,) = [task for task in asyncio.all_tasks() if "LiveSession.run" in repr(task.get_coro())]
+            running.cancel()
+            assert await asyncio.wait_for(s.session.handle.done, 30) == 1
+            async with asyncio.timeout(1):
+                assert [event async for event in events]
+            assert s.closed
 
     with pytest.raises(asyncio.CancelledError):
-        stage(scenario, agent=agent(), mode="text")
+        await cancelled()
 
 
-def test_a_call_that_is_cancelled_in_the_message_that_makes_it_is_not_run() -> None:
+async def test_a_call_that_is_cancelled_in_the_message_that_makes_it_is_not_run() -> None:
     ran: list[str] = []
 
     async def slow() -> str:
@@ -233,29 +232,25 @@ def test_a_call_that_is_cancelled_in_the_message_that_makes_it_is_not_run() -> N
         await asyncio.sleep(20)
         return ""
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=agent().tools(slow), mode="text") as s:
         await begins(s)
         call = {"id": "c1", "name": "slow", "args": {}}
         await s.server.says(toolCall={"functionCalls": [call]}, toolCallCancellation={"ids": ["c1"]})
         finished = await asyncio.wait_for(s.sink.until(ev.ToolFinished), 1)
         assert (finished.status, finished.delivered) == ("cancelled", False)
-
-    stage(scenario, agent=agent().tools(slow), mode="text")
     assert ran == []
 
 
-def test_an_extractor_that_is_slow_to_give_up_does_not_keep_the_session_from_becoming_quiet() -> None:
+async def test_an_extractor_that_is_slow_to_give_up_does_not_keep_the_session_from_becoming_quiet() -> None:
     async def slow(window: Any) -> None:
         try:
             await asyncio.sleep(100)
         finally:
             await asyncio.sleep(0.5)
 
-    async def scenario(s: Stage) -> None:
+    extractor = FunctionExtractor(slow, name="slow", deadline_s=1.0)
+    async with stage(agent=agent().extract(extractor), mode="text") as s:
         await begins(s)
         await talks(s)
         await asyncio.wait_for(s.session.until_quiet(0.2), 10)
-
-    extractor = FunctionExtractor(slow, name="slow", deadline_s=1.0)
-    s, _ = stage(scenario, agent=agent().extract(extractor), mode="text")
     assert [failed.extractor for failed in s.sink.all(ev.ExtractionFailed)] == ["slow"]

@@ -7,7 +7,7 @@ import wave
 from pathlib import Path
 
 import numpy as np
-from tests.unit.session.session_support import Stage, stage
+from tests.unit.session.session_support import stage
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
@@ -30,12 +30,11 @@ def tone(path: Path, seconds: float, rate: int = 16_000) -> Path:
     return path
 
 
-def test_a_session_begins_and_ends_with_its_own_events() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_session_begins_and_ends_with_its_own_events() -> None:
+    async with stage() as s:
         await s.server.accepts()
         await s.sink.until(ev.ConnectionReady)
-
-    s, code = stage(scenario)
+    code = s.exit_code
     assert code == 0
     assert isinstance(s.sink.events[0].payload, ev.SessionStarted)
     assert isinstance(s.sink.events[-1].payload, ev.SessionEnded)
@@ -43,13 +42,13 @@ def test_a_session_begins_and_ends_with_its_own_events() -> None:
     assert s.closed
 
 
-def test_the_setup_carries_instruction_and_tools() -> None:
+async def test_the_setup_carries_instruction_and_tools() -> None:
     @tool
     def get_time(zone: str = "UTC") -> str:
         """Tell the time."""
         return zone
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=Agent(name="a", instruction="Be brief.", tools=[get_time])) as s:
         setup = await s.server.accepts()
         assert setup["systemInstruction"]["parts"] == [{"text": "Be brief."}]
         declaration = setup["tools"][0]["functionDeclarations"][0]
@@ -57,11 +56,9 @@ def test_the_setup_carries_instruction_and_tools() -> None:
         assert declaration["parametersJsonSchema"]["properties"]["zone"]["default"] == "UTC"
         assert setup["inputAudioTranscription"] == {}
 
-    stage(scenario, agent=Agent(name="a", instruction="Be brief.", tools=[get_time]))
 
-
-def test_a_typed_text_reaches_the_server_and_its_answer_the_transcript() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_typed_text_reaches_the_server_and_its_answer_the_transcript() -> None:
+    async with stage(mode="text") as s:
         await s.server.accepts()
         await s.types("hello")
         content = await s.server.hears_a("clientContent")
@@ -71,19 +68,15 @@ def test_a_typed_text_reaches_the_server_and_its_answer_the_transcript() -> None
         await s.server.says(serverContent={"turnComplete": True})
         completed = await s.sink.until(ev.TurnCompleted)
         assert completed.outcome == "complete"
-
-    s, _ = stage(scenario, mode="text")
     assert [d.text for d in s.sink.all(ev.TranscriptDelta)] == ["Hi!"]
 
 
-def test_the_microphone_file_reaches_the_server_and_the_track_sample_by_sample(tmp_path: Path) -> None:
-    async def scenario(s: Stage) -> None:
+async def test_the_microphone_file_reaches_the_server_and_the_track_sample_by_sample(tmp_path: Path) -> None:
+    async with stage(audio=lambda: FileAudio(tone(tmp_path / "mic.wav", 1.0), None)) as s:
         await s.server.accepts()
         reading = asyncio.create_task(s.server.drinks())
         await asyncio.sleep(3)
         reading.cancel()
-
-    s, _ = stage(scenario, audio=lambda: FileAudio(tone(tmp_path / "mic.wav", 1.0), None))
     spans = [span for span in s.sink.all(ev.WireAudio) if span.direction == "sent"]
     assert sum(span.count for span in spans) * 2 == len(s.sink.tracks["user"])
     assert [span.first for span in spans] == [sum(span.count for span in spans[:n]) for n in range(len(spans))]
@@ -93,18 +86,16 @@ def test_the_microphone_file_reaches_the_server_and_the_track_sample_by_sample(t
     assert np.abs(heard[:16_000]).max() > 7000
 
 
-def test_model_audio_reaches_the_speaker_file_and_the_track(tmp_path: Path) -> None:
+async def test_model_audio_reaches_the_speaker_file_and_the_track(tmp_path: Path) -> None:
     pcm = (np.ones(SECOND // 2) * 5000).astype("<i2").tobytes()
 
-    async def scenario(s: Stage) -> None:
+    async with stage(audio=lambda: FileAudio(None, tmp_path / "out.wav")) as s:
         await s.server.accepts()
         await s.server.sends(encode_model_audio(pcm))
         await s.server.says(serverContent={"generationComplete": True})
         await s.sink.until(ev.PlaybackDrained)
         await s.server.says(serverContent={"turnComplete": True})
         await s.sink.until(ev.TurnCompleted)
-
-    s, _ = stage(scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
     assert s.sink.tracks["model"] == pcm
     assert sum(heard.count for heard in s.sink.all(ev.PlaybackHeard)) == SECOND // 2
     with wave.open(str(tmp_path / "out.wav")) as file:
@@ -112,28 +103,26 @@ def test_model_audio_reaches_the_speaker_file_and_the_track(tmp_path: Path) -> N
     assert np.count_nonzero(np.abs(out) > 2500) >= SECOND // 2 - 1000
 
 
-def test_speech_at_another_rate_is_converted(tmp_path: Path) -> None:
+async def test_speech_at_another_rate_is_converted(tmp_path: Path) -> None:
     import base64
 
     pcm = (np.ones(48_000) * 5000).astype("<i2").tobytes()
 
-    async def scenario(s: Stage) -> None:
+    async with stage(audio=lambda: FileAudio(None, tmp_path / "out.wav")) as s:
         await s.server.accepts()
         data = base64.b64encode(pcm).decode()
         part = {"inlineData": {"mimeType": "audio/pcm;rate=48000", "data": data}}
         await s.server.says(serverContent={"modelTurn": {"parts": [part]}})
         await s.server.says(serverContent={"generationComplete": True})
         await s.sink.until(ev.PlaybackDrained)
-
-    s, _ = stage(scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
     heard = sum(span.count for span in s.sink.all(ev.PlaybackHeard))
     assert abs(heard - SECOND) < SECOND * 0.03
 
 
-def test_an_interruption_stops_the_speaker_and_says_what_was_heard(tmp_path: Path) -> None:
+async def test_an_interruption_stops_the_speaker_and_says_what_was_heard(tmp_path: Path) -> None:
     pcm = (np.ones(SECOND * 10) * 5000).astype("<i2").tobytes()
 
-    async def scenario(s: Stage) -> None:
+    async with stage(audio=lambda: FileAudio(None, tmp_path / "out.wav")) as s:
         await s.server.accepts()
         await s.server.sends(encode_model_audio(pcm))
         await s.sink.until(ev.PlaybackStarted)
@@ -142,8 +131,6 @@ def test_an_interruption_stops_the_speaker_and_says_what_was_heard(tmp_path: Pat
         await s.sink.until(ev.TurnInterrupted)
         await s.server.sends(encode_model_audio(pcm))
         await asyncio.sleep(1.0)
-
-    s, _ = stage(scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
     cut = s.sink.all(ev.TurnInterrupted)[0]
     assert abs(cut.heard_samples - 2 * SECOND) < SECOND * 0.05
     with wave.open(str(tmp_path / "out.wav")) as file:
@@ -151,7 +138,7 @@ def test_an_interruption_stops_the_speaker_and_says_what_was_heard(tmp_path: Pat
     assert np.count_nonzero(out) <= cut.heard_samples + SECOND // 50
 
 
-def test_a_tool_runs_and_its_answer_goes_back() -> None:
+async def test_a_tool_runs_and_its_answer_goes_back() -> None:
     notes: list[str] = []
 
     @tool
@@ -160,24 +147,22 @@ def test_a_tool_runs_and_its_answer_goes_back() -> None:
         ctx.notify(f"Ringing {room}.")
         return {"rang": room}
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=Agent(name="a", instruction="x", tools=[ring])) as s:
         await s.server.accepts()
         await s.server.says(toolCall={"functionCalls": [{"id": "c1", "name": "ring", "args": {"room": 12}}]})
         response = await s.server.hears_a("toolResponse")
         assert response["functionResponses"] == [{"id": "c1", "name": "ring", "response": {"rang": 12}}]
         notes.extend(notice.text for notice in s.sink.all(ev.Notice))
-
-    s, _ = stage(scenario, agent=Agent(name="a", instruction="x", tools=[ring]))
     assert notes == ["Ringing 12."]
     assert s.sink.all(ev.ToolFinished)[0].status == "ok"
 
 
-def test_a_failing_tool_ends_as_an_error_and_the_call_goes_on() -> None:
+async def test_a_failing_tool_ends_as_an_error_and_the_call_goes_on() -> None:
     def fail() -> None:
         """Fail."""
         raise RuntimeError("boom")
 
-    async def scenario(s: Stage) -> None:
+    async with stage(agent=Agent(name="a", instruction="x", tools=[fail]), mode="text") as s:
         await s.server.accepts()
         await s.server.says(toolCall={"functionCalls": [{"id": "c1", "name": "fail", "args": {}}]})
         response = await s.server.hears_a("toolResponse")
@@ -185,61 +170,51 @@ def test_a_failing_tool_ends_as_an_error_and_the_call_goes_on() -> None:
         await s.types("still there?")
         await s.server.hears_a("clientContent")
 
-    stage(scenario, agent=Agent(name="a", instruction="x", tools=[fail]), mode="text")
 
-
-def test_a_garbled_frame_is_reported_and_the_call_goes_on() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_garbled_frame_is_reported_and_the_call_goes_on() -> None:
+    async with stage() as s:
         await s.server.accepts()
         await s.server.sends(b"not json")
         await s.server.says(serverContent={"outputTranscription": {"text": "fine"}})
         await s.sink.until(ev.TranscriptDelta)
-
-    s, _ = stage(scenario)
     assert s.sink.all(ev.Notice)[0].code == "protocol"
 
 
-def test_a_server_that_closes_leaves_an_error_and_a_session_that_waits_to_be_hung_up() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_server_that_closes_leaves_an_error_and_a_session_that_waits_to_be_hung_up() -> None:
+    async with stage() as s:
         await s.server.accepts()
         await s.server.closes(1008, "The operation was aborted.")
         closed = await s.sink.until(ev.ConnectionClosed)
         assert (closed.close_code, closed.reason) == (1008, "The operation was aborted.")
         assert closed.remedy
         assert s.sink.all(ev.SessionState)[-1].word == "error"
-
-    _, code = stage(scenario)
+    code = s.exit_code
     assert code == 0
 
 
-def test_a_refused_setup_names_the_servers_reason() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_refused_setup_names_the_servers_reason() -> None:
+    async with stage() as s:
         await s.server.hears_a("setup")
         await s.server.closes(1008, "models/x is not found for API version v1beta")
         closed = await s.sink.until(ev.ConnectionClosed)
         assert "models/x is not found" in closed.sentence
 
-    stage(scenario)
 
-
-def test_the_time_limit_ends_the_session_by_itself() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_the_time_limit_ends_the_session_by_itself() -> None:
+    async with stage(max_minutes=0.5, hang_up=False) as s:
         await s.server.accepts()
         await s.server.drinks()
-
-    s, code = stage(scenario, max_minutes=0.5, hang_up=False)
+    code = s.exit_code
     assert code == 0
     assert s.sink.all(ev.SessionEnded)[0].reason == "the minutes limit was reached"
 
 
-def test_every_message_is_an_event_without_its_audio_and_without_secrets(tmp_path: Path) -> None:
-    async def scenario(s: Stage) -> None:
+async def test_every_message_is_an_event_without_its_audio_and_without_secrets(tmp_path: Path) -> None:
+    async with stage() as s:
         await s.server.accepts()
         await s.server.says(sessionResumptionUpdate={"newHandle": "handle-that-is-secret", "resumable": True})
         await s.server.says(serverContent={"turnComplete": True}, usageMetadata={"totalTokenCount": 3})
         await s.sink.until(ev.UsageReported)
-
-    s, _ = stage(scenario)
     kinds = [(message.direction, message.kinds) for message in s.sink.all(ev.WireMessage)]
     assert kinds == [
         ("sent", ("setup",)),
@@ -251,22 +226,20 @@ def test_every_message_is_an_event_without_its_audio_and_without_secrets(tmp_pat
     assert s.core.resumption_handle == "handle-that-is-secret"
 
 
-def test_a_microphone_file_begins_when_the_server_is_ready(tmp_path: Path) -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_microphone_file_begins_when_the_server_is_ready(tmp_path: Path) -> None:
+    async with stage(audio=lambda: FileAudio(tone(tmp_path / "mic.wav", 1.0), None)) as s:
         await asyncio.sleep(5)
         await s.server.accepts()
         reading = asyncio.create_task(s.server.drinks())
         await asyncio.sleep(2)
         reading.cancel()
-
-    s, _ = stage(scenario, audio=lambda: FileAudio(tone(tmp_path / "mic.wav", 1.0), None))
     heard = np.frombuffer(s.sink.tracks["user"], "<i2")
     assert np.abs(heard[:1600]).max() > 7000
     assert np.count_nonzero(np.abs(heard) > 100) > 15_000
 
 
-def test_a_display_of_the_interruption_ends_in_virtual_time(tmp_path: Path) -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_display_of_the_interruption_ends_in_virtual_time(tmp_path: Path) -> None:
+    async with stage(audio=lambda: FileAudio(None, tmp_path / "out.wav")) as s:
         await s.server.accepts()
         for _ in range(5):
             await s.server.sends(encode_model_audio(bytes(SECOND)))
@@ -274,18 +247,14 @@ def test_a_display_of_the_interruption_ends_in_virtual_time(tmp_path: Path) -> N
             await s.session.command(cmd.Command("c", cmd.Interrupt()))
             await asyncio.sleep(3.0007)
             await s.server.says(serverContent={"turnComplete": True})
-
-    s, _ = stage(scenario, audio=lambda: FileAudio(None, tmp_path / "out.wav"))
     assert "interrupted" in [state.word for state in s.sink.all(ev.SessionState)]
 
 
-def test_a_server_that_sends_nothing_but_garbage_is_given_up() -> None:
-    async def scenario(s: Stage) -> None:
+async def test_a_server_that_sends_nothing_but_garbage_is_given_up() -> None:
+    async with stage() as s:
         await s.server.accepts()
         for _ in range(MAX_UNREADABLE):
             await s.server.sends(b"\xff\x00 garbage")
         closed = await s.sink.until(ev.ConnectionClosed)
         assert "unreadable frames in a row" in closed.sentence
-
-    s, _ = stage(scenario)
     assert len(s.sink.all(ev.Notice)) == MAX_UNREADABLE - 1
