@@ -20,7 +20,8 @@ NAMES = ASKED_FOR.replace("\n", " ").replace(" ", "").split(",")
 def in_file(file: str) -> set[str]:
     """The names of the tests in a file."""
     tree = ast.parse((HERE / f"test_{file}.py").read_text())
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")}
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return {node.name for node in functions if node.name.startswith("test_")}
 
 
 def test_every_name_that_was_asked_for_has_a_test_and_no_other_is_listed() -> None:

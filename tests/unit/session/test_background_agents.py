@@ -181,22 +181,19 @@ def test_cancelling_all_leaves_nothing() -> None:
     with_desk(scenario)
 
 
-def test_the_listener_may_dispatch_the_same_name_again() -> None:
-    async def main() -> None:
-        state = State()
-        rounds: list[str] = []
+async def test_the_listener_may_dispatch_the_same_name_again() -> None:
+    state = State()
+    rounds: list[str] = []
 
-        def again(name: str, ok: bool, text: str) -> None:
-            rounds.append(text)
-            if len(rounds) < 3:
-                agents.dispatch(name, says(str(len(rounds))), state)
+    def again(name: str, ok: bool, text: str) -> None:
+        rounds.append(text)
+        if len(rounds) < 3:
+            agents.dispatch(name, says(str(len(rounds))), state)
 
-        agents = BackgroundAgentDispatcher(1, clock=LoopClock(), on_finished=again)
-        agents.dispatch("research", says("0"), state)
-        await asyncio.sleep(10)
-        assert rounds == ["0", "1", "2"]
-
-    run_virtual(main())
+    agents = BackgroundAgentDispatcher(1, clock=LoopClock(), on_finished=again)
+    agents.dispatch("research", says("0"), state)
+    await asyncio.sleep(10)
+    assert rounds == ["0", "1", "2"]
 
 
 def test_too_many_waiting_are_refused() -> None:

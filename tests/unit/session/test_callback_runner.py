@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
 import pytest
 from tests.support.manual_clock import ManualClock
 
-from gemini_live_runtime.clock import LoopClock, VirtualTimeLoop, run_virtual
+from gemini_live_runtime.clock import LoopClock, VirtualTimeLoop
 from gemini_live_runtime.session.agent.callback_runner import MAX_RUNNING, CallbackFault, CallbackRunner, SlowCallback
 from gemini_live_runtime.session.definition.callbacks import CallbackMode, EventCallbacks
 from gemini_live_runtime.wire.messages import FunctionCall
@@ -39,16 +39,6 @@ class Bench:
     @property
     def slow(self) -> list[SlowCallback]:
         return [report for report in self.reports if isinstance(report, SlowCallback)]
-
-
-def virtually(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-    """The test on virtual time."""
-
-    def run() -> None:
-        run_virtual(test())
-
-    run.__name__ = test.__name__
-    return run
 
 
 def pass_time(seconds: float) -> None:
@@ -117,7 +107,6 @@ async def test_a_listener_that_fails_with_every_frame_is_reported_ever_more_rare
     assert [fault.times for fault in bench.faults] == [1, 2, 4, 8, 16, 32, 64]
 
 
-@virtually
 async def test_a_fast_listener_that_takes_more_than_a_millisecond_is_named() -> None:
     bench = Bench(("on_text", lambda text: pass_time(0.0009)), ("on_text", lambda text: pass_time(0.005)))
 
@@ -162,7 +151,6 @@ async def test_a_fast_listener_may_start_a_task() -> None:
 # -- the control lane ---------------------------------------------------------------------------------------------
 
 
-@virtually
 async def test_blocking_listeners_are_done_one_after_the_other_before_the_lane_goes_on() -> None:
     done: list[str] = []
 
@@ -177,7 +165,6 @@ async def test_blocking_listeners_are_done_one_after_the_other_before_the_lane_g
     assert bench.reports == []
 
 
-@virtually
 async def test_concurrent_listeners_are_done_in_the_end() -> None:
     done: list[str] = []
 
@@ -193,7 +180,6 @@ async def test_concurrent_listeners_are_done_in_the_end() -> None:
     assert (done, bench.runner.running, bench.reports) == (["plain", "slow"], 0, [])
 
 
-@virtually
 async def test_what_blocking_listeners_return_is_given_without_none() -> None:
     async def two(turn: int) -> int:
         return 2
@@ -205,7 +191,6 @@ async def test_what_blocking_listeners_return_is_given_without_none() -> None:
     assert await bench.runner.control("on_turn_complete", 7) == [1, 2]
 
 
-@virtually
 async def test_a_control_listener_that_raises_is_named_and_the_others_are_called() -> None:
     heard: list[str] = []
 
@@ -225,7 +210,6 @@ async def test_a_control_listener_that_raises_is_named_and_the_others_are_called
     assert "in fail" in bench.faults[1].trace
 
 
-@virtually
 async def test_every_fault_of_a_control_listener_is_reported() -> None:
     bench = Bench(("on_error", raising(ValueError("boom"))))
 
@@ -235,7 +219,6 @@ async def test_every_fault_of_a_control_listener_is_reported() -> None:
     assert [fault.times for fault in bench.faults] == [1, 2, 3]
 
 
-@virtually
 async def test_a_concurrent_listener_that_raises_is_named() -> None:
     async def fail(text: str) -> None:
         raise RuntimeError("async")
@@ -247,7 +230,6 @@ async def test_a_concurrent_listener_that_raises_is_named() -> None:
     assert sorted(fault.error for fault in bench.faults) == ["RuntimeError: async", "ValueError: plain"]
 
 
-@virtually
 async def test_a_listener_that_holds_the_lane_for_long_is_named() -> None:
     async def slowly() -> None:
         await asyncio.sleep(0.15)
@@ -258,7 +240,6 @@ async def test_a_listener_that_holds_the_lane_for_long_is_named() -> None:
     assert [slow.ms for slow in bench.slow] == [150.0, 200.0]
 
 
-@virtually
 async def test_a_concurrent_listener_may_wait_but_not_hold_the_loop() -> None:
     async def slowly() -> None:
         await asyncio.sleep(10)
@@ -270,7 +251,6 @@ async def test_a_concurrent_listener_may_wait_but_not_hold_the_loop() -> None:
     assert [slow.ms for slow in bench.slow] == [200.0]
 
 
-@virtually
 async def test_the_lane_goes_on_without_a_listener_that_outstays_its_deadline() -> None:
     heard: list[str] = []
     bench = Bench(("on_error", for_ever), ("on_error", heard.append))
@@ -287,7 +267,6 @@ async def test_the_lane_goes_on_without_a_listener_that_outstays_its_deadline() 
     assert bench.runner.running == 0
 
 
-@virtually
 async def test_a_listener_that_will_not_be_cancelled_does_not_hold_the_lane_either() -> None:
     ended: list[str] = []
 
@@ -308,7 +287,6 @@ async def test_a_listener_that_will_not_be_cancelled_does_not_hold_the_lane_eith
     assert bench.runner.running == 0
 
 
-@virtually
 async def test_a_listener_whose_own_work_was_cancelled_is_named() -> None:
     async def waits() -> None:
         work: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -321,7 +299,6 @@ async def test_a_listener_whose_own_work_was_cancelled_is_named() -> None:
     assert bench.faults[0].error.startswith("CancelledError")
 
 
-@virtually
 async def test_cancelling_the_lane_cancels_the_listener_it_waits_for() -> None:
     ended: list[str] = []
 
@@ -342,7 +319,6 @@ async def test_cancelling_the_lane_cancels_the_listener_it_waits_for() -> None:
     assert (lane.cancelled(), ended, bench.reports) == (True, ["cancelled"], [])
 
 
-@virtually
 async def test_too_many_concurrent_listeners_are_not_called_but_reported() -> None:
     bench = Bench(("on_error", for_ever), concurrent=True)
 
@@ -353,7 +329,6 @@ async def test_too_many_concurrent_listeners_are_not_called_but_reported() -> No
     await bench.runner.close()
 
 
-@virtually
 async def test_closing_cancels_what_is_under_way_after_a_grace() -> None:
     done: list[str] = []
 
@@ -369,7 +344,6 @@ async def test_closing_cancels_what_is_under_way_after_a_grace() -> None:
     assert asyncio.get_running_loop().time() == 1.0
 
 
-@virtually
 async def test_a_concurrent_listener_started_just_before_the_end_is_still_called() -> None:
     heard: list[str] = []
     bench = Bench(("on_disconnected", heard.append), concurrent=True)
@@ -380,7 +354,6 @@ async def test_a_concurrent_listener_started_just_before_the_end_is_still_called
     assert heard == ["bye"]
 
 
-@virtually
 async def test_closing_names_what_will_not_end() -> None:
     async def stubborn(text: str) -> None:
         with contextlib.suppress(asyncio.CancelledError):
@@ -395,7 +368,6 @@ async def test_closing_names_what_will_not_end() -> None:
     assert [fault.error for fault in bench.faults] == ["did not end when it was cancelled"]
 
 
-@virtually
 async def test_a_listener_may_close_the_session_that_calls_it() -> None:
     runner: list[CallbackRunner] = []
 
@@ -410,7 +382,7 @@ async def test_a_listener_may_close_the_session_that_calls_it() -> None:
 
 
 @pytest.mark.parametrize("concurrent", [False, True])
-def test_a_listener_runs_inside_what_the_session_puts_around_it(concurrent: bool) -> None:
+async def test_a_listener_runs_inside_what_the_session_puts_around_it(concurrent: bool) -> None:
     writing = ContextVar("writing", default="nobody")
     seen: list[str] = []
 
@@ -424,13 +396,10 @@ def test_a_listener_runs_inside_what_the_session_puts_around_it(concurrent: bool
         await asyncio.sleep(1)
         seen.append(writing.get())
 
-    async def main() -> None:
-        bench = Bench(("on_error", later), concurrent=concurrent, around=around)
-        await bench.runner.control("on_error", "oh")
-        seen.append(writing.get())
-        await asyncio.sleep(2)
-
-    run_virtual(main())
+    bench = Bench(("on_error", later), concurrent=concurrent, around=around)
+    await bench.runner.control("on_error", "oh")
+    seen.append(writing.get())
+    await asyncio.sleep(2)
 
     assert sorted(seen)[0] == "nobody"
     assert sorted(seen)[1].startswith("on_error ")
@@ -439,7 +408,6 @@ def test_a_listener_runs_inside_what_the_session_puts_around_it(concurrent: bool
 # -- callbacks whose answers count --------------------------------------------------------------------------------
 
 
-@virtually
 async def test_calls_run_normally_unless_a_listener_gives_their_result() -> None:
     def some(calls: Any, state: Any) -> dict[str, Any]:
         assert [call.name for call in calls] == ["pay", "look"]
@@ -451,7 +419,6 @@ async def test_calls_run_normally_unless_a_listener_gives_their_result() -> None
     assert bench.reports == []
 
 
-@virtually
 async def test_the_first_result_for_a_call_wins_and_the_second_is_reported() -> None:
     bench = Bench(
         ("on_tool_call", lambda calls, state: {"1": "first"}),
@@ -462,7 +429,6 @@ async def test_the_first_result_for_a_call_wins_and_the_second_is_reported() -> 
     assert [fault.error for fault in bench.faults] == ["answered '1', which had a result already"]
 
 
-@virtually
 async def test_results_for_calls_that_were_not_made_are_reported_and_left_out() -> None:
     bench = Bench(("on_tool_call", lambda calls, state: {"9": 1}), ("on_tool_call", lambda calls, state: ["no"]))
 
@@ -473,7 +439,6 @@ async def test_results_for_calls_that_were_not_made_are_reported_and_left_out() 
     ]
 
 
-@virtually
 async def test_responses_pass_from_listener_to_listener_and_a_failing_one_changes_nothing() -> None:
     def spoil(responses: list[str], state: Any) -> list[str]:
         responses.clear()
@@ -494,7 +459,6 @@ async def test_responses_pass_from_listener_to_listener_and_a_failing_one_change
     assert [fault.error for fault in bench.faults] == ["ValueError: boom", "returned str, not a list"]
 
 
-@virtually
 async def test_the_first_template_that_gives_text_is_the_instruction() -> None:
     asked: list[str] = []
     bench = Bench(
@@ -509,7 +473,6 @@ async def test_the_first_template_that_gives_text_is_the_instruction() -> None:
     assert [fault.error for fault in bench.faults] == ["returned int, not text"]
 
 
-@virtually
 async def test_all_amendments_count() -> None:
     async def two(state: Any) -> str:
         return "Two."

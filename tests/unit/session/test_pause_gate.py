@@ -54,67 +54,55 @@ async def soon() -> None:
     await asyncio.sleep(0.01)
 
 
-def test_time_stands_still_while_it_is_held_and_goes_on_where_it_stood() -> None:
-    async def main() -> None:
-        gated = Gated()
-        began = gated.gate.agent_time()
-        await asyncio.sleep(3)
-        gated.gate.hold("pause", "here")
-        await asyncio.sleep(100)
-        assert round(gated.gate.agent_time() - began, 3) == 3
-        gated.gate.release("continue")
-        await asyncio.sleep(2)
-        assert round(gated.gate.agent_time() - began, 3) == 5
-
-    run_virtual(main())
+async def test_time_stands_still_while_it_is_held_and_goes_on_where_it_stood() -> None:
+    gated = Gated()
+    began = gated.gate.agent_time()
+    await asyncio.sleep(3)
+    gated.gate.hold("pause", "here")
+    await asyncio.sleep(100)
+    assert round(gated.gate.agent_time() - began, 3) == 3
+    gated.gate.release("continue")
+    await asyncio.sleep(2)
+    assert round(gated.gate.agent_time() - began, 3) == 5
 
 
-def test_one_decision_is_one_point_or_one_step() -> None:
-    async def main() -> None:
-        gated = Gated()
-        gated.gate.hold("pause", "here")
-        gated.put("a", points=1)
-        gated.put("b")
-        places = []
-        for _ in range(4):
-            gated.gate.release("event")
-            await soon()
-            places.append((gated.gate.at, list(gated.done)))
-        assert places == [("a.0", []), ("b", ["a"]), ("the next decision", ["a", "b"]), ("", ["a", "b"])]
-        gated.put("c")
-        await soon()
-        assert (gated.gate.at, gated.done[-1]) == ("the next decision", "c")
-
-    run_virtual(main())
-
-
-def test_what_only_takes_note_waits_and_is_no_decision() -> None:
-    async def main() -> None:
-        gated = Gated()
-        gated.gate.hold("pause", "here")
-        gated.put("pattern")
-        gated.put("a")
-        await soon()
-        assert gated.done == []
+async def test_one_decision_is_one_point_or_one_step() -> None:
+    gated = Gated()
+    gated.gate.hold("pause", "here")
+    gated.put("a", points=1)
+    gated.put("b")
+    places = []
+    for _ in range(4):
         gated.gate.release("event")
         await soon()
-        assert gated.done == ["pattern", "a"]
-        assert gated.gate.held
+        places.append((gated.gate.at, list(gated.done)))
+    assert places == [("a.0", []), ("b", ["a"]), ("the next decision", ["a", "b"]), ("", ["a", "b"])]
+    gated.put("c")
+    await soon()
+    assert (gated.gate.at, gated.done[-1]) == ("the next decision", "c")
 
-    run_virtual(main())
+
+async def test_what_only_takes_note_waits_and_is_no_decision() -> None:
+    gated = Gated()
+    gated.gate.hold("pause", "here")
+    gated.put("pattern")
+    gated.put("a")
+    await soon()
+    assert gated.done == []
+    gated.gate.release("event")
+    await soon()
+    assert gated.done == ["pattern", "a"]
+    assert gated.gate.held
 
 
-def test_nothing_is_held_before_it_has_begun_or_after_it_has_ended() -> None:
-    async def main() -> None:
-        gated = Gated()
-        assert gated.gate.end() is False
-        gated.gate.hold("pause", "here")
-        assert not gated.gate.held
-        gated.put("a")
-        await soon()
-        assert gated.done == ["a"]
-
-    run_virtual(main())
+async def test_nothing_is_held_before_it_has_begun_or_after_it_has_ended() -> None:
+    gated = Gated()
+    assert gated.gate.end() is False
+    gated.gate.hold("pause", "here")
+    assert not gated.gate.held
+    gated.put("a")
+    await soon()
+    assert gated.done == ["a"]
 
 
 ORDERS = st.sampled_from(("put", "put", "minor", "hold", "continue", "event", "turn", "turn ends", "rest"))

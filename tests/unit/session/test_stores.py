@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot, is_persistent, persistent
 from gemini_live_runtime.session.persistence.stores import (
@@ -138,130 +137,108 @@ def test_a_newer_version_is_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize("kind", ["memory", "files"])
-def test_saving_loading_and_deleting(kind: str, tmp_path: Path) -> None:
-    async def go() -> None:
-        persistence: SessionPersistence = MemoryPersistence() if kind == "memory" else FsPersistence(tmp_path / "kept")
-        assert await persistence.load("s1") is None
-        await persistence.save(snapshot(1))
-        await persistence.save(snapshot(2))
-        assert await persistence.load("s1") == snapshot(2)
-        await persistence.delete("s1")
-        await persistence.delete("s1")
-        assert await persistence.load("s1") is None
-
-    run_virtual(go())
+async def test_saving_loading_and_deleting(kind: str, tmp_path: Path) -> None:
+    persistence: SessionPersistence = MemoryPersistence() if kind == "memory" else FsPersistence(tmp_path / "kept")
+    assert await persistence.load("s1") is None
+    await persistence.save(snapshot(1))
+    await persistence.save(snapshot(2))
+    assert await persistence.load("s1") == snapshot(2)
+    await persistence.delete("s1")
+    await persistence.delete("s1")
+    assert await persistence.load("s1") is None
 
 
-def test_files_and_their_folder_are_private(tmp_path: Path) -> None:
+async def test_files_and_their_folder_are_private(tmp_path: Path) -> None:
     persistence = FsPersistence(tmp_path / "kept")
-    run_virtual(persistence.save(snapshot()))
+    await persistence.save(snapshot())
     assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o700
     assert stat.S_IMODE(persistence.path("s1").stat().st_mode) == 0o600
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["s1.json"]
 
 
 @pytest.mark.parametrize("name", ["../etc/passwd", "a/b", "", ".hidden", "a\x00b", "x" * 100, "..", "C:\\x"])
-def test_an_id_from_outside_never_becomes_a_path(name: str, tmp_path: Path) -> None:
-    async def go() -> None:
-        persistence = FsPersistence(tmp_path)
+async def test_an_id_from_outside_never_becomes_a_path(name: str, tmp_path: Path) -> None:
+    persistence = FsPersistence(tmp_path)
+    with pytest.raises(UsageError):
+        await persistence.load(name)
+    with pytest.raises(UsageError):
+        await persistence.delete(name)
+    if name:
         with pytest.raises(UsageError):
-            await persistence.load(name)
-        with pytest.raises(UsageError):
-            await persistence.delete(name)
-        if name:
-            with pytest.raises(UsageError):
-                await persistence.save(snapshot(session_id=name))
-
-    run_virtual(go())
+            await persistence.save(snapshot(session_id=name))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
-    async def go() -> None:
-        path = tmp_path / "s1.json"
-        path.write_text(json.dumps({"version": 7, "secret": "x"}))
-        persistence = FsPersistence(tmp_path)
-        with pytest.raises(NewerFormatError, match=r"s1\.json.*version 7"):
-            await persistence.load("s1")
-        for _ in range(2):
-            with pytest.raises(NewerFormatError):
-                await persistence.save(snapshot())
-        assert json.loads(path.read_text())["version"] == 7
-
-    run_virtual(go())
+async def test_a_file_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "s1.json"
+    path.write_text(json.dumps({"version": 7, "secret": "x"}))
+    persistence = FsPersistence(tmp_path)
+    with pytest.raises(NewerFormatError, match=r"s1\.json.*version 7"):
+        await persistence.load("s1")
+    for _ in range(2):
+        with pytest.raises(NewerFormatError):
+            await persistence.save(snapshot())
+    assert json.loads(path.read_text())["version"] == 7
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"version": 1}', b"null"])
-def test_a_damaged_file_is_named_left_alone_and_moved_aside_only_by_a_save(content: bytes, tmp_path: Path) -> None:
-    async def go() -> None:
-        path = tmp_path / "s1.json"
-        path.write_bytes(content)
-        persistence = FsPersistence(tmp_path)
-        with pytest.raises(JournalError, match=r"s1\.json is damaged"):
-            await persistence.load("s1")
-        assert path.read_bytes() == content
+async def test_a_damaged_file_is_named_left_alone_and_moved_aside_only_by_a_save(
+    content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "s1.json"
+    path.write_bytes(content)
+    persistence = FsPersistence(tmp_path)
+    with pytest.raises(JournalError, match=r"s1\.json is damaged"):
+        await persistence.load("s1")
+    assert path.read_bytes() == content
+    await persistence.save(snapshot())
+    assert await persistence.load("s1") == snapshot()
+    assert (tmp_path / "s1.json.damaged").read_bytes() == content
+    path.write_bytes(b"again")
+    await FsPersistence(tmp_path).save(snapshot())
+    assert (tmp_path / "s1.json.damaged2").read_bytes() == b"again"
+
+
+async def test_a_file_of_another_session_is_not_taken_for_ones_own(tmp_path: Path) -> None:
+    persistence = FsPersistence(tmp_path)
+    await persistence.save(snapshot())
+    (tmp_path / "s1.json").rename(tmp_path / "s2.json")
+    with pytest.raises(JournalError, match="belongs to another session"):
+        await persistence.load("s2")
+
+
+async def test_a_symbolic_link_is_neither_read_nor_replaced(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("{}")
+    (tmp_path / "s1.json").symlink_to(tmp_path / "other")
+    persistence = FsPersistence(tmp_path)
+    with pytest.raises(JournalError):
+        await persistence.load("s1")
+    with pytest.raises(JournalError):
         await persistence.save(snapshot())
-        assert await persistence.load("s1") == snapshot()
-        assert (tmp_path / "s1.json.damaged").read_bytes() == content
-        path.write_bytes(b"again")
-        await FsPersistence(tmp_path).save(snapshot())
-        assert (tmp_path / "s1.json.damaged2").read_bytes() == b"again"
-
-    run_virtual(go())
+    assert (tmp_path / "s1.json").is_symlink()
 
 
-def test_a_file_of_another_session_is_not_taken_for_ones_own(tmp_path: Path) -> None:
-    async def go() -> None:
-        persistence = FsPersistence(tmp_path)
-        await persistence.save(snapshot())
-        (tmp_path / "s1.json").rename(tmp_path / "s2.json")
-        with pytest.raises(JournalError, match="belongs to another session"):
-            await persistence.load("s2")
-
-    run_virtual(go())
-
-
-def test_a_symbolic_link_is_neither_read_nor_replaced(tmp_path: Path) -> None:
-    async def go() -> None:
-        (tmp_path / "other").write_text("{}")
-        (tmp_path / "s1.json").symlink_to(tmp_path / "other")
-        persistence = FsPersistence(tmp_path)
-        with pytest.raises(JournalError):
-            await persistence.load("s1")
-        with pytest.raises(JournalError):
-            await persistence.save(snapshot())
-        assert (tmp_path / "s1.json").is_symlink()
-
-    run_virtual(go())
-
-
-def test_what_a_dead_writer_left_behind_is_removed_by_the_next_save(tmp_path: Path) -> None:
+async def test_what_a_dead_writer_left_behind_is_removed_by_the_next_save(tmp_path: Path) -> None:
     (tmp_path / ".s1.json.999999-00000000.part").write_text("half")
-    run_virtual(FsPersistence(tmp_path).save(snapshot()))
+    await FsPersistence(tmp_path).save(snapshot())
     assert [path.name for path in tmp_path.iterdir()] == ["s1.json"]
 
 
-def test_a_session_that_is_too_large_is_refused_and_the_last_one_stays(tmp_path: Path) -> None:
-    async def go() -> None:
-        persistence = FsPersistence(tmp_path)
-        await persistence.save(snapshot())
-        with pytest.raises(JournalError, match="too large"):
-            await persistence.save(snapshot(transcript={"text": "x" * 17_000_000}))
-        assert await persistence.load("s1") == snapshot()
-
-    run_virtual(go())
+async def test_a_session_that_is_too_large_is_refused_and_the_last_one_stays(tmp_path: Path) -> None:
+    persistence = FsPersistence(tmp_path)
+    await persistence.save(snapshot())
+    with pytest.raises(JournalError, match="too large"):
+        await persistence.save(snapshot(transcript={"text": "x" * 17_000_000}))
+    assert await persistence.load("s1") == snapshot()
 
 
-def test_a_save_that_nobody_waits_for_any_more_does_not_overtake_the_next(tmp_path: Path) -> None:
-    async def go() -> None:
-        persistence = FsPersistence(tmp_path)
-        first = asyncio.create_task(persistence.save(snapshot(1)))
-        await asyncio.sleep(0)
-        first.cancel()
-        await persistence.save(snapshot(2))
-        assert await persistence.load("s1") == snapshot(2)
-
-    run_virtual(go())
+async def test_a_save_that_nobody_waits_for_any_more_does_not_overtake_the_next(tmp_path: Path) -> None:
+    persistence = FsPersistence(tmp_path)
+    first = asyncio.create_task(persistence.save(snapshot(1)))
+    await asyncio.sleep(0)
+    first.cancel()
+    await persistence.save(snapshot(2))
+    assert await persistence.load("s1") == snapshot(2)
 
 
 # -- the saver
@@ -287,57 +264,48 @@ class Slow:
         return None
 
 
-def test_of_the_snapshots_that_come_while_one_is_written_the_newest_is_saved() -> None:
-    async def go() -> None:
-        slow = Slow()
-        told: list[int] = []
-        saver = SnapshotSaver(slow, lambda error: None, lambda saved: told.append(saved.turn_count))
-        for turn in range(1, 5):
-            saver.save(snapshot(turn))
-            await asyncio.sleep(0.1)
+async def test_of_the_snapshots_that_come_while_one_is_written_the_newest_is_saved() -> None:
+    slow = Slow()
+    told: list[int] = []
+    saver = SnapshotSaver(slow, lambda error: None, lambda saved: told.append(saved.turn_count))
+    for turn in range(1, 5):
+        saver.save(snapshot(turn))
+        await asyncio.sleep(0.1)
+    await saver.flush()
+    assert slow.kept == [1, 4]
+    saver.save(snapshot(5))
+    await saver.flush()
+    await saver.flush()
+    assert slow.kept == told == [1, 4, 5]
+    assert saver.saved == 3
+
+
+async def test_failures_are_told_once_until_saving_works_again() -> None:
+    told: list[GeminiLiveError] = []
+    fault = JournalError("The disk is full")
+    slow = Slow(fault, fault)
+    saver = SnapshotSaver(slow, told.append)
+    for turn in range(4):
+        if turn == 3:
+            slow.faults = [ValueError("odd")]
+        saver.save(snapshot(turn))
         await saver.flush()
-        assert slow.kept == [1, 4]
-        saver.save(snapshot(5))
-        await saver.flush()
-        await saver.flush()
-        assert slow.kept == told == [1, 4, 5]
-        assert saver.saved == 3
-
-    run_virtual(go())
+    assert slow.kept == [2]
+    assert saver.failures == 3
+    assert [str(error) for error in told] == [
+        "The disk is full.",
+        "The session s1 cannot be saved: ValueError: odd.",
+    ]
 
 
-def test_failures_are_told_once_until_saving_works_again() -> None:
-    async def go() -> None:
-        told: list[GeminiLiveError] = []
-        fault = JournalError("The disk is full")
-        slow = Slow(fault, fault)
-        saver = SnapshotSaver(slow, told.append)
-        for turn in range(4):
-            if turn == 3:
-                slow.faults = [ValueError("odd")]
-            saver.save(snapshot(turn))
-            await saver.flush()
-        assert slow.kept == [2]
-        assert saver.failures == 3
-        assert [str(error) for error in told] == [
-            "The disk is full.",
-            "The session s1 cannot be saved: ValueError: odd.",
-        ]
-
-    run_virtual(go())
-
-
-def test_giving_up_waiting_does_not_give_up_the_save() -> None:
-    async def go() -> None:
-        slow = Slow()
-        saver = SnapshotSaver(slow, lambda error: None)
-        saver.save(snapshot(1))
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(saver.flush(), 0.5)
-        await saver.flush()
-        assert slow.kept == [1]
-
-    run_virtual(go())
+async def test_giving_up_waiting_does_not_give_up_the_save() -> None:
+    slow = Slow()
+    saver = SnapshotSaver(slow, lambda error: None)
+    saver.save(snapshot(1))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(saver.flush(), 0.5)
+    await saver.flush()
+    assert slow.kept == [1]
 
 
 def test_the_real_disk_can_sync_a_folder(tmp_path: Path) -> None:

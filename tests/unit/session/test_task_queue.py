@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.session.agent.task_queue import CANCELLING_S, TaskQueue
 
 
@@ -30,106 +30,88 @@ class Lane:
         return self.lane.put(name, step)
 
 
-def test_steps_are_done_in_order_one_at_a_time() -> None:
-    async def main() -> None:
-        one = Lane()
-        for name, seconds in (("a", 3), ("b", 1), ("c", 0)):
-            one.put(name, seconds)
-        assert one.lane.depth == 3
-        assert not one.lane.idle
-        await one.lane.drained()
-        assert one.done == ["a", "b", "c"]
-        assert one.idled == 1
-        assert one.lane.idle
-
-    run_virtual(main())
+async def test_steps_are_done_in_order_one_at_a_time() -> None:
+    one = Lane()
+    for name, seconds in (("a", 3), ("b", 1), ("c", 0)):
+        one.put(name, seconds)
+    assert one.lane.depth == 3
+    assert not one.lane.idle
+    await one.lane.drained()
+    assert one.done == ["a", "b", "c"]
+    assert one.idled == 1
+    assert one.lane.idle
 
 
 @pytest.mark.parametrize("fault", [ValueError, SystemExit, asyncio.CancelledError])
-def test_a_step_that_raises_is_reported_and_the_next_one_runs(fault: type[BaseException]) -> None:
-    async def main() -> None:
-        one = Lane()
+async def test_a_step_that_raises_is_reported_and_the_next_one_runs(fault: type[BaseException]) -> None:
+    one = Lane()
 
-        async def bad() -> None:
-            raise fault
+    async def bad() -> None:
+        raise fault
 
-        one.lane.put("bad", bad)
-        one.put("good")
-        await asyncio.wait_for(one.lane.drained(), 1)
-        assert one.failed == [("bad", fault.__name__)]
-        assert one.done == ["good"]
-
-    run_virtual(main())
+    one.lane.put("bad", bad)
+    one.put("good")
+    await asyncio.wait_for(one.lane.drained(), 1)
+    assert one.failed == [("bad", fault.__name__)]
+    assert one.done == ["good"]
 
 
-def test_nothing_runs_before_the_beginning() -> None:
-    async def main() -> None:
-        one = Lane(begun=False)
-        one.put("a")
-        await asyncio.sleep(1)
-        assert one.done == []
-        one.lane.begin()
-        await one.lane.drained()
-        assert one.done == ["a"]
-
-    run_virtual(main())
+async def test_nothing_runs_before_the_beginning() -> None:
+    one = Lane(begun=False)
+    one.put("a")
+    await asyncio.sleep(1)
+    assert one.done == []
+    one.lane.begin()
+    await one.lane.drained()
+    assert one.done == ["a"]
 
 
-def test_steps_that_add_steps_for_ever_leave_the_loop_to_others() -> None:
-    async def main() -> None:
-        one = Lane()
-        count = 0
+async def test_steps_that_add_steps_for_ever_leave_the_loop_to_others() -> None:
+    one = Lane()
+    count = 0
 
-        async def again() -> None:
-            nonlocal count
-            count += 1
-            if count < 100_000:
-                one.lane.put("again", again)
+    async def again() -> None:
+        nonlocal count
+        count += 1
+        if count < 100_000:
+            one.lane.put("again", again)
 
-        one.lane.put("again", again)
-        for _ in range(10):
-            await asyncio.sleep(0)
-        assert 0 < count < 1000
-        await one.lane.close(0)
-
-    run_virtual(main())
+    one.lane.put("again", again)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert 0 < count < 1000
+    await one.lane.close(0)
 
 
-def test_closing_lets_what_waits_finish_in_its_time_and_takes_no_more() -> None:
-    async def main() -> None:
-        one = Lane()
-        one.put("a", 0.5)
-        assert await one.lane.close(1)
-        assert one.done == ["a"]
-        assert not one.put("b")
-        slow = Lane()
-        slow.put("a", 50)
-        slow.put("b")
-        assert not await slow.lane.close(1)
-        assert slow.done == []
-        never = Lane(begun=False)
-        never.put("a")
-        assert not await never.lane.close(1)
-        assert await Lane(begun=False).lane.close(1)
-
-    run_virtual(main())
+async def test_closing_lets_what_waits_finish_in_its_time_and_takes_no_more() -> None:
+    one = Lane()
+    one.put("a", 0.5)
+    assert await one.lane.close(1)
+    assert one.done == ["a"]
+    assert not one.put("b")
+    slow = Lane()
+    slow.put("a", 50)
+    slow.put("b")
+    assert not await slow.lane.close(1)
+    assert slow.done == []
+    never = Lane(begun=False)
+    never.put("a")
+    assert not await never.lane.close(1)
+    assert await Lane(begun=False).lane.close(1)
 
 
-def test_a_step_that_refuses_to_be_cancelled_is_left_behind() -> None:
-    async def main() -> None:
-        one, over = Lane(), asyncio.Event()
+async def test_a_step_that_refuses_to_be_cancelled_is_left_behind() -> None:
+    one, over = Lane(), asyncio.Event()
 
-        async def stubborn() -> None:
-            while not over.is_set():
-                try:
-                    await over.wait()
-                except asyncio.CancelledError:
-                    continue
+    async def stubborn() -> None:
+        while not over.is_set():
+            try:
+                await over.wait()
+            except asyncio.CancelledError:
+                continue
 
-        one.lane.put("stubborn", stubborn)
-        began = LoopClock().now()
-        assert not await one.lane.close(1)
-        assert LoopClock().now() - began == pytest.approx(1 + CANCELLING_S)
-        over.set()
-
-    run_virtual(main())
+    one.lane.put("stubborn", stubborn)
+    began = LoopClock().now()
+    assert not await one.lane.close(1)
+    assert LoopClock().now() - began == pytest.approx(1 + CANCELLING_S)
+    over.set()

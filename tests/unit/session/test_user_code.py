@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.session.agent.user_code import DEADLINE_S, MAX_CONCURRENT, UserCode, takes
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.state.store import State
@@ -57,112 +57,94 @@ async def waits_for_what_is_cancelled() -> None:
 
 
 @pytest.mark.parametrize("function", [boom, leave, cancel, async_boom, async_leave, waits_for_what_is_cancelled])
-def test_whatever_it_raises_becomes_an_event_and_the_default_answer(function: Any) -> None:
-    async def main() -> None:
-        heard = Heard()
-        assert await heard.code.run("here", function, origin=HERE, failed="x") == "x"
-        assert len(heard.failures()) == 1
-        heard.code.spawn("here", function, origin=HERE)
-        await asyncio.sleep(1)
-        assert len(heard.failures()) == 2
-        assert heard.code.active == 0
-        assert heard.ended == 1
-
-    run_virtual(main())
+async def test_whatever_it_raises_becomes_an_event_and_the_default_answer(function: Any) -> None:
+    heard = Heard()
+    assert await heard.code.run("here", function, origin=HERE, failed="x") == "x"
+    assert len(heard.failures()) == 1
+    heard.code.spawn("here", function, origin=HERE)
+    await asyncio.sleep(1)
+    assert len(heard.failures()) == 2
+    assert heard.code.active == 0
+    assert heard.ended == 1
 
 
-def test_what_takes_too_long_is_given_up_at_the_deadline_even_if_it_ignores_its_cancellation() -> None:
-    async def main() -> None:
-        over = asyncio.Event()
+async def test_what_takes_too_long_is_given_up_at_the_deadline_even_if_it_ignores_its_cancellation() -> None:
+    over = asyncio.Event()
 
-        async def stubborn() -> None:
-            while not over.is_set():
-                try:
-                    await over.wait()
-                except asyncio.CancelledError:
-                    continue
+    async def stubborn() -> None:
+        while not over.is_set():
+            try:
+                await over.wait()
+            except asyncio.CancelledError:
+                continue
 
-        heard = Heard()
-        began = LoopClock().now()
-        assert await heard.code.run("here", stubborn, origin=HERE) is None
-        assert LoopClock().now() - began == pytest.approx(DEADLINE_S)
-        assert "longer than 5 s" in heard.failures()[0]
-        assert heard.code.active == 0
-        await heard.code.close()
-        over.set()
-
-    run_virtual(main())
+    heard = Heard()
+    began = LoopClock().now()
+    assert await heard.code.run("here", stubborn, origin=HERE) is None
+    assert LoopClock().now() - began == pytest.approx(DEADLINE_S)
+    assert "longer than 5 s" in heard.failures()[0]
+    assert heard.code.active == 0
+    await heard.code.close()
+    over.set()
 
 
-def test_actions_that_never_end_are_bounded() -> None:
-    async def main() -> None:
-        over = asyncio.Event()
+async def test_actions_that_never_end_are_bounded() -> None:
+    over = asyncio.Event()
 
-        async def stubborn() -> None:
-            while not over.is_set():
-                try:
-                    await over.wait()
-                except asyncio.CancelledError:
-                    continue
+    async def stubborn() -> None:
+        while not over.is_set():
+            try:
+                await over.wait()
+            except asyncio.CancelledError:
+                continue
 
-        heard = Heard()
-        for _ in range(MAX_CONCURRENT + 1):
-            await heard.code.run("here", stubborn, origin=HERE)
-        assert "not started" in heard.failures()[-1]
-        for _ in range(MAX_CONCURRENT + 1):
-            heard.code.spawn("here", stubborn, origin=HERE)
-        assert "not started" in heard.failures()[-1]
-        assert heard.code.active == MAX_CONCURRENT
-        over.set()
-        await asyncio.sleep(1)
-        assert heard.code.active == 0
-
-    run_virtual(main())
+    heard = Heard()
+    for _ in range(MAX_CONCURRENT + 1):
+        await heard.code.run("here", stubborn, origin=HERE)
+    assert "not started" in heard.failures()[-1]
+    for _ in range(MAX_CONCURRENT + 1):
+        heard.code.spawn("here", stubborn, origin=HERE)
+    assert "not started" in heard.failures()[-1]
+    assert heard.code.active == MAX_CONCURRENT
+    over.set()
+    await asyncio.sleep(1)
+    assert heard.code.active == 0
 
 
-def test_a_timeout_of_its_own_is_told_in_its_own_words() -> None:
-    async def main() -> None:
-        async def gives_up() -> None:
-            raise TimeoutError("the kitchen does not answer")
+async def test_a_timeout_of_its_own_is_told_in_its_own_words() -> None:
+    async def gives_up() -> None:
+        raise TimeoutError("the kitchen does not answer")
 
-        heard = Heard()
-        await heard.code.run("here", gives_up, origin=HERE)
-        assert heard.failures() == ["TimeoutError: the kitchen does not answer"]
-
-    run_virtual(main())
+    heard = Heard()
+    await heard.code.run("here", gives_up, origin=HERE)
+    assert heard.failures() == ["TimeoutError: the kitchen does not answer"]
 
 
-def test_what_it_writes_is_written_in_its_name_also_after_waiting() -> None:
-    async def main() -> None:
-        state = State()
+async def test_what_it_writes_is_written_in_its_name_also_after_waiting() -> None:
+    state = State()
 
-        async def writes(store: State) -> str:
-            store.set("app:before", 1)
-            await asyncio.sleep(0.2)
-            store.set("app:after", 1)
-            return "done"
+    async def writes(store: State) -> str:
+        store.set("app:before", 1)
+        await asyncio.sleep(0.2)
+        store.set("app:after", 1)
+        return "done"
 
-        heard = Heard()
-        assert await heard.code.run("here", writes, state, origin=HERE) == "done"
-        assert state.written_by("app:before") == state.written_by("app:after") == "watcher w"
-        state.set("app:mine", 1)
-        assert state.written_by("app:mine") == "program"
-        assert [event.ms for event in heard.events if isinstance(event, ev.CodeSlow)] == [200.0]
-
-    run_virtual(main())
+    heard = Heard()
+    assert await heard.code.run("here", writes, state, origin=HERE) == "done"
+    assert state.written_by("app:before") == state.written_by("app:after") == "watcher w"
+    state.set("app:mine", 1)
+    assert state.written_by("app:mine") == "program"
+    assert [event.ms for event in heard.events if isinstance(event, ev.CodeSlow)] == [200.0]
 
 
-def test_who_waits_for_it_can_still_be_cancelled() -> None:
-    async def main() -> None:
-        heard = Heard()
-        task = asyncio.create_task(heard.code.run("here", asyncio.sleep, 100, origin=HERE))
-        await asyncio.sleep(1)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert not heard.failures()
-
-    run_virtual(main())
+async def test_who_waits_for_it_can_still_be_cancelled() -> None:
+    heard = Heard()
+    task = asyncio.create_task(heard.code.run("here", asyncio.sleep, 100, origin=HERE))
+    await asyncio.sleep(1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not heard.failures()
 
 
 def test_it_gets_as_many_arguments_as_it_asks_for() -> None:

@@ -8,7 +8,6 @@ from typing import Any, cast
 import pytest
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError
 from gemini_live_runtime.session.core.effects import Send
 from gemini_live_runtime.session.io.wire_writer import WireWriter
@@ -72,21 +71,18 @@ def test_without_a_connection_context_raises_and_nothing_is_said_to_have_been_se
     assert desk.prompts == 0
 
 
-def test_a_text_that_is_lost_on_the_way_or_at_the_door_is_reported_once() -> None:
-    async def main() -> None:
-        line = Line()
-        desk = Desk(line)
-        desk.writer.post(TEXT)
-        line.futures[0].set_exception(closed_error(1006))
-        await desk.writer.settled()
-        await asyncio.sleep(0)
-        assert desk.lost == [TEXT]
-        Desk.__init__(desk, Line(closed_error(1006)))
-        desk.writer.post(TEXT)
-        assert desk.lost == [TEXT]
-        assert desk.told == []
-
-    run_virtual(main())
+async def test_a_text_that_is_lost_on_the_way_or_at_the_door_is_reported_once() -> None:
+    line = Line()
+    desk = Desk(line)
+    desk.writer.post(TEXT)
+    line.futures[0].set_exception(closed_error(1006))
+    await desk.writer.settled()
+    await asyncio.sleep(0)
+    assert desk.lost == [TEXT]
+    Desk.__init__(desk, Line(closed_error(1006)))
+    desk.writer.post(TEXT)
+    assert desk.lost == [TEXT]
+    assert desk.told == []
 
 
 def test_a_message_that_cannot_be_written_is_an_error_that_is_told() -> None:
@@ -96,38 +92,32 @@ def test_a_message_that_cannot_be_written_is_an_error_that_is_told() -> None:
     assert [notice.text for notice in desk.told if isinstance(notice, ev.Notice)] == ["Not sent: too long"]
 
 
-def test_context_and_prompts_are_posted_in_order_and_told_after_they_were_taken() -> None:
-    async def main() -> None:
-        line = Line()
-        desk = Desk(line)
-        desk.writer.send_context(["a", "b"], reason="why")
-        desk.writer.prompt_model("now")
-        desk.writer.send_context(["c"], prompt=True)
-        assert [frame["clientContent"].get("turnComplete") for frame in line.posted] == [False, True, True]
-        assert [type(payload) for payload in desk.told] == [ev.ContextSent, ev.PromptChanged, ev.ContextSent]
-        assert desk.prompts == 2
-        for future in line.futures:
-            # The connection's end is its reader's to tell: nobody is bothered with each message.
-            future.set_exception(closed_error(1006))
-        await desk.writer.settled()
-        assert desk.lost == []
-
-    run_virtual(main())
+async def test_context_and_prompts_are_posted_in_order_and_told_after_they_were_taken() -> None:
+    line = Line()
+    desk = Desk(line)
+    desk.writer.send_context(["a", "b"], reason="why")
+    desk.writer.prompt_model("now")
+    desk.writer.send_context(["c"], prompt=True)
+    assert [frame["clientContent"].get("turnComplete") for frame in line.posted] == [False, True, True]
+    assert [type(payload) for payload in desk.told] == [ev.ContextSent, ev.PromptChanged, ev.ContextSent]
+    assert desk.prompts == 2
+    for future in line.futures:
+        # The connection's end is its reader's to tell: nobody is bothered with each message.
+        future.set_exception(closed_error(1006))
+    await desk.writer.settled()
+    assert desk.lost == []
 
 
 @pytest.mark.parametrize(
     ("route", "kind"),
     [("context_update", "contextUpdate"), ("system_content", "clientContent"), ("user_note", "clientContent")],
 )
-def test_an_instruction_travels_by_its_route_and_says_which(route: Route, kind: str) -> None:
-    async def main() -> None:
-        line = Line()
-        desk = Desk(line, route=route)
-        desk.writer.update_instruction("Be kind.", "phase changed")
-        assert kind in str(line.posted[0])
-        assert desk.told == [ev.InstructionUpdated(text="Be kind.", via=route, reasons=("phase changed",))]
-
-    run_virtual(main())
+async def test_an_instruction_travels_by_its_route_and_says_which(route: Route, kind: str) -> None:
+    line = Line()
+    desk = Desk(line, route=route)
+    desk.writer.update_instruction("Be kind.", "phase changed")
+    assert kind in str(line.posted[0])
+    assert desk.told == [ev.InstructionUpdated(text="Be kind.", via=route, reasons=("phase changed",))]
 
 
 def test_a_model_that_takes_instructions_only_at_the_beginning_gets_none_in_between() -> None:
@@ -137,50 +127,44 @@ def test_a_model_that_takes_instructions_only_at_the_beginning_gets_none_in_betw
     assert line.posted == []
 
 
-def test_typed_text_travels_as_the_model_wants_it() -> None:
-    async def main() -> None:
-        turn, realtime = Line(), Line()
-        Desk(turn).writer.send_text("hello")
-        Desk(realtime, realtime=True).writer.send_text("hello")
-        assert "clientContent" in turn.posted[0]
-        assert "realtimeInput" in realtime.posted[0]
-
-    run_virtual(main())
+async def test_typed_text_travels_as_the_model_wants_it() -> None:
+    turn, realtime = Line(), Line()
+    Desk(turn).writer.send_text("hello")
+    Desk(realtime, realtime=True).writer.send_text("hello")
+    assert "clientContent" in turn.posted[0]
+    assert "realtimeInput" in realtime.posted[0]
 
 
 def said(line: Line) -> list[str]:
     return [frame["realtimeInput"]["text"] for frame in line.posted]
 
 
-def test_where_context_does_not_travel_it_waits_for_a_text_and_goes_once() -> None:
-    async def main() -> None:
-        line = Line()
-        desk = Desk(line, realtime=True)
-        desk.writer.send_context(["a"], reason="why")
-        assert line.posted == []
-        desk.writer.post(TEXT)
-        desk.writer.send_context(["b", "c"], "user")
-        desk.writer.prompt_model("now")
-        desk.writer.send_text("typed")
-        desk.writer.send_context(["d"], prompt=True)
-        assert said(line) == [
-            "[Context] a\n\nhello",
-            "[Context] b\n[Context] c\n[Please go on]",
-            "typed",
-            "[Context] d\n[Please go on]",
-        ]
-        sent = [payload for payload in desk.told if isinstance(payload, ev.ContextSent)]
-        assert [(context.texts, context.queued) for context in sent] == [
-            (("a",), True),
-            (("a",), False),
-            (("b", "c"), True),
-            (("b", "c"), False),
-            (("d",), True),
-            (("d",), False),
-        ]
-        assert desk.prompts == 2
-
-    run_virtual(main())
+async def test_where_context_does_not_travel_it_waits_for_a_text_and_goes_once() -> None:
+    line = Line()
+    desk = Desk(line, realtime=True)
+    desk.writer.send_context(["a"], reason="why")
+    assert line.posted == []
+    desk.writer.post(TEXT)
+    desk.writer.send_context(["b", "c"], "user")
+    desk.writer.prompt_model("now")
+    desk.writer.send_text("typed")
+    desk.writer.send_context(["d"], prompt=True)
+    assert said(line) == [
+        "[Context] a\n\nhello",
+        "[Context] b\n[Context] c\n[Please go on]",
+        "typed",
+        "[Context] d\n[Please go on]",
+    ]
+    sent = [payload for payload in desk.told if isinstance(payload, ev.ContextSent)]
+    assert [(context.texts, context.queued) for context in sent] == [
+        (("a",), True),
+        (("a",), False),
+        (("b", "c"), True),
+        (("b", "c"), False),
+        (("d",), True),
+        (("d",), False),
+    ]
+    assert desk.prompts == 2
 
 
 def test_context_that_could_not_go_along_waits_on() -> None:
