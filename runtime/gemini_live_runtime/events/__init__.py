@@ -1,13 +1,13 @@
-"""The event vocabulary: everything that happens in a session, as immutable typed records.
+"""Event vocabulary: all that happens in a session, as immutable typed records.
 
 An `Event` is a stamped payload. Its JSON form, one object a line, is the same on the link to a console and in the
 journal on disk::
 
     {"seq": 12, "t": 3.21, "turn": 1, "gen": 1, "type": "transcript.delta", "data": {"side": "model", ...}}
 
-Payload fields hold JSON values only, so making and writing an event costs no conversion. Text is raw: whoever shows it
-sanitises it. This module imports nothing of the runtime; reading events back and their JSON Schema are in
-`vocabulary`.
+Payload fields hold JSON values only, so creating and encoding an event costs no conversion. Text is raw: displays
+sanitise it. This module imports nothing of the runtime, so that a console starts fast; `vocabulary`, which needs
+pydantic, reads events back and has their JSON Schema.
 """
 
 from __future__ import annotations
@@ -98,17 +98,18 @@ PAYLOADS: dict[str, type[Payload]] = {
         AgentReloaded,
     )
 }
-"""Every payload type by its name on the wire."""
+"""Payload types by their names on the wire."""
 
 _FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in PAYLOADS.values()}  # type: ignore[arg-type]
 _WIRE = {cls: (names, f'"type":"{cls.type}","data":') for cls, names in _FIELDS.items()}
-"""What `to_line` needs of each: its fields, and the middle of its line."""
+"""Fields of each payload and the constant middle of its line, for `to_line`."""
 
 
 def _encoder() -> Callable[[Any], str]:
-    """As `json.dumps` with the same options, which makes two encoders for every value.
+    """Return a fast `json.dumps` with fixed options.
 
-    A value that holds itself is too deep for it: `RecursionError`.
+    `json.dumps` with options creates two encoders for each call; this creates one in all. Circular references are not
+    checked: they raise `RecursionError`.
     """
     encoder = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False)
     make = getattr(json.encoder, "c_make_encoder", None)
@@ -123,7 +124,7 @@ _encode = _encoder()
 
 @record
 class Event:
-    """A stamped payload.
+    """Payload with its stamp.
 
     `seq` is dense from 1; `t` is seconds since the session started and never goes back; `turn` numbers turns from 1
     (0 before the first); `gen` numbers generations, see `session.generation`.
@@ -137,11 +138,11 @@ class Event:
 
     @property
     def type(self) -> str:
-        """The payload's name on the wire."""
+        """Name of the payload on the wire."""
         return self.payload.name if isinstance(self.payload, Unknown) else self.payload.type
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON object of the wire form."""
+        """Return the JSON object of the wire form."""
         payload = self.payload
         if isinstance(payload, Unknown):
             data = payload.data
@@ -157,7 +158,10 @@ class Event:
         }
 
     def to_line(self) -> str:
-        """The wire form without the newline; never contains one. Lone surrogates stay escaped."""
+        """Return the wire form, without a newline at its end or inside.
+
+        Lone surrogates stay escaped.
+        """
         payload = self.payload
         if isinstance(payload, Unknown):
             return _encode(self.to_json())

@@ -1,4 +1,4 @@
-"""Events of an agent's mind: state, phases, watchers, steering, extraction, repair, user code.
+"""Events of an agent's decisions: state, phases, watchers, steering, extraction.
 
 An explanation is the tree that `state.explanation.Explanation.to_json` makes: `{"text", "value", "reads", "children",
 "problem"}`, where each read names the key, its value and who wrote it.
@@ -42,9 +42,10 @@ __all__ = [
 
 @keyword_record
 class StateChanged(Payload):
-    """A key changed. `mutation` is dense from 1 in a session; `origin` is a kind of writer, `by` the one of that kind.
+    """A key of state changed.
 
-    `added`: there was no value before; `removed`: there is none now.
+    `mutation` counts changes, dense from 1 in a session. `origin` is a kind of writer, `by` the writer's name. `added`:
+    the key had no value before; `removed`: it has none now.
     """
 
     type: ClassVar[str] = "state.changed"
@@ -61,9 +62,10 @@ class StateChanged(Payload):
 
 @keyword_record
 class PhaseEntered(Payload):
-    """The conversation moved to a phase. `explanation` is the guard that let it, null where none was asked.
+    """The conversation entered a phase.
 
-    `seconds` is how long the previous phase lasted; `tools` are those allowed now, null for all.
+    `explanation` is that of the guard that allowed it, null without one. `seconds` is how long the previous phase
+    lasted; `tools` are those allowed now, null for all.
     """
 
     type: ClassVar[str] = "phase.entered"
@@ -80,7 +82,10 @@ class PhaseEntered(Payload):
 
 @keyword_record
 class PhaseBlocked(Payload):
-    """A guard let the conversation move to `target`, which still requires `missing`; `preparing` is being run."""
+    """A transition is allowed, but `target` still requires the keys `missing`.
+
+    `preparing` names the agent's code that runs to provide them.
+    """
 
     type: ClassVar[str] = "phase.blocked"
     phase: str
@@ -107,8 +112,8 @@ class WatcherFired(Payload):
 class WatchersMissed(Payload):
     """Watched keys changed without the watchers' conditions coming true.
 
-    Each of `misses` has `watcher`, `key`, `old`, `new`, and `missing`, which says by how much or why. Where a number
-    has a threshold, `share` says how near it came, 0 to 1.
+    Each of `misses` has `watcher`, `key`, `old`, `new`, and `missing`, a text that says by how much or why. For a
+    number with a threshold, `share` is how near it came, 0 to 1.
     """
 
     type: ClassVar[str] = "watchers.missed"
@@ -117,7 +122,7 @@ class WatchersMissed(Payload):
 
 @keyword_record
 class PatternFired(Payload):
-    """A temporal pattern was seen; `text` has the measured numbers."""
+    """A temporal pattern matched; `text` has the measured numbers."""
 
     type: ClassVar[str] = "pattern.fired"
     pattern: str
@@ -126,7 +131,10 @@ class PatternFired(Payload):
 
 @keyword_record
 class InstructionUpdated(Payload):
-    """The model's instruction was replaced; `via` is how it travelled: `setup` began the connection."""
+    """The model's instruction was replaced.
+
+    `via` is how it was sent; `setup` is the first message of a connection.
+    """
 
     type: ClassVar[str] = "instruction.updated"
     text: str
@@ -136,7 +144,10 @@ class InstructionUpdated(Payload):
 
 @keyword_record
 class ContextSent(Payload):
-    """The model was given context. `queued`: it waits for the user's next input or for the turn's end."""
+    """Context was sent to the model.
+
+    `queued`: it waits for the user's next input or for the turn's end.
+    """
 
     type: ClassVar[str] = "context.sent"
     texts: tuple[str, ...]
@@ -146,7 +157,10 @@ class ContextSent(Payload):
 
 @keyword_record
 class PromptChanged(Payload):
-    """The model is to speak unasked: `armed` waits for silence, `sent` went out, `cancelled` never will."""
+    """A prompt, which makes the model speak unasked, changed its state.
+
+    `armed`: it waits for silence; `sent`: it went out; `cancelled`: it never will.
+    """
 
     type: ClassVar[str] = "prompt.changed"
     state: Literal["armed", "sent", "cancelled"]
@@ -155,9 +169,10 @@ class PromptChanged(Payload):
 
 @keyword_record
 class ExtractionFinished(Payload):
-    """An extractor read the conversation as of turn `of_turn`. `refused` are fields that did not fit, with reasons.
+    """An extractor read the conversation as of turn `of_turn`.
 
-    `merged` counts earlier requests that found it busy and are answered by this one.
+    `refused` are fields that failed validation, with reasons. `merged` counts earlier requests that found it busy and
+    are answered by this one.
     """
 
     type: ClassVar[str] = "extraction.finished"
@@ -172,9 +187,10 @@ class ExtractionFinished(Payload):
 
 @keyword_record
 class ExtractionFailed(Payload):
-    """An extractor gave nothing that can be used. `raised_at` is its author's line, `file.py:12` or "".
+    """An extractor failed or returned an unusable result.
 
-    `ms` and `merged` are as in `extraction.finished`.
+    `raised_at` is the line of the author's code, `file.py:12` or "". `ms` and `merged` are as in
+    `extraction.finished`.
     """
 
     type: ClassVar[str] = "extraction.failed"
@@ -189,7 +205,7 @@ class ExtractionFailed(Payload):
 
 @keyword_record
 class PromotionDecided(Payload):
-    """A field of an extraction became state, or did not: `reason` says why."""
+    """A field of an extraction was written to state, or not: `reason` says why."""
 
     type: ClassVar[str] = "promotion.decided"
     extractor: str
@@ -202,7 +218,10 @@ class PromotionDecided(Payload):
 
 @keyword_record
 class RepairActed(Payload):
-    """A phase's needs stay unfulfilled: the model is nudged, or the agent's escalation begins."""
+    """The needs of a phase stay unfulfilled.
+
+    `nudge`: the model is reminded to ask; `escalate`: the agent's escalation begins.
+    """
 
     type: ClassVar[str] = "repair.acted"
     phase: str
@@ -213,7 +232,7 @@ class RepairActed(Payload):
 
 @keyword_record
 class ReactionPerformed(Payload):
-    """A reactor rule had an effect performed."""
+    """A reactor rule performed an effect."""
 
     type: ClassVar[str] = "reaction.performed"
     rule: str
@@ -223,10 +242,11 @@ class ReactionPerformed(Payload):
 
 @keyword_record
 class CodeFailed(Payload):
-    """The agent's own code raised; the call goes on. `where` is its role, `name` the function.
+    """Code of the agent raised an exception; the call continues.
 
-    `defined_at` is where the agent's author put it, as `file.py:12`; "" where that is not known. What is run all the
-    time is told of when it has failed 1, 2, 4, 8 `times`. The traceback is in lines of `log`, the first time.
+    `where` is its role, `name` the function. `defined_at` is its place in the author's files, as `file.py:12`; "" when
+    unknown. Code that runs again and again is reported after 1, 2, 4, 8 failures (`times`). The first report is
+    followed by `log` lines with the traceback.
     """
 
     type: ClassVar[str] = "code.failed"
@@ -239,7 +259,10 @@ class CodeFailed(Payload):
 
 @keyword_record
 class CodeSlow(Payload):
-    """The agent's own code held up the session for `ms`. `defined_at` and `times` are as in `code.failed`."""
+    """Code of the agent blocked the session for `ms`.
+
+    `defined_at` and `times` are as in `code.failed`.
+    """
 
     type: ClassVar[str] = "code.slow"
     where: str
@@ -251,7 +274,10 @@ class CodeSlow(Payload):
 
 @keyword_record
 class ToolAcknowledged(Payload):
-    """A background tool's call was answered with "running"; its result follows as `tool.finished`."""
+    """A call of a background tool was answered with "running".
+
+    Its result follows as `tool.finished`.
+    """
 
     type: ClassVar[str] = "tool.acknowledged"
     call_id: str
@@ -271,7 +297,10 @@ class AgentFinished(Payload):
 
 @keyword_record
 class SoftTurnTaken(Payload):
-    """The user spoke and the model kept silent for `silence_s`: the turn counts for state, the model is left alone."""
+    """The user spoke and the model kept silent for `silence_s`.
+
+    The turn counts for state, but the model is not prompted.
+    """
 
     type: ClassVar[str] = "turn.soft"
     silence_s: float
@@ -279,10 +308,11 @@ class SoftTurnTaken(Payload):
 
 @keyword_record
 class TurnMeasured(Payload):
-    """Where the time of a turn went. `stages` are ms from the end of speech on; null where nothing could be measured.
+    """Latency of a turn by stages, and its tokens.
 
-    `source` is what marked the end of the user's input, `end_of_speech_s` when that was, in seconds since the session's
-    start. `duration_ms` goes from the turn's first activity to its end. `prompt` and `response` are tokens by modality.
+    `stages` are ms from the end of speech on; null when not measured. `source` is what marked the end of the user's
+    input, `end_of_speech_s` its time in seconds since the session's start. `duration_ms` runs from the turn's first
+    activity to its end. `prompt` and `response` are tokens by modality.
     """
 
     type: ClassVar[str] = "turn.measured"
@@ -300,7 +330,7 @@ class TurnMeasured(Payload):
 
 @keyword_record
 class TelemetryReported(Payload):
-    """The session's figures, as `SessionTelemetry.snapshot`."""
+    """Figures of the session, as `SessionTelemetry.snapshot` returns them."""
 
     type: ClassVar[str] = "telemetry.reported"
     figures: dict[str, Any]
@@ -308,7 +338,7 @@ class TelemetryReported(Payload):
 
 @keyword_record
 class SnapshotRestored(Payload):
-    """An earlier session was taken up."""
+    """The snapshot of an earlier session was restored."""
 
     type: ClassVar[str] = "snapshot.restored"
     saved_at: str
@@ -320,7 +350,7 @@ class SnapshotRestored(Payload):
 
 @keyword_record
 class SnapshotSaved(Payload):
-    """The session could be taken up from here."""
+    """A snapshot was saved, from which the session can be restored."""
 
     type: ClassVar[str] = "snapshot.saved"
     turns: int
@@ -328,7 +358,10 @@ class SnapshotSaved(Payload):
 
 @keyword_record
 class DeliveryDropped(Payload):
-    """A subscriber was too slow: `count` events of a class were dropped since it was last said."""
+    """A subscriber was too slow: events were dropped.
+
+    `count` is the number of events of the class `delivery` dropped since the last report.
+    """
 
     type: ClassVar[str] = "delivery.dropped"
     subscriber: str

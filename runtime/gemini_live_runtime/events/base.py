@@ -1,4 +1,4 @@
-"""What every event is made of: a payload with a stamp."""
+"""Base class of payloads and the types that they share."""
 
 from __future__ import annotations
 

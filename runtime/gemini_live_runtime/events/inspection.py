@@ -1,4 +1,4 @@
-"""Events of an agent under inspection: what it is made of, what an operator does to it, and where it is held.
+"""Events of the debugger: the agent's parts, the operator's changes, holds.
 
 Explanations are the trees described in `events.agent`.
 """
@@ -29,11 +29,11 @@ __all__ = [
 
 @keyword_record
 class AgentDescribed(Payload):
-    """What the agent is made of, at the session's start and after each change. `defined_at` is `file.py:12` or "".
+    """Parts of the agent, at the session's start and after each change.
 
-    `instruction` is the agent's own, to which phases and modifiers add. `phases`: `name`, `goal` (the instruction's
-    first line), `needs`, `requires`, `tools` (null: all), `terminal`, `ways` (each `to`, `when`, `because`,
-    `defined_at`), `defined_at`. `watchers`: `name`, `when`, `keys`, `blocking`, `defined_at`.
+    `defined_at` is `file.py:12` or "". `instruction` is the agent's own, to which phases and modifiers add. `phases`:
+    `name`, `goal` (the instruction's first line), `needs`, `requires`, `tools` (null: all), `terminal`, `ways` (each
+    `to`, `when`, `because`, `defined_at`), `defined_at`. `watchers`: `name`, `when`, `keys`, `blocking`, `defined_at`.
     `patterns`: `name`, `when`, `defined_at`. `computed`: `key`, `inputs`, `defined_at`. `keys` (declared ones): `key`,
     `type` (a JSON schema), `description`. `tools`: `name`, `description`, `mode`, `defined_at`. `extractors`: `name`,
     `trigger`, `fields`, `defined_at`.
@@ -54,10 +54,10 @@ class AgentDescribed(Payload):
 
 @keyword_record
 class GuardsRead(Payload):
-    """How the ways out of the current phase stand, told whenever that has changed.
+    """Status of the transitions from the current phase, after each change.
 
-    Each of `ways` has `index`, `to`, `outcome` (`ready`, `blocked`, `guard is false`, `target's guard is false` or
-    `requirement missing`), `because`, `guard`, and where there are such `target_guard` (both explanations) and
+    Each of `ways` is a transition: `index`, `to`, `outcome` (`ready`, `blocked`, `guard is false`, `target's guard is
+    false` or `requirement missing`), `because`, `guard`, and if present `target_guard` (both explanations) and
     `missing` (required keys of the target that are not set). `needs`: each `key`, `label`, `met`, `by`.
     """
 
@@ -69,9 +69,9 @@ class GuardsRead(Payload):
 
 @keyword_record
 class PatternsRead(Payload):
-    """How far temporal patterns have come, told whenever that has changed, at most once a second.
+    """Progress of temporal patterns, after each change, at most once a second.
 
-    Each has `name`, `progress` (words with the measured numbers) and `cooldown_left_s`.
+    Each has `name`, `progress` (a text with the measured numbers) and `cooldown_left_s`.
     """
 
     type: ClassVar[str] = "patterns.read"
@@ -80,7 +80,7 @@ class PatternsRead(Payload):
 
 @keyword_record
 class WatcherSwitched(Payload):
-    """A watcher was muted, or is heard again."""
+    """A watcher was muted or unmuted."""
 
     type: ClassVar[str] = "watcher.switched"
     watcher: str
@@ -90,16 +90,16 @@ class WatcherSwitched(Payload):
 
 @keyword_record
 class EditPreviewed(Payload):
-    """What an edit would do, found out on a copy. `problem` says why it cannot be made; then the rest is empty.
+    """Preview of an edit, computed on a copy.
 
-    `values`: each `key`, `old`, `new`, `added`, `removed`. `derived`: the same for computed keys that would change.
-    `watchers`: each `name`, `key`, `old`, `new`, `explanation`, `muted`. `guards`: the ways whose outcome would
-    turn, each `to`, `before` and `after` (outcomes), `explanation`. `patterns`: temporal patterns that would be
-    otherwise, each `name`, `how` (`fires` now, `begins` to be held or counted, `ends` before it was there, or
-    `moves`), `text`, `before` and `after` (how far it has come), `times` and `because` of firing now, and `wait_s`,
-    seconds after which it fires if everything stays as it is (null: time alone does not do it). `phase` is the
-    phase that the conversation would go to at once, "" for none. `unknown` names what cannot be told without
-    running the agent's code (actions of watchers and patterns).
+    `problem` says why the edit cannot be made; then the rest is empty. `values`: each `key`, `old`, `new`, `added`,
+    `removed`. `derived`: the same for computed keys that would change. `watchers` that would fire: each `name`, `key`,
+    `old`, `new`, `explanation`, `muted`. `guards`: transitions whose outcome would change, each `to`, `before` and
+    `after` (outcomes), `explanation`. `patterns`: temporal patterns that would change, each `name`, `how` (`fires` now,
+    `begins` to be held or counted, `ends` before it matched, or `moves`), `text`, `before` and `after` (its progress),
+    `times` and `because` of firing now, and `wait_s`, seconds after which it fires if nothing else changes (null: time
+    alone does not make it fire). `phase` is the phase that the conversation would enter at once, "" for none.
+    `unknown` names what cannot be predicted without running the agent's code (actions of watchers and patterns).
     """
 
     type: ClassVar[str] = "edit.previewed"
@@ -116,9 +116,10 @@ class EditPreviewed(Payload):
 
 @keyword_record
 class EditsApplied(Payload):
-    """An operator's edit was made, taken back or made again. `undo` and `redo` count what can be.
+    """An operator's edit was applied, undone or redone.
 
-    `values` are as in `edit.previewed`; each is a `state.changed` of its own, too.
+    `undo` and `redo` are the numbers of edits that can be undone and redone now. `values` are as in `edit.previewed`;
+    each has a `state.changed` of its own, too.
     """
 
     type: ClassVar[str] = "edit.applied"
@@ -131,11 +132,11 @@ class EditsApplied(Payload):
 
 @keyword_record
 class PhasePreviewed(Payload):
-    """What going to `phase` by the operator's word would do. `problem` says why it cannot be done.
+    """Preview of an operator's move to `phase`.
 
-    `missing` are keys it requires that are not set, `guard` its own guard's explanation, `way` that of the transition
-    from here (null: there is no way). `clears` are keys that would be removed, `runs` the agent's code that would run.
-    `unknown` says what could not be told.
+    `problem` says why it cannot be made. `missing` are keys it requires that are not set, `guard` is the explanation of
+    its own guard, `way` that of the transition from the current phase (null without one). `clears` are keys that would
+    be removed, `runs` names the agent's code that would run. `unknown` names what cannot be predicted.
     """
 
     type: ClassVar[str] = "phase.previewed"
@@ -156,7 +157,7 @@ class PhasePreviewed(Payload):
 
 @keyword_record
 class BreakpointsChanged(Payload):
-    """All breakpoints, after a change.
+    """List of all breakpoints, after a change.
 
     Each has `id`, `kind` (`watcher`, `phase`, `transition`, `tool`, `key` or `expression`), `target` (a name,
     `from>to` for a transition, or the expression), `enabled` and `hits`.
@@ -168,9 +169,10 @@ class BreakpointsChanged(Payload):
 
 @keyword_record
 class AgentHeld(Payload):
-    """The agent decides nothing more until it is released: tool answers and transitions wait, the call goes on.
+    """The agent is held: tool answers and transitions wait, the call continues.
 
-    `by` is the breakpoint's id, `step` or `pause`; `at` says in words where it stands, `of` the event that set it off.
+    `by` is the breakpoint's id, `step` or `pause`; `at` says in words what it waits before; `of` is the event that
+    caused it.
     """
 
     type: ClassVar[str] = "agent.held"
@@ -182,7 +184,10 @@ class AgentHeld(Payload):
 
 @keyword_record
 class AgentHolding(Payload):
-    """What waits while the agent is held: `answers` of tools, and `steps` of decision, `next` the first in words."""
+    """Work that waits while the agent is held has changed.
+
+    `answers` of tools and `steps` of decision wait; `next` is the first step in words.
+    """
 
     type: ClassVar[str] = "agent.holding"
     answers: int
@@ -192,7 +197,10 @@ class AgentHolding(Payload):
 
 @keyword_record
 class AgentReleased(Payload):
-    """The agent goes on: for good, for one decision, or until the turn ends. `seconds` it was held."""
+    """The agent continues: for good, for one decision, or until the turn ends.
+
+    `seconds` is how long it was held.
+    """
 
     type: ClassVar[str] = "agent.released"
     how: Literal["continue", "event", "turn", "end"]
@@ -202,9 +210,9 @@ class AgentReleased(Payload):
 
 @keyword_record
 class MarkSet(Payload):
-    """The operator marked this moment, or that of event `of`; `text` is the note, "" for a mark alone.
+    """The operator marked this moment, or that of event `of`.
 
-    `t` is the session time that is meant, in seconds; null is that of this event.
+    `text` is the note, "" for none. `t` is the marked session time in seconds; null is that of this event.
     """
 
     type: ClassVar[str] = "mark.set"
@@ -216,9 +224,9 @@ class MarkSet(Payload):
 
 @keyword_record
 class AgentReloaded(Payload):
-    """The agent's file was read again between two turns. `problem`: it cannot be used, the old one goes on.
+    """The agent's file was reloaded between two turns; state is kept.
 
-    `changed` names the parts that differ. State is kept.
+    `problem`: the new version is unusable and the old one stays. `changed` names the parts that differ.
     """
 
     type: ClassVar[str] = "agent.reloaded"

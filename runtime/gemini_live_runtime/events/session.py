@@ -1,4 +1,4 @@
-"""Events of the session itself: connection, turns, words, sound, tools, the operator's switches."""
+"""Events of the session: connection, turns, transcript, sound, tools, controls."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class SessionStarted(Payload):
 
 @keyword_record
 class SessionState(Payload):
-    """The state word changed; `reason` says why in a few words."""
+    """The session's state changed to `word`; `reason` says why in a few words."""
 
     type: ClassVar[str] = "session.state"
     word: StateWord
@@ -73,7 +73,10 @@ class SessionState(Payload):
 
 @keyword_record
 class SessionEnded(Payload):
-    """Last event of a session that ended in an orderly way. `exit_code` is 0 for a normal end."""
+    """Last event of a session that ended in an orderly way.
+
+    `exit_code` is 0 for a normal end.
+    """
 
     type: ClassVar[str] = "session.ended"
     reason: str
@@ -91,7 +94,10 @@ class ConnectionOpening(Payload):
 
 @keyword_record
 class ConnectionReady(Payload):
-    """`setupComplete` arrived, `ms` after the attempt began. `resumed`: the server knows the conversation so far."""
+    """The server answered `setupComplete`, `ms` after the attempt began.
+
+    `resumed`: the server knows the conversation so far.
+    """
 
     type: ClassVar[str] = "connection.ready"
     ms: float
@@ -101,7 +107,10 @@ class ConnectionReady(Payload):
 
 @keyword_record
 class ConnectionClosed(Payload):
-    """The connection ended; `reason` is the server's own text, `sentence` and `remedy` are ours."""
+    """The connection ended.
+
+    `reason` is the server's own text, `sentence` and `remedy` are ours. `requested`: we closed it.
+    """
 
     type: ClassVar[str] = "connection.closed"
     close_code: int
@@ -113,7 +122,10 @@ class ConnectionClosed(Payload):
 
 @keyword_record
 class ConnectionGoAway(Payload):
-    """The server will close the connection in `time_left_s` seconds (None: it did not say)."""
+    """The server announced that it will close the connection.
+
+    It does so in `time_left_s` seconds (null: it did not say).
+    """
 
     type: ClassVar[str] = "connection.go_away"
     time_left_s: float | None = None
@@ -121,9 +133,9 @@ class ConnectionGoAway(Payload):
 
 @keyword_record
 class ConnectionResumable(Payload):
-    """Whether the server currently offers to resume this session. The handle itself is a secret and not here.
+    """The server offers to resume this session, or no longer (`resumable` false).
 
-    `last_consumed` is the server's own count of our messages, where it gives one.
+    The handle is a secret and not in it. `last_consumed` is the server's own count of our messages, if it sends one.
     """
 
     type: ClassVar[str] = "connection.resumable"
@@ -133,7 +145,7 @@ class ConnectionResumable(Payload):
 
 @keyword_record
 class WireMessage(Payload):
-    """One message as it travelled: `frame` is its JSON with secrets redacted.
+    """Message as it was on the wire: `frame` is its JSON with secrets redacted.
 
     Audio bytes inside are replaced by `{"$audio": {"track": ..., "first": ..., "count": ...}}` in samples of the track.
     `size` is the frame's length in bytes; `problems` are what the reader tolerated.
@@ -149,10 +161,10 @@ class WireMessage(Payload):
 
 @keyword_record
 class WireAudio(Payload):
-    """A run of consecutive messages that carried nothing but audio.
+    """Run of consecutive messages that carried nothing but audio.
 
     Samples [`first`, `first` + `count`) of `track` at `rate` Hz; `frames` is run-length encoded: pairs of
-    (samples in a frame, how many such frames in a row).
+    (samples in a frame, number of such frames in a row).
     """
 
     type: ClassVar[str] = "wire.audio"
@@ -167,7 +179,10 @@ class WireAudio(Payload):
 
 @keyword_record
 class TurnStarted(Payload):
-    """A turn begins: somebody spoke or typed, or the model spoke unasked. The envelope's `turn` is its number."""
+    """A turn begins: the user spoke or typed, or the model spoke unasked.
+
+    The event's `turn` is its number.
+    """
 
     type: ClassVar[str] = "turn.started"
     by: Literal["voice", "typed", "model"]
@@ -175,14 +190,17 @@ class TurnStarted(Payload):
 
 @keyword_record
 class GenerationCompleted(Payload):
-    """The model has produced all of its answer; playback may go on."""
+    """The model has generated all of its answer; playback may continue."""
 
     type: ClassVar[str] = "generation.completed"
 
 
 @keyword_record
 class TurnInterrupted(Payload):
-    """The model's answer was cut. Heard and unheard are by the playback clock (24 kHz samples and transcript text)."""
+    """The model's answer was interrupted.
+
+    Heard and unheard are by the playback clock: 24 kHz samples and transcript text.
+    """
 
     type: ClassVar[str] = "turn.interrupted"
     by: Literal["server", "operator", "typed"]
@@ -195,7 +213,10 @@ class TurnInterrupted(Payload):
 
 @keyword_record
 class TurnCompleted(Payload):
-    """A turn is over. `latency_ms`: end of the user's input to the first sample played (None: nothing was played)."""
+    """A turn is over.
+
+    `latency_ms` runs from the end of the user's input to the first sample played (null: no sample was played).
+    """
 
     type: ClassVar[str] = "turn.completed"
     outcome: Literal["complete", "interrupted", "empty"]
@@ -218,7 +239,7 @@ class TranscriptDelta(Payload):
 
 @keyword_record
 class TextSent(Payload):
-    """Text the operator typed went out, once. `command_id` is the command it came with."""
+    """Text that the operator typed was sent; `command_id` is that of its command."""
 
     type: ClassVar[str] = "text.sent"
     text: str
@@ -228,14 +249,17 @@ class TextSent(Payload):
 
 @keyword_record
 class PlaybackStarted(Payload):
-    """The device consumed the first sample of the envelope's `gen`."""
+    """The device consumed the first sample of the event's generation `gen`."""
 
     type: ClassVar[str] = "playback.started"
 
 
 @keyword_record
 class PlaybackHeard(Payload):
-    """Samples [`first`, `first` + `count`) of generation `of` were consumed by the device; `muted`: as silence."""
+    """The device consumed samples [`first`, `first` + `count`) of generation `of`.
+
+    `muted`: it played silence instead.
+    """
 
     type: ClassVar[str] = "playback.heard"
     of: int
@@ -246,7 +270,7 @@ class PlaybackHeard(Payload):
 
 @keyword_record
 class PlaybackDrained(Payload):
-    """Everything of generation `of` has been played."""
+    """All of generation `of` has been played."""
 
     type: ClassVar[str] = "playback.drained"
     of: int
@@ -264,9 +288,10 @@ class ToolCalled(Payload):
 
 @keyword_record
 class ToolFinished(Payload):
-    """A tool call has its one answer. `delivered`: it was sent; a cancelled call's answer is not.
+    """A tool call has its answer; each call gets exactly one.
 
-    `status`: `refused` means it was never run (unknown name, bad arguments).
+    `delivered`: the answer was sent; that of a cancelled call is not. `status` `refused`: the tool was not run (unknown
+    name, bad arguments).
     """
 
     type: ClassVar[str] = "tool.finished"
@@ -280,10 +305,10 @@ class ToolFinished(Payload):
 
 @keyword_record
 class UsageReported(Payload):
-    """Token counts of one usage message, and the running estimate of the session's cost in US dollars.
+    """Token counts of one usage message, and the session's estimated cost so far.
 
-    `prompt` and `response` are token counts by modality; `cost_usd` is None when the price of the model is unknown.
-    `prices_as_of` is the month (`YYYY-MM`) of the prices that it was reckoned with.
+    `prompt` and `response` are token counts by modality. `cost_usd` is the estimate in US dollars, null when the price
+    of the model is unknown, `prices_as_of` the month (`YYYY-MM`) of its prices.
     """
 
     type: ClassVar[str] = "usage.reported"
@@ -299,7 +324,7 @@ class UsageReported(Payload):
 
 @keyword_record
 class AudioOpened(Payload):
-    """Sound was opened, or not: `problems` holds a sentence for each part that could not be."""
+    """Sound was opened; `problems` has a sentence for each part that could not be."""
 
     type: ClassVar[str] = "audio.opened"
     input: str
@@ -321,7 +346,10 @@ class AudioLost(Payload):
 
 @keyword_record
 class EchoLeaking(Payload):
-    """While the model plays, echo is reduced by less than 10 dB (`leaking`), or again by enough."""
+    """Echo of the model's voice is reduced too little, or enough again.
+
+    `leaking`: it is reduced by less than 10 dB.
+    """
 
     type: ClassVar[str] = "audio.echo"
     leaking: bool
@@ -338,7 +366,10 @@ class VoiceMarked(Payload):
 
 @keyword_record
 class ControlChanged(Payload):
-    """The operator's switches, all of them, after a change. Microphone and speaker: False is muted."""
+    """Controls of the operator, all of them, after a change.
+
+    `microphone` and `speaker`: false is muted.
+    """
 
     type: ClassVar[str] = "control.changed"
     mode: Mode
@@ -350,7 +381,10 @@ class ControlChanged(Payload):
 
 @keyword_record
 class Meters(Payload):
-    """Once a second: the last of the samples that are not journaled. Units as in `samples.MeterSample`."""
+    """Last meter sample, once a second; the samples between are not journaled.
+
+    Units as in `samples.MeterSample`.
+    """
 
     type: ClassVar[str] = "meters"
     mic_db: float | None
@@ -365,7 +399,7 @@ class Meters(Payload):
 
 @keyword_record
 class Log(Payload):
-    """A line of the agent's or of a library's own output."""
+    """Line of output of the agent, a library or the engine."""
 
     type: ClassVar[str] = "log"
     source: Literal["stdout", "stderr", "logging", "engine"]
@@ -375,7 +409,7 @@ class Log(Payload):
 
 @keyword_record
 class Notice(Payload):
-    """Something the operator should know, in one sentence, with what to do about it."""
+    """Message for the operator, in one sentence, with a remedy."""
 
     type: ClassVar[str] = "notice"
     level: Literal["info", "warning", "error"]
@@ -386,9 +420,10 @@ class Notice(Payload):
 
 @keyword_record
 class LimitReached(Payload):
-    """A limit set by the operator is near (`stage` warning, at 80 %) or reached (`hang-up`).
+    """A limit of the operator is near or reached.
 
-    `used` and `limit` are US dollars for `cost`, minutes for `minutes`.
+    `stage` is `warning` at 80 %, `hang-up` at 100 %. `used` and `limit` are US dollars for `cost`, minutes for
+    `minutes`.
     """
 
     type: ClassVar[str] = "limit.reached"
@@ -410,7 +445,10 @@ class CommandRefused(Payload):
 
 @keyword_record
 class RecordingTrimmed(Payload):
-    """Old audio was deleted to stay under the cap, or audio recording stopped: `reason` says which."""
+    """Old sound was deleted to stay under the cap, or the recording of sound ended.
+
+    `reason` is a sentence that says which.
+    """
 
     type: ClassVar[str] = "recording.trimmed"
     session_ids: tuple[str, ...]
@@ -420,7 +458,7 @@ class RecordingTrimmed(Payload):
 
 @keyword_record
 class Unknown(Payload):
-    """A payload of a type this reader does not know: kept whole, shown by name."""
+    """Payload of a type that this version does not know, kept whole."""
 
     type: ClassVar[str] = "unknown"
     name: str
