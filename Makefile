@@ -38,7 +38,7 @@ lint: $(VENV)/.test prose
 	$(BIN)/lint-imports
 
 # Files and folders whose docstrings are checked; empty means all of them.
-PROSE := tests/style tests/packaging
+PROSE := tests/style tests/packaging tests/mutants
 
 prose: $(VENV)/.test
 	@$(BIN)/python -m tests.style.prose $(PROSE)
@@ -46,7 +46,7 @@ prose: $(VENV)/.test
 bench: $(VENV)/.test .venv-sdk/.ready
 	$(BIN)/python -m tests.bench $(BENCH)
 
-# Takes each part out of the session in turn: a test has to notice. MUTANTS="-k reactor" for some of them.
+# Takes each part out of the session in turn: a test has to notice. MUTANTS="-k reactor" or "--every 10" for some of them.
 mutants: $(VENV)/.test
 	$(BIN)/python -m tests.mutants $(MUTANTS)
 

@@ -1,1 +1,1 @@
-"""Mutations of the session: each takes one part's call site away, and a session-level test has to notice."""
+"""Mutations of the session: each takes one part away, and a test has to notice."""

@@ -1,610 +1,689 @@
-"""The mutations. Each takes one part out of the session, at the place where the session calls it."""
+"""List the mutations: each takes one part out of a named function of the session."""
 
 from __future__ import annotations
 
+from tests.mutants.edits import (
+    Edit,
+    argument,
+    assign,
+    decide,
+    drop,
+    each,
+    gives,
+    instead_of,
+    leave_out,
+    never,
+    no_rounds,
+)
 from tests.mutants.mutation import Mutation
-from tests.mutants.mutation import rows as _in
-from tests.mutants.operator_mutations import OPERATOR_SIDE
 
-__all__ = ["MUTATIONS", "Mutation"]
-
-PHASES = "phases_in_a_session"
-WATCHERS = "watchers_in_a_session"
-PATTERNS = "patterns_in_a_session"
-STEERING = "steering_on_the_wire"
-TOOLS = "tools_in_a_session"
-EXTRACTION = "extraction_in_a_session"
-REACTOR = "reactor_in_a_session"
-REPAIR = "repair_in_a_session"
-KEPT = "persistence_in_a_session"
-RECONNECTING = "reconnecting_in_a_session"
-SOFT = "soft_turns_in_a_session"
-CLIENT = "client_turn_taking_in_a_session"
 CALLBACKS = "callbacks_in_a_session"
-FIGURES = "telemetry_in_a_session"
-TRANSCRIPT = "transcript_in_a_session"
-HANDLE = "handle_in_a_session"
-PROMPTS = "prompts_in_a_session"
-HELD = "sync_only_model_in_a_session"
+CLIENT_TURN_TAKING = "client_turn_taking_in_a_session"
+EXTRACTION = "extraction_in_a_session"
 FAULTS = "faults_in_a_session"
+HANDLE = "handle_in_a_session"
+INSPECTION = "inspection_in_a_session"
+OPERATOR = "operator_in_a_session"
+PATTERNS = "patterns_in_a_session"
+PERSISTENCE = "persistence_in_a_session"
+PHASES = "phases_in_a_session"
+PREVIEWS = "previews_in_a_session"
+PROMPTS = "prompts_in_a_session"
+REACTOR = "reactor_in_a_session"
+RECONNECTING = "reconnecting_in_a_session"
+RELOADING = "reloading_in_a_session"
+REPAIR = "repair_in_a_session"
+SOFT_TURNS = "soft_turns_in_a_session"
+STEERING = "steering_on_the_wire"
+SYNC_ONLY_MODEL = "sync_only_model_in_a_session"
+TELEMETRY = "telemetry_in_a_session"
+TOOLS = "tools_in_a_session"
+TRANSCRIPT = "transcript_in_a_session"
+WATCHERS = "watchers_in_a_session"
+
+Row = tuple[str, Edit, str]
+"""A part, the edit that takes it out, and the test files that have to notice."""
 
 
-NOTHING = "(lambda *args, **named: None)("
-"""A call that does nothing, to put in place of another."""
+def rows(module: str, functions: dict[str, list[Row]]) -> tuple[Mutation, ...]:
+    """Return the mutations of one module, named below the session package."""
+    return tuple(
+        Mutation(part, module, function, edit, tests)
+        for function, parts in functions.items()
+        for part, edit, tests in parts
+    )
 
 
-PIPELINE = _in(
-    "pipeline.py",
-    ("the turn scope is cleared when a turn begins", 'state.clear_scope("turn")', TOOLS),
-    ("mutations and words know their turn", "state.turn_number = number", CALLBACKS),
-    ("signals settle at the end of a turn", "mind.signals.settle()\n        self._final", FIGURES, "self._final"),
-    ("final words are told", "self._final_transcripts()", CALLBACKS),
-    ("extractors are asked at the end of a turn", 'await self._read("turn")', EXTRACTION),
-    (
-        "state settles before patterns of a turn are asked",
-        'await self._read("turn")\n        await mind.settler.settle()',
-        PATTERNS,
-        'await self._read("turn")',
-    ),
-    ("patterns see turns", 'await mind.settler.observe(TemporalEvent("turn"))', PATTERNS),
-    (
-        "state settles after patterns of a turn",
-        'await mind.settler.observe(TemporalEvent("turn"))\n            await mind.settler.settle()',
-        PATTERNS,
-        'await mind.settler.observe(TemporalEvent("turn"))',
-    ),
-    (
-        "the phase advances at the end of a turn",
-        "result = await self._advance(number)\n        action",
-        EXTRACTION,
-        "result = None\n        action",
-    ),
-    (
-        "the phase advances when repair has escalated",
-        "result = await self._advance(number)\n            await",
-        REPAIR,
-        "await",
-    ),
-    ("needs are evaluated", "action = self._repair() if", REPAIR, "action = NO_REPAIR if"),
-    (
-        "state settles before the model is told",
-        "else NO_REPAIR\n        await mind.settler.settle()",
-        STEERING,
-        "else NO_REPAIR",
-    ),
-    ("a soft turn leaves the model alone", "if completed.reason != SOFT_TURN:", SOFT, "if True:"),
-    ("context that waits goes out at the end of a turn", "self._flush()", PHASES),
-    (
-        "the model is told at the end of a turn",
-        'await self._steer("turn", result, nudge=action.text)',
-        STEERING,
-    ),
-    ("on_turn_boundary", 'await mind.callbacks.control("on_turn_boundary", mind.state, mind.user_writer)', CALLBACKS),
-    ("on_turn_complete", 'await mind.callbacks.control("on_turn_complete", number)', CALLBACKS),
-    ("turns are counted", "mind.turn_count += 1", SOFT),
-    ("the count of turns is in the state", 'mind.state.set("session:turn_count", mind.turn_count)', SOFT),
-    ("a turn is measured", "mind.fast.turn_measured(number)", FIGURES),
-    ("a session is kept after a turn", "mind.keeper.save()", KEPT),
-    (
-        "successes and failures of tools are counted",
-        'mind.signals.tool_ended(outcome.name, outcome.status == "ok")',
-        TOOLS,
-    ),
-    ("tool calls are in the transcript", "mind.transcript.add_tool_call(summary)", TOOLS),
-    (
-        "patterns see tools",
-        'await mind.settler.observe(TemporalEvent("tool", name=outcome.name, ok=outcome.status == "ok"))',
-        PATTERNS,
-    ),
-    (
-        "state settles when a tool has ended",
-        """await mind.settler.settle()
-        if ran:
-            await mind.settler.observe(TemporalEvent("tool", name=outcome.name, ok=outcome.status == "ok"))
-        await mind.settler.settle()
-""",
-        WATCHERS,
-        "pass\n",
-    ),
-    (
-        "the phase advances before a tool is answered",
-        "result = await self._advance(mind.body.turn)\n        answer",
-        PHASES,
-        "result = None\n        answer",
-    ),
-    (
-        "the model is told before a tool is answered",
-        'await self._steer("between" if silent else "tool", result)',
-        PHASES,
-    ),
-    ("a tool is answered", "mind.answer(outcome, answer)", TOOLS),
-    (
-        "extractors are asked after a tool call",
-        'await self._read("tool-call", tool=outcome.name, grace_s=0.0)',
-        EXTRACTION,
-    ),
-    (
-        "extractors are asked when the model has finished generating",
-        'await self._read("generation-complete", grace_s=0.0)',
-        EXTRACTION,
-    ),
-    ("on_generation_complete", 'await mind.callbacks.control("on_generation_complete")', CALLBACKS),
-    (
-        "extractors are asked when a phase was entered",
-        'await self._read("phase-change", phase=result.transition.to_phase, grace_s=0.0)',
-        EXTRACTION,
-    ),
-    ("the end of a turn waits a moment for extractors", "await mind.extraction.drain(grace_s)", STEERING),
-    (
-        "findings are taken up",
-        'mind.lane.put("extracted", lambda: self._after_extraction(result, moves=not waited_for))',
-        EXTRACTION,
-    ),
-    (
-        "on_extracted",
-        'await self._mind.callbacks.control("on_extracted", result.extractor, result.fields)',
-        CALLBACKS,
-    ),
-    ("findings that come late move the conversation", "await self.between(moves)", EXTRACTION),
-    (
-        "on_extraction_error",
-        'await self._mind.callbacks.control("on_extraction_error", failure.extractor, failure.text)',
-        CALLBACKS,
-    ),
-    ("patterns see time", 'await self._mind.settler.observe(TemporalEvent("tick"))', PATTERNS),
-    (
-        "what the program writes moves the conversation",
-        "if may_move and not mind.body.awaits_tools:",
-        PHASES,
-        "if False:",
-    ),
-    ("needs are counted anew in a new phase", "mind.needs.reset(result.transition.to_phase)", REPAIR),
-    (
-        "an escalation is called off",
-        "if not mind.needs.escalated:\n                self._call_off()",
-        REPAIR,
-    ),
-    ("an escalation is in the state", "mind.state.set(ESCALATION, True)", REPAIR),
-    (
-        "the model is told of a move that was asked for",
-        'await self._steer("tool" if mind.body.awaits_tools else "between", result)',
-        PHASES,
-    ),
+DERIVED_STATE_PARTS = rows(
+    "agent.derived_state",
+    {
+        "SettleEngine.settle": [
+            ("what is affected is computed again", drop("_faults", "changed"), WATCHERS),
+            ("near misses are told", drop("_emit", "missed_event"), WATCHERS),
+            ("watchers that fired are carried out", drop("_fired"), WATCHERS),
+            ("patterns see state", drop("observe"), PATTERNS),
+        ],
+        "SettleEngine.observe": [
+            ("patterns that fired are carried out", drop("_pattern"), PATTERNS),
+            ("patterns that were shown something are read", drop("_shown"), INSPECTION),
+        ],
+        "SettleEngine._pattern": [
+            ("patterns that fired are told", drop("_emit"), PATTERNS),
+        ],
+        "SettleEngine.fire": [
+            ("watchers that the operator fired are told", drop("_emit", "fired_event"), OPERATOR),
+            ("watchers that the operator fires act", drop("_act"), OPERATOR),
+        ],
+    },
 )
 
-CONDUCTOR = _in(
-    "conductor.py",
-    ("a kept session is restored", "restored = await self.keeper.restore()", KEPT, "restored = False"),
-    ("everything is computed at the beginning", "self.settler.begin()", WATCHERS),
-    (
-        "the initial phase is entered",
-        "self._started = await self.director.begin()\n            self.pipeline.entered(self._started)",
-        PHASES,
-    ),
-    ("templates and amendments are asked for the setup", "await self.steersman.setup_instruction()", STEERING),
-    ("figures are reported in time", "self.fast.begin()", FIGURES),
-    ("what a setup carried is known", "self.steersman.connected(instruction, resumed=resumed)", STEERING),
-    (
-        "a fresh connection is told what was said",
-        "        if so_far:\n",
-        RECONNECTING,
-        "        if False:\n",
-    ),
-    ("what waits for a setup is in it", "return self.writer.held.in_setup(", HELD, "return (lambda text, **_: text)("),
-    ("what a setup carried is told", "self.writer.setup_carried()", HELD),
-    ("the model is told when a connection is ready", 'await self.steersman.steer("connected", started)', PHASES),
-    (
-        "typed texts are released",
-        "finally:\n            self.body.release()",
-        STEERING + " " + RECONNECTING,
-        "finally:\n            pass",
-    ),
-    ("the greeting", 'self.steersman.arm_prompt("greeting")', STEERING),
-    ("on_connected", 'else "on_connected"', CALLBACKS, 'else "on_teardown"'),
-    ("on_resumed", '"on_resumed" if resumed', CALLBACKS, '"on_teardown" if resumed'),
-    ("on_teardown", 'self.callbacks.control("on_teardown")', CALLBACKS, "asyncio.sleep(0)"),
-    ("a session is kept at its end", "self.keeper.close()", KEPT, "asyncio.sleep(0)"),
-    ("subscribers get events", "self.subscribers.push(event)", HANDLE),
-    ("drops are told when a reader wants no more", "self.fast.delivery(reader)", HANDLE, "None"),
-    ("drops of notes are told", "self.fast.notes_dropped(notes)", FIGURES, "None"),
-    ("the fast lane hears events", "self.fast.hear(event)", TRANSCRIPT),
-    ("signals follow events", "self.signals.observe(payload)", FIGURES),
-    (
-        "the beginning of a turn is a step",
-        'self.lane.put("turn begins", lambda: self.pipeline.turn_began(event.turn, payload.by))',
-        TOOLS,
-    ),
-    (
-        "the end of a turn is a step",
-        "self.lane.put(TURN_ENDS, lambda: self.pipeline.turn_ended(event.turn, payload, held=held))",
-        STEERING,
-    ),
-    ("on_interrupted", 'self.lane.put("interrupted", lambda: self._tell("on_interrupted"))', CALLBACKS),
-    (
-        "the end of generating is a step",
-        'self.lane.put("generation complete", self.pipeline.generation_completed)',
-        EXTRACTION,
-    ),
-    ("on_go_away", 'self.lane.put("go away", lambda: self._tell("on_go_away", payload.time_left_s))', CALLBACKS),
-    ("on_disconnected", 'self.lane.put("disconnected", lambda: self._tell("on_disconnected", reason))', CALLBACKS),
-    ("on_error", 'self.lane.put("error", lambda: self._tell("on_error", payload.text))', CALLBACKS),
-    ("tool calls pass the gate", 'self.lane.put("tool calls", lambda: self.desk.gate(calls))', TOOLS),
-    ("the server's cancellation reaches the tool", "self.desk.cancel(call_id)", TOOLS),
-    (
-        "on_tool_cancelled",
-        'self.lane.put("tool cancelled", lambda: self._tell("on_tool_cancelled", [call_id]))',
-        CALLBACKS,
-    ),
-    ("the program answers for a tool", "outcome = self.desk.given(outcome)", TOOLS),
-    (
-        "rules move the conversation",
-        'self.moves.to(target, source="reactor", reason=reason)',
-        REACTOR,
-        "None",
-    ),
-    (
-        "an instruction of the program's is told",
-        'self.lane.put("instruction replaced", lambda: self.steersman.steer("between"))',
-        STEERING,
-    ),
-    ("background agents are told of", "self._emit(ev.AgentFinished(", TOOLS, "str(ev.AgentFinished("),
+EVENT_OBSERVER_PARTS = rows(
+    "agent.event_observer",
+    {
+        "EventObserver._note": [
+            ("typed text is in the transcript", drop("transcript.add_input"), TRANSCRIPT),
+            ("typed text begins a latency", drop("telemetry.text_sent"), TELEMETRY),
+            ("a turn begins in the transcript", drop("transcript.begin_turn"), TRANSCRIPT),
+            ("a turn begins in the figures", drop("telemetry.turn_started"), TELEMETRY),
+            ("an interruption is in the transcript", drop("transcript.interrupted"), TRANSCRIPT),
+            ("an interruption is in the figures", drop("telemetry.interrupted"), TELEMETRY),
+            ("playback is in the figures", drop("telemetry.playback_started"), TELEMETRY),
+            ("rules hear that playback begins", drop("react", "PlaybackStarted"), REACTOR),
+            ("rules hear that playback has drained", drop("react", "PlaybackDrained"), REACTOR),
+            ("on_input_transcript, typed", drop("_fast"), CALLBACKS),
+        ],
+        "EventObserver.hear": [
+            ("rules hear of events", drop("react"), REACTOR),
+            ("patterns see events", drop("lane.put"), PATTERNS),
+        ],
+        "EventObserver._words": [
+            ("the user's words are in the transcript", drop("transcript.add_input"), TRANSCRIPT),
+            ("the model's words are in the transcript", drop("transcript.add_output"), TRANSCRIPT),
+            ("words of an answer that was cut are kept apart", argument("add_output", "cut", None), TRANSCRIPT),
+            ("the model's first words end a latency", drop("telemetry.first_model_frame"), TELEMETRY),
+            ("words end the wait for a soft turn", drop("_soft.model_responded"), SOFT_TURNS),
+            ("on_input_transcript, pieces", drop("_fast", "on_input_transcript"), CALLBACKS),
+            ("on_output_transcript, pieces", drop("_fast", "on_output_transcript"), CALLBACKS),
+            ("on_thought", drop("_fast", "on_thought"), CALLBACKS),
+            ("on_text", drop("_fast", "on_text"), CALLBACKS),
+        ],
+        "EventObserver._turn_completed": [
+            ("a turn ends in the transcript", drop("transcript.end_turn"), TRANSCRIPT),
+            ("a turn ends in the figures", drop("telemetry.turn_completed"), TELEMETRY),
+            ("rules hear of a soft turn", drop("react"), SOFT_TURNS),
+            ("a soft turn is told", drop("body.emit"), SOFT_TURNS),
+            ("on_text_complete", drop("_fast"), CALLBACKS),
+        ],
+        "EventObserver._voice": [
+            ("voice ends the wait for a soft turn", drop("_soft.voice_started"), SOFT_TURNS),
+            ("the end of voice begins the wait for a soft turn", drop("_soft.voice_ended"), SOFT_TURNS),
+            ("on_vad_start and on_vad_end", drop("_fast"), CALLBACKS),
+            ("voice begins a turn in the figures", drop("telemetry.voice_started"), TELEMETRY),
+            ("the end of voice begins a latency", drop("telemetry.voice_ended", "server_vad"), TELEMETRY),
+        ],
+        "EventObserver._tick": [
+            ("a soft turn is taken", drop("body.soft_turn"), SOFT_TURNS),
+            ("drops are told with the figures", drop("_deliveries"), HANDLE),
+            ("drops of notes are told after a moment", drop("_tell_notes"), TELEMETRY),
+            ("figures are reported", drop("body.emit"), TELEMETRY),
+            ("rules hear time", drop("react"), REACTOR),
+            ("patterns hear time", drop("lane.put"), PATTERNS),
+            ("patterns are told", drop("_tell_patterns"), INSPECTION),
+        ],
+        "EventObserver._phase_of_wire": [
+            ("on_phase", drop("_fast"), CALLBACKS),
+        ],
+        "EventObserver._usage": [
+            ("on_usage", drop("_fast"), CALLBACKS),
+            ("tokens are in the figures", drop("telemetry.usage"), TELEMETRY),
+        ],
+        "EventObserver.delivery": [
+            ("drops are told", drop("body.emit"), HANDLE),
+        ],
+        "EventObserver.turn_measured": [
+            ("drops are told with a turn", drop("_deliveries"), HANDLE),
+        ],
+        "EventObserver.user_speech": [
+            ("rules hear who has the floor", drop("react"), REACTOR),
+        ],
+        "EventObserver._tell_patterns": [
+            ("equal progress is not repeated", decide("progress", True), INSPECTION),
+            ("patterns that time moves are read again", leave_out("_patterns_due", number=2), INSPECTION),
+        ],
+    },
 )
 
-REACTING = _in(
-    "reacting.py",
-    (
-        "what rules want is performed",
-        "self.executor.perform_reactions(r for r in reactions if not isinstance(r.effect, UpdateInstruction))",
-        REACTOR,
-    ),
-    ("reactions are told", "self._body.emit(ev.ReactionPerformed(rule=reaction.source, effect=effect))", REACTOR),
-    ("a prompt waits for sound that is queued", " or self._body.sounding)", PROMPTS, ")"),
-    ("a prompt waits for an answer that is owed", "(self._body.owes_answer or ", PROMPTS, "("),
+FAULTS_PARTS = rows(
+    "agent.faults",
+    {
+        "FaultReporter.rule": [
+            ("faults of rules are told", drop("_faults.tell"), REACTOR),
+        ],
+        "FaultReporter.effect": [
+            ("faults of effects are told", drop("_faults.tell"), REACTOR),
+        ],
+        "FaultReporter.callback": [
+            ("faults of listeners are told", drop("_faults.tell"), FAULTS),
+            ("slow callbacks are told", drop("_emit"), CALLBACKS),
+        ],
+        "FaultReporter.tool": [
+            ("faults of formatters are told", drop("_faults.tell"), FAULTS),
+        ],
+    },
 )
 
-STATE_EVENTS = _in(
-    "state_events.py",
-    ("state is heard of when it changes", "state.on_mutations(self._waits)", WATCHERS),
-    ("rules hear of state", "self._heard(mutations)", REACTOR),
-    ("state settles when it changes", "self._unsettled(moving)", WATCHERS),
+GUARD_MONITOR_PARTS = rows(
+    "agent.guard_monitor",
+    {
+        "GuardMonitor.read": [
+            ("readings are told", drop("_emit"), INSPECTION),
+            ("equal readings are not repeated", decide("_told", True), INSPECTION),
+        ],
+        "GuardMonitor.heard": [
+            ("functions are read after any change", decide("_any", False), INSPECTION),
+        ],
+    },
 )
 
-FAULT_REPORTS = _in(
-    "fault_reports.py",
-    ("faults of rules are told", "self._faults.tell(RULE,", REACTOR, f"{NOTHING}RULE,"),
-    ("faults of effects are told", "self._faults.tell(where, fault.source,", REACTOR, f"{NOTHING}where, fault.source,"),
-    ("faults of listeners are told", "self._faults.tell(where, name, report.error,", FAULTS, f"{NOTHING}where, name,"),
-    ("faults of formatters are told", 'self._faults.tell(f"tool', FAULTS, f'{NOTHING}f"tool'),
-    ("slow callbacks are told", "self._emit(ev.CodeSlow(", CALLBACKS, "str(ev.CodeSlow("),
+MOVES_PARTS = rows(
+    "agent.moves",
+    {
+        "PhaseNavigator.to": [
+            ("the program moves the conversation", gives("put", "True"), PHASES),
+        ],
+    },
 )
 
-FAST_LANE = _in(
-    "fast_lane.py",
-    ("typed text is in the transcript", "mind.transcript.add_input(payload.text, turn=event.turn)", TRANSCRIPT),
-    ("typed text begins a latency", "mind.telemetry.text_sent(now)", FIGURES),
-    ("a turn begins in the transcript", "mind.transcript.begin_turn(event.turn, payload.by, now)", TRANSCRIPT),
-    ("a turn begins in the figures", "mind.telemetry.turn_started(now, event.turn, payload.by)", FIGURES),
-    (
-        "an interruption is in the transcript",
-        "mind.transcript.interrupted(payload.heard_text, payload.unheard_text, event.turn)",
-        TRANSCRIPT,
-    ),
-    ("an interruption is in the figures", "mind.telemetry.interrupted(now, event.turn)", FIGURES),
-    (
-        "playback is in the figures",
-        "mind.telemetry.playback_started(now, turn=event.turn, device_latency_ms=self.speaker_ms)",
-        FIGURES,
-    ),
-    ("rules hear that playback begins", "mind.react(PlaybackStarted())", REACTOR),
-    ("rules hear that playback has drained", "mind.react(PlaybackDrained(mind.pending.has_prompt))", REACTOR),
-    ("rules hear of events", "mind.react(Live(payload))", REACTOR),
-    ("patterns see events", 'mind.lane.put("pattern",', PATTERNS, f'{NOTHING}"pattern",'),
-    ("the user's words are in the transcript", "mind.transcript.add_input(delta.text, turn=event.turn)", TRANSCRIPT),
-    (
-        "the model's words are in the transcript",
-        "mind.transcript.add_output(delta.text, turn=event.turn, cut=cut)",
-        TRANSCRIPT,
-    ),
-    ("words of an answer that was cut are kept apart", "turn=event.turn, cut=cut)", TRANSCRIPT, "turn=event.turn)"),
-    ("the model's first words end a latency", "mind.telemetry.first_model_frame(now)", FIGURES),
-    ("a turn ends in the transcript", "mind.transcript.end_turn()", TRANSCRIPT),
-    ("a turn ends in the figures", "mind.telemetry.turn_completed(now)", FIGURES),
-    ("words end the wait for a soft turn", "self._soft.model_responded()", SOFT),
-    ("voice ends the wait for a soft turn", "self._soft.voice_started()", SOFT),
-    ("the end of voice begins the wait for a soft turn", "self._soft.voice_ended(now)", SOFT),
-    ("a soft turn is taken", "mind.body.soft_turn()", SOFT),
-    ("rules hear of a soft turn", "mind.react(SoftTurnComplete())", SOFT),
-    ("a soft turn is told", "mind.body.emit(ev.SoftTurnTaken(", SOFT, "str(ev.SoftTurnTaken("),
-    ("on_input_transcript, typed", 'self._fast("on_input_transcript", payload.text, True)', CALLBACKS),
-    ("on_input_transcript, pieces", 'self._fast("on_input_transcript", delta.text, False)', CALLBACKS),
-    ("on_output_transcript, pieces", 'self._fast("on_output_transcript", delta.text, False)', CALLBACKS),
-    ("on_thought", 'self._fast("on_thought", delta.text)', CALLBACKS),
-    ("on_text", 'self._fast("on_text", delta.text)', CALLBACKS),
-    ("on_text_complete", 'self._fast("on_text_complete", text)', CALLBACKS),
-    ("on_vad_start and on_vad_end", 'self._fast("on_vad_start" if mark.speaking else "on_vad_end")', CALLBACKS),
-    ("on_phase", 'self._fast("on_phase", phase)', CALLBACKS),
-    ("on_usage", 'self._fast("on_usage",', CALLBACKS, f'{NOTHING}"on_usage",'),
-    ("voice begins a turn in the figures", "mind.telemetry.voice_started(now,", FIGURES, f"{NOTHING}now,"),
-    ("the end of voice begins a latency", 'mind.telemetry.voice_ended(now, "server_vad")', FIGURES),
-    ("tokens are in the figures", "self._mind.telemetry.usage(\n", FIGURES, f"{NOTHING}\n"),
-    ("drops are told", "self._mind.body.emit(ev.DeliveryDropped(", HANDLE, "str(ev.DeliveryDropped("),
-    ("drops are told with a turn", "            )\n        self._deliveries()", HANDLE, "            )"),
-    (
-        "drops are told with the figures",
-        "figures=self.figures()))\n            self._deliveries()",
-        HANDLE,
-        "figures={}))",
-    ),
-    (
-        "drops of notes are told after a moment",
-        "self._notes_due:\n            self._tell_notes()",
-        FIGURES,
-        "0:\n            pass",
-    ),
-    ("figures are reported", "mind.body.emit(ev.TelemetryReported(figures=self.figures()))", FIGURES),
-    ("rules hear time", "mind.react(TimerTick(now))", REACTOR),
-    ("patterns hear time", 'mind.lane.put("time", mind.pipeline.time_passed)', PATTERNS),
-    (
-        "rules hear who has the floor",
-        "mind.react(UserSpeechStarted() if speaking else UserSpeechEnded(mind.pending.has_prompt))",
-        REACTOR,
-    ),
+PHASE_RUNNER_PARTS = rows(
+    "agent.phase_runner",
+    {
+        "PhaseRunner._evaluated": [
+            ("a blocked phase is told", drop("_emit", "blocked_event"), PHASES),
+            ("preparations are run", no_rounds("preparations"), PHASES),
+        ],
+        "PhaseRunner._carry_out": [
+            ("on_exit", never("RunExit"), PHASES),
+            ("a phase that was entered is told", drop("_emit", "entered_event"), PHASES),
+            ("keys are cleared on entering", never("ClearKeys"), PHASES),
+            ("on_enter", never("RunEnter"), PHASES),
+            ("on_enter_context", never("GatherContext"), PHASES),
+            ("where the conversation stands is in the state", never("ResolveInstruction"), PHASES),
+        ],
+    },
 )
 
-SETTLER = _in(
-    "settler.py",
-    (
-        "what is affected is computed again",
-        "self._faults(self.computed.recompute_affected(self._state, changed).faults)",
-        WATCHERS,
-    ),
-    (
-        "watchers are evaluated",
-        "self.watchers.evaluate(changed, self._state)",
-        WATCHERS,
-        "self.watchers.evaluate({}, self._state)",
-    ),
-    (
-        "faults of computed values are told",
-        "self._code.failed(where, fault.name, fault.error, fault.problem, defined_at=place)",
-        WATCHERS,
-    ),
-    ("near misses are told", "self._emit(missed_event(found.near_misses))", WATCHERS),
-    (
-        "muted firings are told",
-        "in found.muted:\n                self._emit(fired_event(firing, muted=True))",
-        WATCHERS,
-        "in found.muted:\n                pass",
-    ),
-    ("watchers that fired are carried out", "await self._fired(firing)", WATCHERS),
-    (
-        "watchers that fired are told",
-        "return\n        self._emit(fired_event(firing))\n",
-        WATCHERS,
-        "return\n",
-    ),
-    ("patterns see state", 'await self.observe(TemporalEvent("state"))', PATTERNS),
-    ("patterns that fired are carried out", "await self._pattern(firing)", PATTERNS),
-    ("patterns that fired are told", "self._emit(ev.PatternFired(", PATTERNS, "str(ev.PatternFired("),
-    (
-        "a watcher that sets itself off rests",
-        "return count >= MAX_PER_S",
-        WATCHERS,
-        "return count >= 3 * MAX_PER_S",
-    ),
-    ("a loop of watchers is broken", "rest = self._changes.take()", WATCHERS, "rest = {}"),
+STATE_EVENTS_PARTS = rows(
+    "agent.state_events",
+    {
+        "StateEvents.publish": [
+            ("rules hear of state", drop("_heard"), REACTOR),
+            ("state settles when it changes", drop("_unsettled"), WATCHERS),
+        ],
+    },
 )
 
-PHASE_DIRECTOR = _in(
-    "phase_director.py",
-    (
-        "a blocked phase is told",
-        "blocked_event(machine, evaluation)",
-        PHASES,
-        'ev.Notice(level="info", code="", text="")',
-    ),
-    ("preparations are run", "for preparation in evaluation.preparations:\n", PHASES, "for preparation in ():\n"),
-    ("on_exit", "case RunExit(phase, run):", PHASES, "case RunExit(phase, run) if False:"),
-    (
-        "a phase that was entered is told",
-        "self._now())\n                    self._emit(entered_event(self.machine, record))",
-        PHASES,
-        "self._now())",
-    ),
-    ("keys are cleared on entering", "case ClearKeys(keys):", PHASES, "case ClearKeys(keys) if False:"),
-    ("what is presented is noted", "case MarkPresented(keys):", PHASES, "case MarkPresented(keys) if False:"),
-    ("on_enter", "case RunEnter(phase, run):", PHASES, "case RunEnter(phase, run) if False:"),
-    ("on_enter_context", "case GatherContext(phase, source):", PHASES, "case GatherContext(phase, source) if False:"),
-    (
-        "where the conversation stands is in the state",
-        "case ResolveInstruction():",
-        PHASES,
-        "case ResolveInstruction() if False:",
-    ),
+STEERING_RUNNER_PARTS = rows(
+    "agent.steering_runner",
+    {
+        "SteeringRunner._input": [
+            ("instruction_template", leave_out("_template"), STEERING),
+            ("instruction_amendment", leave_out("_amendment"), STEERING),
+        ],
+        "SteeringRunner._as_it_stands": [
+            ("modifiers of the phase", leave_out("modifiers", number=2), PHASES),
+            ("modifiers of every phase", assign("modifiers", "()", number=1), PHASES),
+            ("the tools of the phase are told", leave_out("tools", number=2), PHASES),
+        ],
+        "SteeringRunner._instruct": [
+            ("the instruction is updated", drop("perform"), STEERING),
+            ("a new connection is made for a new instruction", drop("_reconnect"), STEERING),
+        ],
+        "SteeringRunner._tell": [
+            ("context is sent", drop("_executor.perform"), STEERING),
+            ("context waits where it does not travel", drop("_hold"), SYNC_ONLY_MODEL),
+        ],
+        "SteeringRunner.entered": [
+            ("a phase's words are part of the setup", leave_out("_unsaid"), SYNC_ONLY_MODEL),
+        ],
+        "SteeringRunner.arm_prompt": [
+            ("a prompt is armed", drop("_pending.arm_prompt"), STEERING),
+            ("rules hear that a prompt is armed", drop("_prompt_armed"), STEERING),
+        ],
+        "SteeringRunner.connected": [
+            ("a fresh connection knows nothing", drop("steering.forget"), RECONNECTING),
+        ],
+    },
 )
 
-STEERSMAN = _in(
-    "steersman.py",
-    (
-        "instruction_template",
-        "self._template = await self._callbacks.instruction_template(self._state)",
-        STEERING,
-    ),
-    (
-        "instruction_amendment",
-        "self._amendment = await self._callbacks.instruction_amendment(self._state)",
-        STEERING,
-    ),
-    ("modifiers of the phase", "modifiers = (*modifiers, *current.modifiers)", PHASES),
-    ("modifiers of every phase", "modifiers = definition.phase_defaults", PHASES, "modifiers = ()"),
-    ("the tools of the phase are told", "tools = current.tools if definition.tool_advisory else None", PHASES),
-    ("the instruction is updated", "self._executor.perform(UpdateInstruction(", STEERING, "str(UpdateInstruction("),
-    ("context is sent", "self._executor.perform(SendContext(context, reason))", STEERING),
-    (
-        "a new connection is made for a new instruction",
-        "            self._reconnect()\n            return False",
-        STEERING,
-        "            return False",
-    ),
-    ("context waits where it does not travel", "self._hold(context, reason, moment, prompt=prompt)", HELD, "pass"),
-    ("a phase's words are part of the setup", "self._unsaid += result.context", HELD, "pass"),
-    ("a prompt is armed", "self._pending.arm_prompt()", STEERING),
-    ("rules hear that a prompt is armed", "self._prompt_armed()", STEERING),
-    (
-        "what was told is remembered",
-        "        self.steering.confirm(output)\n        self._prompt_owed",
-        STEERING,
-        "        self._prompt_owed",
-    ),
-    ("what a setup carried is remembered", "self.steering.confirm_setup(instruction)", STEERING),
-    ("a fresh connection knows nothing", "self.steering.forget()", RECONNECTING),
+TOOL_EXECUTOR_PARTS = rows(
+    "agent.tool_executor",
+    {
+        "ToolExecutor.gate": [
+            ("the allow-list", decide("_allowed", True), PHASES),
+            ("on_tool_call", gives("tool_overrides", "{}"), TOOLS),
+        ],
+        "ToolExecutor._start": [
+            ("background calls are acknowledged", drop("_acknowledge"), TOOLS),
+            ("no tool runs without being started", drop("dispatcher.start"), TOOLS),
+        ],
+        "ToolExecutor.answer": [
+            ("before_tool_response", gives("tool_responses", "[response]"), TOOLS),
+            (
+                "a dropped answer is told",
+                drop("_listener", "before_tool_response dropped the answer; it was sent as it was"),
+                TOOLS,
+            ),
+        ],
+    },
 )
 
-TOOL_DESK = _in(
-    "tool_desk.py",
-    ("the allow-list", "if self._allowed(call.name):\n", PHASES, "if True:\n"),
-    ("on_tool_call", "given = await self._callbacks.tool_overrides(asked, self._state)", TOOLS),
-    ("background calls are acknowledged", "self._acknowledge(call, answer)", TOOLS),
-    (
-        "before_tool_response",
-        "left = await self._callbacks.tool_responses([response], self._state)",
-        TOOLS,
-        "left = [response]",
-    ),
-    (
-        "a dropped answer is told",
-        'self._listener(ended.name, "before_tool_response dropped',
-        TOOLS,
-        f'{NOTHING}ended.name, "before_tool_response dropped',
-    ),
-    ("no tool runs without being started", "self.dispatcher.start(call.call_id, call.name, call.args)", TOOLS),
+TURN_PIPELINE_PARTS = rows(
+    "agent.turn_pipeline",
+    {
+        "TurnPipeline.turn_began": [
+            ("the turn scope is cleared when a turn begins", drop("state.clear_scope"), TOOLS),
+            ("mutations and words know their turn", leave_out("state.turn_number"), CALLBACKS),
+        ],
+        "TurnPipeline.turn_ended": [
+            ("signals settle at the end of a turn", drop("signals.settle"), TELEMETRY),
+            ("final words are told", drop("_final_transcripts"), CALLBACKS),
+            ("state settles before patterns of a turn are asked", drop("settler.settle", number=1), PATTERNS),
+            ("patterns see turns", drop("settler.observe"), PATTERNS),
+            ("state settles after patterns of a turn", drop("settler.settle", number=2), PATTERNS),
+            ("the phase advances at the end of a turn", drop("_advance", number=1), EXTRACTION),
+            ("the phase advances when repair has escalated", drop("_advance", number=2), REPAIR),
+            ("needs are evaluated", gives("_repair", "NO_REPAIR"), REPAIR),
+            ("state settles before the model is told", drop("settler.settle", number=3), STEERING),
+            ("a soft turn leaves the model alone", decide("SOFT_TURN", True), SOFT_TURNS),
+            ("context that waits goes out at the end of a turn", drop("_flush"), PHASES),
+            ("the model is told at the end of a turn", drop("_steer"), STEERING),
+            ("on_turn_boundary", drop("callbacks.control", "on_turn_boundary"), CALLBACKS),
+            ("on_turn_complete", drop("callbacks.control", "on_turn_complete"), CALLBACKS),
+            ("turns are counted", leave_out("turn_count"), SOFT_TURNS),
+            ("the count of turns is in the state", drop("state.set"), SOFT_TURNS),
+            ("a turn is measured", drop("fast.turn_measured"), TELEMETRY),
+            ("a session is kept after a turn", drop("keeper.save"), PERSISTENCE),
+        ],
+        "TurnPipeline.tool_ended": [
+            ("successes and failures of tools are counted", drop("signals.tool_ended"), TOOLS),
+            ("tool calls are in the transcript", drop("transcript.add_tool_call"), TOOLS),
+            ("patterns see tools", drop("settler.observe"), PATTERNS),
+            (
+                "state settles when a tool has ended",
+                each(drop("settler.settle", number=1), drop("observe"), drop("settler.settle", number=1)),
+                WATCHERS,
+            ),
+            ("the phase advances before a tool is answered", drop("_advance"), PHASES),
+            ("the model is told before a tool is answered", drop("_steer"), PHASES),
+            ("a tool is answered", drop("mind.answer"), TOOLS),
+            ("extractors are asked after a tool call", drop("_read"), EXTRACTION),
+        ],
+        "TurnPipeline.generation_completed": [
+            ("extractors are asked when the model has finished generating", drop("_read"), EXTRACTION),
+            ("on_generation_complete", drop("callbacks.control"), CALLBACKS),
+        ],
+        "TurnPipeline._follow": [
+            ("extractors are asked when a phase was entered", drop("_read"), EXTRACTION),
+        ],
+        "TurnPipeline._read": [
+            ("the end of a turn waits a moment for extractors", drop("extraction.drain"), STEERING),
+        ],
+        "TurnPipeline.extracted": [
+            ("findings are taken up", drop("lane.put"), EXTRACTION),
+        ],
+        "TurnPipeline._after_extraction": [
+            ("on_extracted", drop("callbacks.control"), CALLBACKS),
+            ("findings that come late move the conversation", drop("between"), EXTRACTION),
+        ],
+        "TurnPipeline._told_failure": [
+            ("on_extraction_error", drop("callbacks.control"), CALLBACKS),
+        ],
+        "TurnPipeline.time_passed": [
+            ("patterns see time", drop("settler.observe"), PATTERNS),
+        ],
+        "TurnPipeline.between": [
+            ("what the program writes moves the conversation", decide("may_move", False), PHASES),
+        ],
+        "TurnPipeline.entered": [
+            ("needs are counted anew in a new phase", drop("needs.reset"), REPAIR),
+        ],
+        "TurnPipeline._repair": [
+            ("an escalation is called off", drop("_call_off"), REPAIR),
+            ("an escalation is in the state", drop("state.set", "ESCALATION"), REPAIR),
+        ],
+        "TurnPipeline.move": [
+            ("the model is told of a move that was asked for", drop("_steer"), PHASES),
+        ],
+    },
 )
 
-KEEPING = _in(
-    "keeping.py",
-    ("the state is restored", "snapshot.restore_state(mind.state)", KEPT, "()"),
-    (
-        "the transcript is restored",
-        "mind.transcript = TranscriptBuffer.from_json(snapshot.transcript)",
-        KEPT,
-    ),
-    ("the count of turns is restored", "mind.turn_count = snapshot.turn_count", KEPT),
-    ("needs are restored", "mind.needs.restore(snapshot.needs)", KEPT),
-    ("the server's session is taken up", "mind.body.resume_with(snapshot.handle)", KEPT),
-    ("the phase is restored", "goes_on = self._phase_goes_on(snapshot)", KEPT, "goes_on = False"),
-    ("the phase is kept", "phases=None if director is None else director.machine.to_json(now)", KEPT, "phases=None"),
-    ("the handle is kept", "handle=mind.body.resumption_handle", KEPT, 'handle=""'),
-    ("saving is told", "self._mind.body.emit(ev.SnapshotSaved(turns=snapshot.turn_count))", STEERING),
+HOT_RELOAD_PARTS = rows(
+    "debugger.hot_reload",
+    {
+        "HotReload.begin": [
+            ("files are looked at while nobody talks", argument("call_later", 0, "1e9"), RELOADING),
+        ],
+        "HotReload._look": [
+            ("nobody looks while a turn goes on", decide("turn_open", True), RELOADING),
+        ],
+        "HotReload._ordered": [
+            ("an order in a turn waits", decide("turn_open", False), RELOADING),
+        ],
+        "HotReload.turn_ended": [
+            ("an order that waits is carried out", decide("_wanted", False), RELOADING),
+        ],
+        "HotReload._adopt": [
+            ("what a reading opens is gone through", drop("pipeline.between"), RELOADING),
+        ],
+    },
 )
 
-BODY = (
-    *_in(
-        "moves.py",
-        ("the program moves the conversation", 'if not mind.lane.put("transition", move):', PHASES, "if True:"),
-    ),
-    *_in(
-        "ears.py",
-        (
-            "context goes out ahead of audio",
-            "if self.conductor.pending.has_context:\n                self.conductor",
-            STEERING,
-            "if False:\n                self.conductor",
-        ),
-        ("closing the microphone ends the activity", "self._activity.finish()", CLIENT),
-        (
-            "our own detector decides",
-            "if self._activity is None else self._activity.heard",
-            CLIENT,
-            "or self._activity.heard",
-        ),
-        ("commits are the beginning of a latency", "self.conductor.telemetry.committed(self._now())", CLIENT),
-        ("commits are told to the rules", "self.conductor.fast.user_speech(begins)", CLIENT),
-    ),
-    *_in(
-        "runner.py",
-        ("what was written is told before what happens", "self.conductor.publish_state()", HANDLE),
-        ("the mind observes events", "self.conductor.observe(event)", STEERING),
-        ("a connection is left when the server says so", "self._wire.leave(payload.time_left_s)", RECONNECTING),
-        (
-            "context goes out ahead of typed text",
-            "if effect.text and self.conductor.pending.has_context:",
-            STEERING,
-            "if False:",
-        ),
-        ("the model's sound is counted and heard of", "self._model_sound(pcm)", CALLBACKS),
-        (
-            "tools are run",
-            "self.conductor.calls(calls)\n        self._changed",
-            TOOLS,
-            "pass\n        self._changed",
-        ),
-        (
-            "a call is begun before its cancellation is heard",
-            "self.conductor.calls(calls)\n                        calls = []",
-            TRANSCRIPT,
-        ),
-        ("the server's cancellation is heard of", "self.conductor.cancel_call(effect.call_id)", TOOLS),
-        (
-            "the mind ends with the session",
-            "(self.conductor.close, MIND_ENDING_S)",
-            KEPT,
-            "(self._wire.hang_up, ENDING_S)",
-        ),
-        ("subscribers hear of the end", "self.conductor.subscribers.end()", HANDLE),
-        ("losses are told before the end", "self.conductor.fast.tell_losses()", HANDLE),
-    ),
-    *_in(
-        "session_body.py",
-        ("soft turns close the turn", "self._perform(self._core.soft_turn(self._clock.now(), SOFT_TURN))", SOFT),
-        ("a prompt is an answer owed", "self._perform(self._core.prompted(self._clock.now()))", HANDLE),
-    ),
-    *_in(
-        "connecting.py",
-        ("the mind begins before the connection", "await self._conductor.begin()", PHASES),
-        (
-            "a session is resumed",
-            'handle = self._core.resumption_handle if self._reconnecting.resumes else ""',
-            RECONNECTING,
-            'handle = ""',
-        ),
-        (
-            "the mind hears of a connection",
-            "self._conductor.connected(instruction, resumed=bool(handle))",
-            PHASES,
-        ),
-        (
-            "a setup carries the instruction of now",
-            "instruction = self._conductor.instruction_for_setup()",
-            PHASES,
-            'instruction = ""',
-        ),
-    ),
-    *_in(
-        "handle.py",
-        ("a picture makes the budget that of video", "self._mind.signals.mark_video_sent()", FIGURES),
-        ("the program says that the user speaks", "self._mind.fast.user_speech(True)", REACTOR),
-        ("the program says that the user has spoken", "self._mind.fast.user_speech(False)", REACTOR),
-        (
-            "the program says that all was played",
-            "self._mind.react(PlaybackDrained(self._mind.pending.has_prompt))",
-            HANDLE,
-        ),
-    ),
+OPERATOR_COMMANDS_PARTS = rows(
+    "debugger.operator_commands",
+    {
+        "OperatorCommands._read": [
+            ("computed keys are not edited", decide("inputs", False), OPERATOR),
+            ("the session's own keys are not edited", decide("OWN_KEYS", False), OPERATOR),
+        ],
+        "OperatorCommands._applied": [
+            ("edits by hand are told", drop("_emit", "EditsApplied"), OPERATOR),
+        ],
+        "OperatorCommands._go": [
+            ("a phase is asked for once", drop("_refuse", "earlier"), OPERATOR),
+            ("a phase waits while a turn goes on", decide("turn_open", False), OPERATOR),
+        ],
+        "OperatorCommands.switch": [
+            ("switching is told", drop("_emit"), OPERATOR),
+        ],
+    },
+)
+
+PREVIEW_PARTS = rows(
+    "debugger.preview",
+    {
+        "PreviewScene._too_often": [
+            ("a watcher that sets itself off rests", decide("MAX_PER_S", False), WATCHERS),
+        ],
+        "PreviewScene.of": [
+            ("watchers' memory is not touched", gives("watchers.copy", "settler.watchers"), OPERATOR),
+            ("patterns' memory is not touched", gives("temporal.copy", "(settler.temporal, [])"), OPERATOR),
+            ("changes that have not settled count", gives("pending", "state.track()"), OPERATOR),
+        ],
+        "PreviewScene.settle": [
+            ("patterns see what settles", drop("_notice"), PREVIEWS),
+            ("computed values are foreseen", argument("recompute_affected", 1, "()"), PREVIEWS),
+        ],
+        "foresee_edit": [
+            ("patterns hear what happened", drop("scene.hear"), PREVIEWS),
+            ("the next phase is foreseen", gives("advance", "''"), PREVIEWS),
+            ("what comes after the next phase is foreseen", leave_out("watchers", number=2), PREVIEWS),
+        ],
+        "PreviewScene.enter": [
+            ("cleared keys are foreseen", decide("ClearKeys", False), PREVIEWS),
+            ("what a phase tells of itself is foreseen", drop("publish_phase"), OPERATOR),
+        ],
+        "PreviewScene.advance": [
+            ("what fails is named", drop("_failures"), OPERATOR),
+        ],
+    },
+)
+
+PREVIEW_RUNNER_PARTS = rows(
+    "debugger.preview_runner",
+    {
+        "PreviewRunner._ask": [
+            ("code is not waited for too long", argument("wait", "timeout", "None"), OPERATOR),
+        ],
+        "PreviewRunner.ask": [
+            ("not too many questions at once", decide("MAX_ASKING", False), OPERATOR),
+        ],
+    },
+)
+
+REPLACING_PARTS = rows(
+    "debugger.replacing",
+    {
+        "replacement": [
+            ("the phase goes on in the edited agent", drop("machine.restore"), RELOADING),
+            ("new first values are set", drop("state.set"), RELOADING),
+            ("tools are replaced", drop("tools.replace"), RELOADING),
+            ("callbacks are replaced", drop("callbacks.replace"), RELOADING),
+            ("rules are replaced", drop("reactor.replace"), RELOADING),
+            ("extractors are replaced", drop("extraction.replace"), RELOADING),
+            ("phases are replaced", drop("director.replace"), RELOADING),
+            ("the ways out are read anew", drop("standing.replace"), RELOADING),
+            ("the instruction that was read is taken", drop("steersman.redefine"), RELOADING),
+            ("watchers and computed values are replaced", drop("settler.replace"), RELOADING),
+            ("other keys call for settling", leave_out("state_events.observed"), RELOADING),
+            ("rules that are new are asked", drop("fast.redefine"), RELOADING),
+            ("declared keys are others", drop("state.redeclare"), RELOADING),
+            ("the agent is described anew", drop("body.emit"), RELOADING),
+            ("tools are declared anew", drop("body.reconnect"), RELOADING),
+        ],
+    },
+)
+
+AUDIO_INPUT_PARTS = rows(
+    "io.audio_input",
+    {
+        "AudioInput.take_audio": [
+            ("context goes out ahead of audio", decide("has_context", False), STEERING),
+            ("our own detector decides", decide("_activity", True), CLIENT_TURN_TAKING),
+        ],
+        "AudioInput.microphone": [
+            ("closing the microphone ends the activity", drop("_activity.finish"), CLIENT_TURN_TAKING),
+        ],
+        "AudioInput._speech_committed": [
+            ("commits are the beginning of a latency", drop("telemetry.committed"), CLIENT_TURN_TAKING),
+            ("commits are told to the rules", drop("fast.user_speech"), CLIENT_TURN_TAKING),
+        ],
+    },
+)
+
+CONNECTIONS_PARTS = rows(
+    "io.connections",
+    {
+        "ConnectionManager.run": [
+            ("the mind begins before the connection", drop("_conductor.begin"), PHASES),
+        ],
+        "ConnectionManager._one": [
+            ("a session is resumed", assign("handle", "''"), RECONNECTING),
+            ("the mind hears of a connection", drop("_conductor.connected"), PHASES),
+            ("a setup carries the instruction of now", gives("instruction_for_setup", "''"), PHASES),
+        ],
+    },
+)
+
+HANDLE_PARTS = rows(
+    "io.handle",
+    {
+        "LiveHandle.send_video": [
+            ("a picture makes the budget that of video", drop("signals.mark_video_sent"), TELEMETRY),
+        ],
+        "LiveHandle.user_speech_started": [
+            ("the program says that the user speaks", drop("fast.user_speech"), REACTOR),
+        ],
+        "LiveHandle.user_speech_ended": [
+            ("the program says that the user has spoken", drop("fast.user_speech"), REACTOR),
+        ],
+        "LiveHandle.playback_drained": [
+            ("the program says that all was played", drop("react"), HANDLE),
+        ],
+    },
+)
+
+HOST_ADAPTER_PARTS = rows(
+    "io.host_adapter",
+    {
+        "HostAdapter.soft_turn": [
+            ("soft turns close the turn", drop("_perform"), SOFT_TURNS),
+        ],
+        "HostAdapter.prompted": [
+            ("a prompt is an answer owed", drop("_perform"), HANDLE),
+        ],
+    },
+)
+
+LIVE_SESSION_PARTS = rows(
+    "io.live_session",
+    {
+        "LiveSession._publish": [
+            ("what was written is told before what happens", drop("conductor.publish_state"), HANDLE),
+            ("the mind observes events", drop("conductor.observe"), STEERING),
+            ("a connection is left when the server says so", drop("_wire.leave"), RECONNECTING),
+        ],
+        "LiveSession._perform": [
+            ("context goes out ahead of typed text", decide("has_context", False), STEERING),
+            ("tools are run", drop("calls", number=2), TOOLS),
+            ("a call is begun before its cancellation is heard", drop("calls", number=1), TRANSCRIPT),
+            ("the server's cancellation is heard of", drop("conductor.cancel_call"), TOOLS),
+        ],
+        "LiveSession._play": [
+            ("the model's sound is counted and heard of", drop("_model_sound"), CALLBACKS),
+        ],
+        "LiveSession._wind_up": [
+            ("the mind ends with the session", instead_of("conductor.close", "self._wire.hang_up"), PERSISTENCE),
+        ],
+        "LiveSession._over": [
+            ("subscribers hear of the end", drop("subscribers.end"), HANDLE),
+        ],
+        "LiveSession.run": [
+            ("losses are told before the end", drop("fast.tell_losses"), HANDLE),
+            ("an agent is described", drop("_emit", "describe"), INSPECTION),
+        ],
+        "LiveSession.__init__": [
+            ("the operator's orders are heard", drop("operator.take_orders"), OPERATOR),
+        ],
+    },
+)
+
+ORCHESTRATOR_PARTS = rows(
+    "orchestrator",
+    {
+        "Orchestrator.begin": [
+            ("a kept session is restored", gives("restore", "False"), PERSISTENCE),
+            ("everything is computed at the beginning", drop("settler.begin"), WATCHERS),
+            ("the initial phase is entered", each(drop("director.begin"), drop("pipeline.entered")), PHASES),
+            ("templates and amendments are asked for the setup", drop("steersman.setup_instruction"), STEERING),
+            ("figures are reported in time", drop("fast.begin"), TELEMETRY),
+        ],
+        "Orchestrator.connected": [
+            ("what a setup carried is known", drop("steersman.connected"), STEERING),
+            ("what a setup carried is told", drop("writer.setup_carried"), SYNC_ONLY_MODEL),
+        ],
+        "Orchestrator._recall": [
+            ("a fresh connection is told what was said", decide("so_far", False), RECONNECTING),
+        ],
+        "Orchestrator.setup_text": [
+            ("what waits for a setup is in it", gives("in_setup", "instruction"), SYNC_ONLY_MODEL),
+        ],
+        "Orchestrator._connected": [
+            ("the model is told when a connection is ready", drop("steersman.steer"), PHASES),
+            ("typed texts are released", drop("release"), STEERING + " " + RECONNECTING),
+            ("the greeting", drop("steersman.arm_prompt"), STEERING),
+            ("on_connected", argument("control", 0, "'on_resumed' if resumed else 'on_teardown'"), CALLBACKS),
+            ("on_resumed", argument("control", 0, "'on_teardown' if resumed else 'on_connected'"), CALLBACKS),
+        ],
+        "Orchestrator.close": [
+            ("on_teardown", gives("control", "asyncio.sleep(0)", "on_teardown"), CALLBACKS),
+            ("a session is kept at its end", gives("keeper.close", "asyncio.sleep(0)"), PERSISTENCE),
+        ],
+        "Orchestrator._observe": [
+            ("subscribers get events", drop("subscribers.push"), HANDLE),
+            ("the fast lane hears events", drop("fast.hear"), TRANSCRIPT),
+            ("signals follow events", drop("signals.observe"), TELEMETRY),
+            ("the beginning of a turn is a step", drop("lane.put", "turn begins"), TOOLS),
+            ("the end of a turn is a step", drop("lane.put", "TURN_ENDS"), STEERING),
+            ("on_interrupted", drop("lane.put", "interrupted"), CALLBACKS),
+            ("the end of generating is a step", drop("lane.put", "generation complete"), EXTRACTION),
+            ("on_go_away", drop("lane.put", "go away"), CALLBACKS),
+            ("on_disconnected", drop("lane.put", "disconnected"), CALLBACKS),
+            ("on_error", drop("lane.put", "error"), CALLBACKS),
+            ("guards are read on entering", drop("standing.stale"), INSPECTION),
+            ("guards that read the time are read at the end of a turn", drop("standing.turn_ended"), INSPECTION),
+            ("a phase waits for the turn's end", drop("operator.turn_ended"), OPERATOR),
+        ],
+        "Orchestrator.__init__": [
+            ("drops are told when a reader wants no more", drop("delivery"), HANDLE),
+            ("drops of notes are told", drop("notes_dropped"), TELEMETRY),
+            ("rules move the conversation", drop("to", "reactor"), REACTOR),
+        ],
+        "Orchestrator.calls": [
+            ("tool calls pass the gate", drop("lane.put"), TOOLS),
+        ],
+        "Orchestrator.cancel_call": [
+            ("the server's cancellation reaches the tool", drop("desk.cancel"), TOOLS),
+            ("on_tool_cancelled", drop("lane.put"), CALLBACKS),
+        ],
+        "Orchestrator._tool_ended": [
+            ("the program answers for a tool", leave_out("outcome"), TOOLS),
+        ],
+        "Orchestrator.replace_instruction": [
+            ("an instruction of the program's is told", drop("lane.put"), STEERING),
+        ],
+        "Orchestrator._agent_finished": [
+            ("background agents are told of", drop("_emit"), TOOLS),
+        ],
+        "Orchestrator._state_heard": [
+            ("guards are read after changes", drop("standing.heard"), INSPECTION),
+        ],
+    },
+)
+
+AUTOSAVE_PARTS = rows(
+    "persistence.autosave",
+    {
+        "Autosave._take_up": [
+            ("the state is restored", gives("restore_state", "()"), PERSISTENCE),
+            ("the transcript is restored", leave_out("transcript"), PERSISTENCE),
+            ("the count of turns is restored", leave_out("turn_count"), PERSISTENCE),
+            ("needs are restored", drop("needs.restore"), PERSISTENCE),
+            ("the server's session is taken up", drop("body.resume_with"), PERSISTENCE),
+            ("the phase is restored", gives("_phase_goes_on", "False"), PERSISTENCE),
+        ],
+        "Autosave._saved": [
+            ("saving is told", drop("body.emit"), STEERING),
+        ],
+    },
+)
+
+DISPATCH_PARTS = rows(
+    "rules.dispatch",
+    {
+        "RuleDispatcher._perform": [
+            ("what rules want is performed", drop("executor.perform_reactions"), REACTOR),
+            ("reactions are told", drop("_body.emit"), REACTOR),
+        ],
+        "RuleDispatcher._has_its_moment": [
+            ("a prompt waits for sound that is queued", decide("sounding", False), PROMPTS),
+            ("a prompt waits for an answer that is owed", decide("owes_answer", False), PROMPTS),
+        ],
+    },
 )
 
 MUTATIONS: tuple[Mutation, ...] = (
-    *PIPELINE,
-    *CONDUCTOR,
-    *REACTING,
-    *STATE_EVENTS,
-    *FAULT_REPORTS,
-    *FAST_LANE,
-    *SETTLER,
-    *PHASE_DIRECTOR,
-    *STEERSMAN,
-    *TOOL_DESK,
-    *KEEPING,
-    *BODY,
-    *OPERATOR_SIDE,
+    *DERIVED_STATE_PARTS,
+    *EVENT_OBSERVER_PARTS,
+    *FAULTS_PARTS,
+    *GUARD_MONITOR_PARTS,
+    *MOVES_PARTS,
+    *PHASE_RUNNER_PARTS,
+    *STATE_EVENTS_PARTS,
+    *STEERING_RUNNER_PARTS,
+    *TOOL_EXECUTOR_PARTS,
+    *TURN_PIPELINE_PARTS,
+    *HOT_RELOAD_PARTS,
+    *OPERATOR_COMMANDS_PARTS,
+    *PREVIEW_PARTS,
+    *PREVIEW_RUNNER_PARTS,
+    *REPLACING_PARTS,
+    *AUDIO_INPUT_PARTS,
+    *CONNECTIONS_PARTS,
+    *HANDLE_PARTS,
+    *HOST_ADAPTER_PARTS,
+    *LIVE_SESSION_PARTS,
+    *ORCHESTRATOR_PARTS,
+    *AUTOSAVE_PARTS,
+    *DISPATCH_PARTS,
 )
 """Every mutation."""

@@ -1,28 +1,43 @@
-"""The list of mutations keeps up with the session."""
+"""The table of mutations matches the session, and tests notice a sample of them."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.mutants.__main__ import unmatched
+from tests.mutants.edits import drop
+from tests.mutants.mutation import Mutation
 from tests.mutants.mutations import MUTATIONS
 
-SESSION = Path(__file__).parents[1] / "session"
+TESTS = Path(__file__).parents[1]
 
 
-def test_the_text_of_every_mutation_is_in_its_file_once() -> None:
-    assert unmatched(MUTATIONS) == []
+def test_every_mutation_finds_what_it_takes_out() -> None:
+    assert [problem for problem in (mutation.problem() for mutation in MUTATIONS) if problem] == []
 
 
 def test_every_mutation_names_tests_that_exist() -> None:
     named = {file for mutation in MUTATIONS for file in mutation.tests.split()}
-    assert [file for file in sorted(named) if not (SESSION / f"test_{file}.py").exists()] == []
+    assert [file for file in sorted(named) if not (TESTS / "session" / f"test_{file}.py").exists()] == []
 
 
 def test_no_mutation_is_listed_twice() -> None:
     assert [part for part, count in Counter(each.part for each in MUTATIONS).items() if count > 1] == []
 
 
-def test_every_mutation_changes_something() -> None:
-    assert [each.part for each in MUTATIONS if each.old == each.new] == []
+def test_a_name_that_is_gone_is_a_problem() -> None:
+    known = MUTATIONS[0]
+    for module, function, edit in (
+        ("no_such_module", known.function, known.edit),
+        (known.module, "NoSuchClass.method", known.edit),
+        (known.module, known.function, drop("no_such_call")),
+    ):
+        assert "a part: " in Mutation("a part", module, function, edit, known.tests).problem()
+
+
+def test_a_sample_of_the_mutations_is_noticed() -> None:
+    command = [sys.executable, "-m", "tests.mutants", "--every", str(len(MUTATIONS) // 4)]
+    finished = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, timeout=400, check=False)
+    assert finished.returncode == 0, finished.stdout
