@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.agents.conversation import talked
+from tests.agents.conversation import talk_to
 from tests.session.talking import agent, talk
 
 from gemini_live_runtime import events as ev
@@ -14,7 +14,7 @@ from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
 def test_the_answer_to_a_failed_call_is_said_before_the_next_phase_is_opened() -> None:
-    happened = talked(tech_support(), "I have no internet", "restart the router", "try it again")
+    happened = talk_to(tech_support(), "I have no internet", "restart the router", "try it again")
     spoken = [event.payload for event in happened.events if isinstance(event.payload, ev.TranscriptDelta)]
     said = "".join(delta.text for delta in spoken if delta.side == "model")
     assert said.count("That didn't work") == 2
