@@ -43,8 +43,8 @@ run_virtual(main())
 
 # Prints:
 # {'app:dish': 'soup', 'app:guests': 4}
-# guests=40 False: lambda (extraction.py:19) says no
+# guests=40 False: lambda (extraction.py:19) returned false
 # dish=soup True: it was not known
 # agreed=True False: prices was not presented yet
 # guests=4 True: it was not known
-# dish=None False: it is null, which says nothing
+# dish=None False: it is null

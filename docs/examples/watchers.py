@@ -55,10 +55,10 @@ print(registry.status[0].suppressed)
 
 # Prints:
 # turn 1: angry did not: 0.4 is 0.3 below 0.7
-# turn 1: doubled did not: it doubled said no
+# turn 1: doubled did not: it doubled returned false
 # turn 2: angry did not: 0.6 is 0.1 below 0.7
-# turn 2: doubled did not: it doubled said no
-# turn 3: doubled did not: it doubled said no
+# turn 2: doubled did not: it doubled returned false
+# turn 3: doubled did not: it doubled returned false
 # turn 3: angry fired
 # turn 3: both fired
 # 1

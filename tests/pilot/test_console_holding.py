@@ -69,7 +69,7 @@ async def test_a_bad_expression_is_pointed_at_and_nothing_of_it_is_lost() -> Non
         await broken(driver)
         await one_by_one(driver, "a", "left", "enter", *"app:n >", "enter")
         assert driver.link.orders == []
-        assert "Column 8: expected a value, found the end." in driver.screen()
+        assert "Bad expression: column 8: expected a value, found the end." in driver.screen()
         assert "› app:n >" in driver.screen()
         await driver.press("space", "4", "enter")
         assert driver.link.orders == [SetBreakpoint(kind="expression", target="app:n > 4")]

@@ -238,7 +238,7 @@ async def test_a_detector_that_ends_the_program_is_a_fault_of_its_pattern() -> N
     # It fails at what its faults cause, too, which must come to an end.
     told = [fault.times for fault in t.failures()]
     assert told == [2**n for n in range(len(told))]
-    assert "cannot say: SystemExit" in t.all(ev.PatternsRead)[-1].patterns[0]["progress"]
+    assert "failed: SystemExit" in t.all(ev.PatternsRead)[-1].patterns[0]["progress"]
     assert len(t.all(ev.WatcherFired)) == 1
 
 

@@ -229,7 +229,7 @@ async def test_a_disabled_breakpoint_holds_nothing_and_counts_nothing() -> None:
         ("tool", "fly", "There is no tool fly. Use one of lookup."),
         ("watcher", "x", "There is no watcher x. This agent has no watchers."),
         ("transition", "greet", "from>to"),
-        ("expression", "app:n >", "Column 8: expected a value, found the end."),
+        ("expression", "app:n >", "Bad expression: column 8: expected a value, found the end."),
         ("key", "nowhere:x", "no known scope"),
         ("key", "  ", "which"),
     ],

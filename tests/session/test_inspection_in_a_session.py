@@ -261,7 +261,7 @@ async def test_patterns_that_time_moves_are_told_once_a_second_until_they_rest()
         await t.passes(20)
         told = [text for ((text, _),) in progress(t)[1:]]
         assert told[:2] == ["1.0 of 3 s", "2.0 of 3 s"]
-        assert told[2].endswith("of 3 s, acted upon")
+        assert told[2].endswith("of 3 s, fired")
         left = [left for ((_, left),) in progress(t)]
         assert max(left) > 1
         assert left[-1] == 0.0

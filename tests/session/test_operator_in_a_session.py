@@ -111,13 +111,13 @@ async def test_an_edit_writes_adds_and_removes_together_and_says_who_did_it() ->
         ({"key": "app:b"}, "neither a value nor remove"),
         ({"key": "app:b", "value": 1, "remove": True}, "both a value and remove"),
         ({"key": "app:b", "value": 1, "remove": "yes"}, 'remove is true or false, not "yes"'),
-        ({"key": "app:b", "value": 1, "valu": 2}, "An edit has no 'valu'"),
-        ({"key": "app:b", "value": 1, "expect": 7}, "app:b is 2 now (by initial test), not 7 as it was seen"),
-        ({"key": "app:b", "value": 1, "expect": True}, "app:b is 2 now (by initial test), not true as it was seen"),
+        ({"key": "app:b", "value": 1, "valu": 2}, "Unknown field 'valu' in an edit"),
+        ({"key": "app:b", "value": 1, "expect": 7}, "app:b is 2 now (by initial test), not 7 as expected"),
+        ({"key": "app:b", "value": 1, "expect": True}, "app:b is 2 now (by initial test), not true as expected"),
         ({"key": "app:b", "value": 1, "expect_absent": True}, "app:b is 2 now (by initial test), not absent"),
-        ({"key": "app:new", "value": 1, "expect": 1}, "app:new is gone now, not 1 as it was seen"),
+        ({"key": "app:new", "value": 1, "expect": 1}, "app:new is absent now, not 1 as expected"),
         ({"key": "app:b", "value": 1, "expect": 2, "expect_absent": True}, "expects a value and none"),
-        ({"key": "session:silence_ms", "value": 1}, "measured all the time and cannot be written"),
+        ({"key": "session:silence_ms", "value": 1}, "measured live and cannot be written"),
         (
             {"key": "session:phase", "value": "x"},
             "only tells how the session stands. Go to a phase instead",
@@ -146,7 +146,7 @@ async def test_an_edit_that_cannot_be_made_is_refused_in_a_sentence_and_changes_
 async def test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused() -> None:
     async with talk(agent()) as t:
         desk = Desk(t)
-        assert "nothing to edit" in await desk.edits()
+        assert "The edit is empty" in await desk.edits()
         many = ({"key": f"app:k{number}", "value": 0} for number in range(MAX_EDITS + 1))
         assert f"at most {MAX_EDITS} keys" in await desk.edits(*many)
         assert "app:a is edited twice" in await desk.edits({"key": "app:a", "value": 1}, {"key": "app:a", "value": 2})
@@ -202,11 +202,11 @@ async def test_edits_are_taken_back_and_made_again_one_by_one() -> None:
         assert "app:new" not in t.state
         assert await desk.does(cmd.UndoEdit()) == ""
         assert t.state.snapshot(["app:a", "app:b"]) == {"app:a": 1, "app:b": 1}
-        assert await desk.does(cmd.UndoEdit()) == "There is no edit to take back."
+        assert await desk.does(cmd.UndoEdit()) == "There is no edit to undo."
         assert await desk.does(cmd.RedoEdit()) == ""
         assert await desk.does(cmd.RedoEdit()) == ""
         assert t.state.snapshot(["app:a", "app:b", "app:new"]) == {"app:a": 2, "app:new": "x"}
-        assert await desk.does(cmd.RedoEdit()) == "There is no edit to make again."
+        assert await desk.does(cmd.RedoEdit()) == "There is no edit to redo."
         assert [(item.how, item.undo, item.redo) for item in desk.applied] == [
             ("edit", 1, 0),
             ("edit", 2, 0),
@@ -223,9 +223,7 @@ async def test_what_was_changed_since_is_not_taken_back_unless_forced() -> None:
         await desk.sets("app:a", 2)
         t.state.set("app:a", 3)
         refused = await desk.does(cmd.UndoEdit())
-        assert refused == (
-            "app:a is 3 now (by program), not 2 as it was seen. Force it to overwrite what was written since."
-        )
+        assert refused == ("app:a is 3 now (by program), not 2 as expected. Force it to overwrite later changes.")
         assert t.state["app:a"] == 3
         assert await desk.does(cmd.UndoEdit(force=True)) == ""
         assert t.state["app:a"] == 1
@@ -240,7 +238,7 @@ async def test_taking_back_an_added_key_that_is_gone_already_is_no_fault_when_fo
         desk = Desk(t)
         await desk.edits({"key": "app:a", "value": 1}, {"key": "app:b", "value": 1})
         t.state.remove("app:a")
-        assert "app:a is gone now" in await desk.does(cmd.UndoEdit())
+        assert "app:a is absent now" in await desk.does(cmd.UndoEdit())
         assert await desk.does(cmd.UndoEdit(force=True)) == ""
         assert "app:b" not in t.state
 
@@ -251,7 +249,7 @@ async def test_a_new_edit_forgets_what_was_taken_back_and_an_equal_one_is_no_edi
         await desk.sets("app:a", 1)
         await desk.does(cmd.UndoEdit())
         await desk.sets("app:b", 1)
-        assert await desk.does(cmd.RedoEdit()) == "There is no edit to make again."
+        assert await desk.does(cmd.RedoEdit()) == "There is no edit to redo."
         await desk.sets("app:b", 1)
         assert (desk.applied[-1].values, desk.applied[-1].undo) == ((), 1)
 
@@ -383,7 +381,7 @@ class Uncopied(PatternDetector):
     def reset(self) -> None:
         """Nothing to forget."""
 
-    def copy(self) -> PatternDetector:
+    def twin(self) -> PatternDetector:
         """No."""
         raise ValueError("it holds a file")
 

@@ -206,7 +206,7 @@ def _aliases(name: str, info: FieldInfo) -> list[str]:
 # -- JSON schema ---------------------------------------------------------------------------------------------------
 
 _REASONS: dict[Problem, str] = {
-    "forbidden": "nothing may stand here",
+    "forbidden": "no value is allowed here",
     "enum": "it is not one of the allowed values",
     "no-alternative": "it fits none of the alternatives",
     "several-alternatives": "it fits several alternatives",

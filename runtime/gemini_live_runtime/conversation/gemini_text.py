@@ -160,7 +160,7 @@ class GeminiTextModel:
             )
         if status == 404:
             return ConfigError(
-                f"There is no text model {self.model} here (HTTP 404){detail}",
+                f"The text model {self.model} does not exist (HTTP 404){detail}",
                 remedy="Choose another text model",
                 field="text_model",
                 value=self.model,
@@ -171,13 +171,13 @@ class GeminiTextModel:
             )
         if status == 429:
             return TextModelError(
-                f"The text model {self.model} has been asked too often (HTTP 429){detail}",
+                f"The text model {self.model} got too many requests (HTTP 429){detail}",
                 status=status,
-                remedy="Wait, ask less often (an interval trigger), or raise the quota",
+                remedy="Wait, request less often (an interval trigger), or raise the quota",
             )
         if status >= 500:
             return TextModelError(
-                f"The text model {self.model} has a fault (HTTP {status}){detail}", status=status, remedy="Try again"
+                f"The text model {self.model} failed (HTTP {status}){detail}", status=status, remedy="Try again"
             )
         return TextModelError(f"The text model {self.model} refused the request (HTTP {status}){detail}", status=status)
 

@@ -334,7 +334,7 @@ class PhaseMachine:
         name = data["current"]
         if name not in self.phases:
             raise AgentError(
-                f"The kept conversation is in phase {name}, which this agent does not have",
+                f"The saved conversation is in phase {name}, which this agent does not have",
                 remedy="Start a new session",
                 field="phase",
                 value=name,

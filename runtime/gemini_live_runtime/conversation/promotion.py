@@ -89,7 +89,7 @@ class FieldPromotion:
     @classmethod
     def non_empty(cls, field: str) -> FieldPromotion:
         """Write the field when it is a text that is not blank."""
-        condition = _Condition(_has_words, "it is no text, or blank")
+        condition = _Condition(_has_words, "it is not a text, or blank")
         return cls(field, merge=MergePolicy.OVERWRITE, conditions=(condition,))
 
     def to(self, target: str | StateKey[Any]) -> FieldPromotion:
@@ -116,10 +116,10 @@ class FieldPromotion:
         """
         if isinstance(condition, Guard | Term | bool):
             guard = as_guard(condition)
-            added = _Condition(lambda _, state: guard.holds(state), f"{guard.text} does not hold")
+            added = _Condition(lambda _, state: guard.holds(state), f"not met: {guard.text}")
         else:
             _check_arity(self.field, condition)
-            added = _Condition(condition, f"{function_name(condition)} says no")
+            added = _Condition(condition, f"{function_name(condition)} returned false")
         return replace(self, conditions=(*self.conditions, added))
 
     def after_presented(self, concept: str) -> FieldPromotion:
@@ -186,15 +186,15 @@ def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str) -> P
             if not known:
                 reason = "it was not known"
             elif same_value(old, value):
-                reason = "it is what is known"
+                reason = "it equals the known value"
             else:
-                reason = f"it replaces what {by} wrote" if by else "it replaces what was known"
+                reason = f"it replaces the value of {by}" if by else "it replaces the known value"
     return PromotionDecision(rule.field, rule.key, value, accepted, reason, extractor)
 
 
 def _refusal(value: Any, rule: FieldPromotion, trial: State) -> str:
     if value is None:
-        return "it is null, which says nothing"
+        return "it is null"
     for condition in rule.conditions:
         try:
             if not condition.holds(value, trial):

@@ -114,7 +114,7 @@ def custom_change(name: str, decide: Decide, text: str) -> ChangeKind:
     return ChangeKind(
         f"{name}: {text}",
         lambda old, new: bool(decide(copy_value(old), copy_value(new))),
-        lambda old, new: f"{text} said no",
+        lambda old, new: f"{text} returned false",
     )
 
 

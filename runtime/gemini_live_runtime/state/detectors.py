@@ -56,7 +56,7 @@ class PatternDetector(ABC):
         """Return a copy for a session, which has observed nothing."""
         return deepcopy(self)
 
-    def copy(self) -> PatternDetector:
+    def twin(self) -> PatternDetector:
         """Return a copy that has observed the same, to preview events on."""
         return deepcopy(self)
 
@@ -95,7 +95,7 @@ class _BuiltInDetector(PatternDetector):
         """True for an author's subclass, whose own values and decisions are unknown here."""
         return type(self).__module__ != __name__
 
-    def copy(self) -> Self:
+    def twin(self) -> Self:
         """Return a detector that has observed the same."""
         return deepcopy(self) if self.is_extended else copy(self)
 
@@ -161,7 +161,7 @@ class SustainedDetector(_BuiltInDetector):
     def progress(self, now: float) -> str:
         """Return for example `12.5 of 30 s`."""
         held = 0.0 if self._since is None else now - self._since
-        return f"{held:.1f} of {self._seconds:g} s{', acted upon' if self._fired else ''}"
+        return f"{held:.1f} of {self._seconds:g} s{', fired' if self._fired else ''}"
 
 
 class RateDetector(_BuiltInDetector):
@@ -200,9 +200,9 @@ class RateDetector(_BuiltInDetector):
         """Return a detector that has observed nothing."""
         return RateDetector(self._event, self._count, self._within)
 
-    def copy(self) -> Self:
+    def twin(self) -> Self:
         """Return a detector that has observed the same."""
-        other = super().copy()
+        other = super().twin()
         other._times = deque(self._times, self._count)
         return other
 

@@ -63,7 +63,7 @@ def read_edits(commands: Iterable[Mapping[str, Any]]) -> tuple[Edit, ...]:
     """Read the edits of a command; raise `StateError` naming a wrong one."""
     items = tuple(commands)
     if not items:
-        raise StateError("There is nothing to edit", remedy="Name a key and its value", field="edits")
+        raise StateError("The edit is empty", remedy="Name a key and its value", field="edits")
     if len(items) > MAX_EDITS:
         raise StateError(f"An edit touches at most {MAX_EDITS} keys, not {len(items)}", field="edits", value=len(items))
     edits = tuple(_read(item) for item in items)
@@ -79,8 +79,8 @@ def _read(item: Mapping[str, Any]) -> Edit:
     unknown = [name for name in item if name not in _FIELDS]
     if unknown:
         raise StateError(
-            f"An edit has no {str(unknown[0])[:60]!r}",
-            remedy=f"It has {', '.join(_FIELDS)}",
+            f"Unknown field {str(unknown[0])[:60]!r} in an edit",
+            remedy=f"Use {', '.join(_FIELDS)}",
             field="edits",
             value=unknown,
         )
@@ -121,7 +121,7 @@ def apply_edits(state: State, edits: Iterable[Edit], origin: Origin) -> tuple[Ap
 def _check(state: State, edit: Edit) -> None:
     key = edit.key
     if state.is_live(key):
-        raise StateError(f"{key} is measured all the time and cannot be written", field="key", value=key)
+        raise StateError(f"{key} is measured live and cannot be written", field="key", value=key)
     if edit.expected is None:
         return
     (expected,) = edit.expected
@@ -130,10 +130,10 @@ def _check(state: State, edit: Edit) -> None:
         return
     by = state.written_by(key)
     was = "absent" if expected is MISSING else format_value(expected)
-    actual = "is gone" if now is MISSING else f"is {format_value(now)}"
+    actual = "is absent" if now is MISSING else f"is {format_value(now)}"
     raise StateError(
-        f"{key} {actual} now{f' (by {by})' if by and now is not MISSING else ''}, not {was} as it was seen",
-        remedy="Look at it again before you edit it",
+        f"{key} {actual} now{f' (by {by})' if by and now is not MISSING else ''}, not {was} as expected",
+        remedy="Read it again before you edit it",
         field="expect",
         value=key,
     )
@@ -171,7 +171,7 @@ class EditHistory:
         Raises `StateError` without an edit to undo, and, unless `force`, when a key was changed since.
         """
         if not self._done:
-            raise StateError("There is no edit to take back", field="undo")
+            raise StateError("There is no edit to undo", field="undo")
         backwards = [AppliedEdit(change.key, change.new, change.old) for change in reversed(self._done[-1])]
         applied = self._reapply(backwards, origin, force=force)
         self._undone.append(self._done.pop())
@@ -180,7 +180,7 @@ class EditHistory:
     def redo(self, origin: Origin, *, force: bool = False) -> tuple[AppliedEdit, ...]:
         """Apply the edit again that was undone last; raise as `undo` does."""
         if not self._undone:
-            raise StateError("There is no edit to make again", field="redo")
+            raise StateError("There is no edit to redo", field="redo")
         applied = self._reapply(self._undone[-1], origin, force=force)
         self._done.append(self._undone.pop())
         return applied
@@ -195,5 +195,5 @@ class EditHistory:
             return apply_edits(self._state, edits, origin)
         except StateError as error:
             if error.field == "expect":
-                error.remedy = "Force it to overwrite what was written since"
+                error.remedy = "Force it to overwrite later changes"
             raise

@@ -55,7 +55,7 @@ class ExpressionError(StateError):
     code = "expression"
 
     def __init__(self, column: int, problem: str, *, remedy: str = "") -> None:
-        super().__init__(f"Column {column}: {problem}", remedy=remedy, field="expression")
+        super().__init__(f"Bad expression: column {column}: {problem}", remedy=remedy, field="expression")
         self.column = column
 
 
@@ -218,7 +218,7 @@ def _tokens(text: str) -> list[_Token]:
         match = _TOKEN.match(text, at)
         if match is None:
             sign = text[at]
-            raise ExpressionError(at + 1, _HINTS.get(sign, f"{sign!r} has no meaning here"))
+            raise ExpressionError(at + 1, _HINTS.get(sign, f"{sign!r} is not part of an expression"))
         if match.lastgroup != "space":
             tokens.append(_Token(str(match.lastgroup), match.group(), at + 1))
         at = match.end()

@@ -28,7 +28,7 @@ def check_action(owner: str, then: Any, arguments: str) -> None:
     """
     if not callable(then):
         raise AgentError(
-            f"{owner} has nothing to do: {then!r} is not a function",
+            f"{owner} has no action: {then!r} is not a function",
             remedy=f"Give a plain or async function taking (), (state) or {arguments}",
             field="then",
             value=then,
@@ -41,7 +41,7 @@ def check_action(owner: str, then: Any, arguments: str) -> None:
     positional = sum(p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) for p in required)
     if positional > 2 or any(p.kind is Parameter.KEYWORD_ONLY for p in required):
         raise AgentError(
-            f"{owner}: {function_name(then)}{signature(then)} asks for more than it will be given",
+            f"{owner}: {function_name(then)}{signature(then)} requires more arguments than it gets",
             remedy=f"Let it take (), (state) or {arguments}",
             field="then",
             value=then,

@@ -208,7 +208,7 @@ class TemporalRegistry:
         for run in self._runs:
             try:
                 twin = copy(run)
-                twin.detector = run.detector.copy()
+                twin.detector = run.detector.twin()
                 runs.append(twin)
             except (Exception, SystemExit) as error:
                 faults.append(TemporalFault(run.pattern, error))
@@ -315,4 +315,4 @@ def _safe_text(detector: PatternDetector, text: Callable[[PatternDetector], str]
     try:
         return text(detector)
     except (Exception, SystemExit) as error:
-        return f"cannot say: {type(error).__name__}: {error}"
+        return f"failed: {type(error).__name__}: {error}"

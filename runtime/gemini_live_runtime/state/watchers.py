@@ -62,7 +62,7 @@ class Watcher:
             if not hasattr(predicate, "became_true"):
                 remedy = 'Begin with key("..."), for example key("app:score").crossed_above(10)'
             raise AgentError(
-                f"A watcher waits for a change, which {predicate!r} is not",
+                f"A watcher waits for a change; {predicate!r} is none",
                 remedy=remedy,
                 field="predicate",
                 value=predicate,

@@ -158,10 +158,10 @@ def google_error(status: int, message: str, reason: str = "") -> Answer:
     [
         (401, CredentialError, "does not accept the credential (HTTP 401)"),
         (403, CredentialError, "does not accept the credential (HTTP 403)"),
-        (404, ConfigError, "There is no text model gemini-2.5-flash"),
-        (429, TextModelError, "asked too often"),
-        (500, TextModelError, "has a fault (HTTP 500)"),
-        (503, TextModelError, "has a fault (HTTP 503)"),
+        (404, ConfigError, "The text model gemini-2.5-flash does not exist"),
+        (429, TextModelError, "too many requests"),
+        (500, TextModelError, "failed (HTTP 500)"),
+        (503, TextModelError, "failed (HTTP 503)"),
         (400, TextModelError, "refused the request (HTTP 400)"),
     ],
 )

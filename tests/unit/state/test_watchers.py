@@ -114,7 +114,7 @@ def test_a_predicate_fires_on_its_change_only(predicate: WatchPredicate, old: An
         ((X > 3).became_false(), 4, 5, "app:x > 3 is true (app:x is 5)"),
         (((X > 3) & key("app:y")).became_true(), 1, 5, "app:y is true is false (app:y is missing)"),
         ((~(X > 3)).became_true(), 4, 5, "app:x > 3 is true (app:x is 5)"),
-        (WatchPredicate.custom("app:x", lambda old, new: False, "is odd"), 1, 2, "is odd said no"),
+        (WatchPredicate.custom("app:x", lambda old, new: False, "is odd"), 1, 2, "is odd returned false"),
     ],
 )
 def test_a_near_miss_names_the_missing_part(predicate: WatchPredicate, old: Any, new: Any, missing: str) -> None:
