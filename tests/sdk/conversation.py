@@ -4,8 +4,8 @@ Run by the SDK's own virtual environment.
 
 Usage: conversation.py ws://HOST:PORT UTTERANCE.wav
 
-The SDK is unmodified but for the address: it always connects to wss:// with TLS, so the two attributes of its client
-that make the address are told ours (`plain`).
+The SDK is unmodified but for the address: it always connects to wss:// with TLS, so `plain` sets the two attributes of
+its client that make the address.
 """
 
 from __future__ import annotations

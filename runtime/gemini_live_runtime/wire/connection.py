@@ -268,17 +268,15 @@ class Connection:
                 self._queued_chunks -= 1
             try:
                 await self._transport.send(item.frame)
-            except TransportClosed as end:
+            except (TransportClosed, asyncio.CancelledError) as error:
+                # Not sent: `_on_closed` must find it in the queue.
                 queue.appendleft(item)
                 if item.done is None:
                     self._queued_chunks += 1
-                self._on_closed(end)
+                if isinstance(error, asyncio.CancelledError):
+                    raise
+                self._on_closed(error)
                 return
-            except asyncio.CancelledError:
-                queue.appendleft(item)
-                if item.done is None:
-                    self._queued_chunks += 1
-                raise
             self._on_sent(item)
 
     def _on_sent(self, item: _QueuedFrame) -> None:
