@@ -110,11 +110,23 @@ def write_private(path: Path, value: object) -> None:
     """Write `value` as JSON to `path` (mode 0600), atomically; raises `OSError`."""
     import json
 
+    write_private_text(path, json.dumps(value))
+
+
+def write_private_text(path: Path, text: str, *, sync: bool = False) -> None:
+    """Write `text` to `path` (mode 0600), atomically; raises `OSError`.
+
+    `sync` waits until the file is on the disk.
+    """
+    # Renaming is atomic, so a reader sees the old file or the whole new one.
     part = path.with_name(f".{path.name}.{os.getpid()}")
     with contextlib.suppress(FileNotFoundError):
         part.unlink()
     with os.fdopen(open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as file:
-        json.dump(value, file)
+        file.write(text)
+        if sync:
+            file.flush()
+            os.fsync(file.fileno())
     part.replace(path)
 
 

@@ -97,7 +97,7 @@ async def test_our_frames_mean_the_same_as_the_captured_ones(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if isinstance(case, Refusal)])
-async def test_what_the_captured_client_refused_we_refuse_by_name(name: str) -> None:
+async def test_messages_that_the_captured_client_refused_are_refused_by_name(name: str) -> None:
     ours, captured = CASES[name], CAPTURED[name]
     assert isinstance(ours, Refusal)
     assert "sdk_error" in captured

@@ -56,7 +56,7 @@ def test_every_captured_case_is_checked_here() -> None:
 
 
 @pytest.mark.parametrize("name", READ)
-def test_we_read_what_the_captured_client_read(name: str) -> None:
+def test_our_decoding_agrees_with_the_captured_client(name: str) -> None:
     case = CAPTURED[name]
     message = decode_server_message(frame_of(case))
     expected = case["parsed"]

@@ -22,7 +22,7 @@ def benches(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_bench_is_run_and_told_about(benches: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_each_bench_is_run_and_reported(benches: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main([], benches) == 0
     out, err = capfd.readouterr()
     assert "10 of 12" in out

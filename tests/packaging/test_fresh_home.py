@@ -68,7 +68,7 @@ def test_the_demo_of_the_wheel_answers_and_what_it_keeps_is_private(
             assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_devices_that_cannot_be_heard_are_explained_by_the_wheels_own_helper(
+def test_missing_devices_are_explained_by_the_helper_in_the_wheel(
     from_wheel_alone: Environment, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with start(from_wheel_alone, home, monkeypatch) as terminal:

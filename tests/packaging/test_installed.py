@@ -70,22 +70,22 @@ def test_it_finds_the_bundled_themes(place: Environment) -> None:
     assert place.run("-c", THEMES).stdout.split() == list(theme_names())
 
 
-def test_one_can_write_with_the_bundled_agent(place: Environment) -> None:
+def test_a_text_conversation_with_the_bundled_agent(place: Environment) -> None:
     said = run(place, *ASKED)
     assert "user: what is the weather in Paris" in said
     assert "model: In " in said
 
 
-def test_one_can_write_with_the_bundled_agent_without_any_extra(from_wheel_alone: Environment) -> None:
+def test_a_text_conversation_with_the_bundled_agent_needs_no_extra(from_wheel_alone: Environment) -> None:
     assert "model: In " in run(from_wheel_alone, *ASKED)
 
 
-def test_who_speaks_without_the_extra_is_told_its_name(from_wheel_alone: Environment) -> None:
+def test_speaking_without_the_extra_names_the_extra(from_wheel_alone: Environment) -> None:
     said = run(from_wheel_alone, "talk", "--fast", "--mic", SPOKEN, "--until-idle")
     assert "pip install 'gemini-live-tui[local]'" in said
 
 
-def test_the_server_of_a_console_says_beforehand_that_it_hears_nothing(from_wheel_alone: Environment) -> None:
+def test_the_server_announces_beforehand_that_it_has_no_recogniser(from_wheel_alone: Environment) -> None:
     assert "pip install 'gemini-live-tui[local]'" in from_wheel_alone.run("-c", DEAF).stdout
 
 

@@ -45,7 +45,7 @@ def test_ci_passes_a_listed_skip(project: Path) -> None:
     assert "UNLISTED" not in finished.stdout
 
 
-def test_elsewhere_a_skip_is_told_and_nothing_fails(project: Path) -> None:
+def test_outside_ci_a_skip_is_reported_and_does_not_fail(project: Path) -> None:
     finished = run(project, ci=False)
     assert finished.returncode == 0, finished.stdout
     assert "UNLISTED SKIP" in finished.stdout

@@ -69,7 +69,7 @@ def test_a_typed_turn_is_answered_in_speech_with_transcript_and_usage(report: di
     assert turn["total_tokens"] > 0
 
 
-def test_a_function_is_called_and_its_result_is_told(report: dict[str, Any]) -> None:
+def test_a_function_is_called_and_its_result_is_the_outcome(report: dict[str, Any]) -> None:
     assert report["tool"]["calls"] == [["get_weather", {"city": "Lisbon"}]]
     assert "21 degrees" in report["tool"]["said"]
 

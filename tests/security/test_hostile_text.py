@@ -82,7 +82,7 @@ def agent(folder: Path, body: str = "return {'summary': HOSTILE, HOSTILE: [HOSTI
 
 
 @pytest.mark.parametrize("options", [(), ("--record", "off")])
-def test_what_a_server_sends_cannot_drive_the_terminal(options: tuple[str, ...], tmp_path: Path) -> None:
+def test_text_of_a_server_cannot_control_the_terminal(options: tuple[str, ...], tmp_path: Path) -> None:
     with FakeLiveServer(_hostile) as server:
         ended = run("talk", agent(tmp_path), "--backend", server.url, "--text", "hello", "--timeout", "10", *options)
     assert ended.code == 1
@@ -102,7 +102,7 @@ def test_what_a_server_sends_cannot_drive_the_terminal(options: tuple[str, ...],
         "raise type('E' + HOSTILE, (Exception,), {})(HOSTILE)",
     ],
 )
-def test_what_an_agent_says_prints_and_raises_cannot_drive_the_terminal(body: str, tmp_path: Path) -> None:
+def test_text_prints_and_errors_of_an_agent_cannot_control_the_terminal(body: str, tmp_path: Path) -> None:
     reference = agent(tmp_path, body)
     for form in ("--plain", "--json"):
         ended = run("talk", reference, "--backend", "local", "--fast", "--text", "what is the weather in Lisbon", form)
@@ -193,7 +193,7 @@ def test_a_recording_full_of_sequences_is_shown_without_them(tmp_path: Path) -> 
     ],
     ids=range(30),
 )
-def test_what_was_typed_wrong_is_repeated_harmlessly(
+def test_a_wrong_argument_is_repeated_sanitised(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -37,7 +37,7 @@ def test_a_crash_while_a_key_is_typed_shows_where_but_not_the_key() -> None:
         assert terminal.seen.rfind(b"\x1b[?1049l") > terminal.seen.rfind(b"\x1b[?1049h")
 
 
-async def test_the_toolkits_developer_console_is_told_nothing_of_what_is_typed(
+async def test_textuals_developer_console_gets_no_typed_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told: list[str] = []

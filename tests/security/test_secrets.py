@@ -274,7 +274,7 @@ def test_the_last_words_of_an_engine_that_could_not_start_hold_no_key(
     assert leaks(paths.data_dir(), engine.startup_output()) == []
 
 
-def test_a_key_file_is_used_only_when_nobody_else_can_read_it(tmp_path: Path, nobodys_home: Path) -> None:
+def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path, nobodys_home: Path) -> None:
     path = tmp_path / "key"
     path.write_text(f"{KEY}\n")
     path.chmod(0o600)

@@ -19,7 +19,7 @@ def test_time_jumps_where_everything_waits() -> None:
     assert run_virtual(main()) == 3600
 
 
-def test_timers_fire_in_order_whatever_the_order_they_were_set_in() -> None:
+def test_timers_fire_in_the_order_of_their_times() -> None:
     fired: list[float] = []
 
     async def after(seconds: float) -> None:

@@ -91,7 +91,7 @@ def test_the_count_of_characters_is_right(session):
     assert view.block_chars == sum(len(block.text) + len(block.detail) for block in view.blocks)
 
 
-def test_more_blocks_than_are_kept_are_forgotten_and_counted(monkeypatch):
+def test_blocks_above_the_limit_are_dropped_and_counted(monkeypatch):
     monkeypatch.setattr(blocks, "MAX_BLOCKS", 50)
     view = fold(stamped(*[ev.TextSent(text=str(number)) for number in range(500)]))
     assert len(view.blocks) <= 50
@@ -99,7 +99,7 @@ def test_more_blocks_than_are_kept_are_forgotten_and_counted(monkeypatch):
     assert view.blocks[-1].text == "499"
 
 
-def test_more_text_than_is_kept_is_forgotten_and_counted(monkeypatch):
+def test_text_above_the_limit_is_dropped_and_counted(monkeypatch):
     monkeypatch.setattr(blocks, "MAX_CHARS", 1000)
     view = fold(stamped(*[ev.TextSent(text="x" * 90) for _ in range(100)], model("y" * 5000)))
     assert [block.kind for block in view.blocks] == ["model"]
@@ -119,7 +119,7 @@ def test_event_types_counted_by_name_are_bounded():
     assert sum(view.events_by_type.values()) == 2000
 
 
-def test_what_is_said_after_a_call_stands_below_the_call():
+def test_text_after_a_call_is_below_the_call():
     called = ev.ToolCalled(call_id="1", name="t", args={})
     view = fold(stamped(model("Let me check."), called, model(" It is noon.")))
     assert [(block.kind, block.text) for block in view.blocks] == [
@@ -129,7 +129,7 @@ def test_what_is_said_after_a_call_stands_below_the_call():
     ]
 
 
-def test_what_was_heard_of_an_answer_around_a_call_fills_its_paragraphs_in_order():
+def test_the_heard_part_of_an_answer_around_a_call_fills_its_paragraphs_in_order():
     called = ev.ToolCalled(call_id="1", name="t", args={})
     cut = ev.TurnInterrupted(
         by="server", cut_below=1, heard_samples=1, unheard_samples=1, heard_text="one two", unheard_text=" three"
@@ -141,7 +141,7 @@ def test_what_was_heard_of_an_answer_around_a_call_fills_its_paragraphs_in_order
     ]
 
 
-def test_an_interrupted_answer_keeps_how_much_of_it_was_heard():
+def test_an_interrupted_answer_keeps_its_heard_part():
     cut = ev.TurnInterrupted(
         by="operator", cut_below=2, heard_samples=1, unheard_samples=1, heard_text=" one", unheard_text=" two"
     )
@@ -156,7 +156,7 @@ def test_fields_that_a_later_version_added_are_ignored_in_a_snapshot():
     assert SessionView.from_json(value).blocks[0].text == "x"
 
 
-def test_the_view_says_truly_what_is_recorded_after_the_disk_gave_up():
+def test_the_view_shows_the_real_recording_mode_after_a_disk_failure():
     started = ev.SessionStarted(
         session_id="s1", agent="a", model="m", backend="b", wall=0.0, record="audio", mode="voice", program="p"
     )
@@ -170,7 +170,7 @@ def test_the_view_says_truly_what_is_recorded_after_the_disk_gave_up():
     assert fold(stamped(started, failed, lost)).record == "off"
 
 
-def test_what_still_arrives_of_a_cut_answer_joins_its_unheard_rest() -> None:
+def test_late_text_of_an_interrupted_answer_joins_its_unheard_part() -> None:
     view = SessionView()
     delta = {"side": "model", "channel": "speech"}
     payloads = [
@@ -203,7 +203,7 @@ def test_what_still_arrives_of_a_cut_answer_joins_its_unheard_rest() -> None:
     ]
 
 
-def test_other_devices_in_mid_session_are_told_and_the_first_ones_are_not() -> None:
+def test_a_switch_of_devices_is_noted_and_the_first_devices_are_not() -> None:
     rates = {"input_rate": 48_000, "output_rate": 48_000, "echo_canceller": "x"}
     view = SessionView()
     apply(view, ev.Event(1, 0.0, 0, 0, ev.AudioOpened(input="Desk", output="Speakers", **rates)))

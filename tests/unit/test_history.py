@@ -90,7 +90,7 @@ def opened(path: Path, until: int | None = None) -> RecordedHistory:
 
 
 @given(sessions(), st.lists(st.integers(0, 45), min_size=1, max_size=12))
-def test_scrubbing_to_and_fro_gives_every_time_the_fold_from_nothing(session, seeks):
+def test_seeking_back_and_forth_always_gives_the_fold_from_the_start(session, seeks):
     events = as_on_a_link(session)
     found = live(events)
     for seq in seeks:
@@ -110,7 +110,7 @@ def test_seeks_while_the_session_goes_on_do_not_disturb_it(session, data):
 
 
 @given(sessions(), st.data())
-def test_what_a_caller_does_to_a_view_stays_with_the_caller(session, data):
+def test_a_callers_changes_to_a_view_do_not_change_the_history(session, data):
     events = as_on_a_link(session)
     found = live(events)
     seq = data.draw(st.integers(0, len(events)))
@@ -182,7 +182,7 @@ def test_an_event_that_comes_twice_is_taken_once():
 
 
 @given(sessions(), st.data())
-def test_stepping_by_type_finds_what_a_look_at_all_events_finds(session, data):
+def test_stepping_by_type_finds_the_events_of_a_full_search(session, data):
     events = as_on_a_link(session)
     found = live(events)
     types = data.draw(st.sets(st.sampled_from(sorted(ev.PAYLOADS)), min_size=1, max_size=20))
@@ -210,7 +210,7 @@ def test_an_event_stamped_with_an_earlier_turn_belongs_to_the_turn_it_happened_i
     assert [found.turn_bounds(turn) for turn in (1, 2, 3, 4)] == [(1, 2), (3, 5), (6, 6), None]
 
 
-def test_events_that_never_arrived_stand_for_the_one_before():
+def test_a_missing_event_resolves_to_the_one_before():
     events = [event for event in stamped(*[said(f"{n} ") for n in range(12)]) if event.seq not in (1, 5, 6, 7, 8)]
     found = live(events)
     assert (found.first_seq, found.last_seq, found.count) == (2, 12, 7)
@@ -220,7 +220,7 @@ def test_events_that_never_arrived_stand_for_the_one_before():
         found.event(7)
 
 
-def test_what_is_out_of_reach_is_said_in_a_sentence():
+def test_an_unreachable_server_is_an_error_in_a_sentence():
     found = live(stamped(said("x"), said("y")))
     with pytest.raises(JournalError, match=r"^Event 3 is not in reach: events 1 to 2 are\.$"):
         found.event(3)
@@ -240,7 +240,7 @@ def long_session(count: int, record: ev.Record) -> Events:
     return stamped(started(record), *frames)
 
 
-def test_a_session_that_is_not_recorded_touches_no_disk_and_keeps_what_fits(monkeypatch):
+def test_an_unrecorded_session_writes_no_file_and_keeps_events_within_its_limit(monkeypatch):
     def refuse(**options: object) -> None:
         raise AssertionError("a file was made")
 
@@ -259,7 +259,7 @@ def test_a_session_that_is_not_recorded_touches_no_disk_and_keeps_what_fits(monk
         found.view_at(found.first_seq - 2)
 
 
-def test_a_recorded_session_keeps_next_to_nothing_in_memory(monkeypatch):
+def test_a_recorded_session_has_little_in_memory(monkeypatch):
     monkeypatch.setattr(page_store, "MAX_MEMORY_BYTES", 20_000)
     events = long_session(300, "text")
     found = live(events)
@@ -320,7 +320,7 @@ def own_bytes(found: History) -> int:
     return bytes_of(found, seen)
 
 
-def test_what_a_recorded_session_keeps_in_memory_is_a_line_in_the_index_for_each_page():
+def test_a_recorded_session_has_one_index_entry_in_memory_for_each_page():
     def spoken(number: int) -> ev.Payload:
         if number % 5 == 0:
             return ev.StateChanged(key=f"app:k{number % 50}", old=None, new=number, mutation=number, origin="tool")
@@ -395,7 +395,7 @@ _JUNK = ("", "{", "[", "]", "{}", "[]", "1", "null", "\x00", '{"seq": 3}', "{}, 
 
 
 @given(session=sessions(), data=st.data())
-def test_whatever_stands_in_a_file_a_history_has_the_events_that_its_reader_has(tmp_path_factory, session, data):
+def test_a_history_of_any_file_has_the_events_of_its_reader(tmp_path_factory, session, data):
     lines: list[str] = []
     for event in session:
         line = event.to_line()

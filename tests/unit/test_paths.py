@@ -9,7 +9,7 @@ import pytest
 from gemini_live_runtime import paths
 
 
-def test_the_runtime_folder_is_the_same_each_time_one_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_runtime_folder_is_the_same_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     assert len({paths.runtime_dir() for _ in range(3)}) == 1
 

@@ -38,11 +38,11 @@ mixed = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=8), st.cha
 
 
 @given(mixed)
-def test_nothing_that_a_terminal_obeys_survives(text):
+def test_no_control_sequence_survives(text):
     assert not OBEYED & set(sanitise(text))
 
 
-def test_what_a_terminal_obeys_is_removed_even_where_it_stands_alone() -> None:
+def test_single_control_characters_are_removed() -> None:
     assert not [char for char in OBEYED if set(sanitise(char)) & OBEYED]
 
 
@@ -71,7 +71,7 @@ def test_markup_emoji_and_joiners_are_text(text):
     assert sanitise(text) == text
 
 
-def test_what_stands_around_a_sequence_stays():
+def test_text_around_a_control_sequence_stays():
     assert sanitise("a\x1b[31mb\x1b]0;t\x07c\x1b]8;;u\x1b\\d") == "abcd"
     assert sanitise("one\r\ntwo\rthree") == "one\ntwo\nthree"
 
@@ -161,7 +161,7 @@ def test_ordinary_sentences_are_left_alone(text):
     assert Redactor().text(text) == text
 
 
-def test_fields_that_hold_secrets_are_blanked_and_everything_else_is_kept():
+def test_secret_fields_are_redacted_and_other_fields_stay():
     redactor = Redactor()
     value = {
         "setup": {"sessionResumption": {"handle": "h-1"}, "model": "models/x"},
@@ -198,7 +198,7 @@ def test_no_key_survives_in_any_value_and_redacting_twice_changes_nothing(value)
     assert redactor.value(once) == once
 
 
-def test_a_secret_is_no_name_either_inside_a_field_that_holds_one() -> None:
+def test_a_secret_in_a_field_name_is_redacted_inside_a_secret_field() -> None:
     assert Redactor().value({"idToken": {KEY: [{KEY: 1}]}}) == {"idToken": {REDACTED: [{REDACTED: 1}]}}
 
 
@@ -213,7 +213,7 @@ PIECES += ["?token=", "api_key=", "apikey=", "api-key: ", 'apikey": "', "api_key
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=6).map("".join))
-def test_what_the_quick_look_lets_pass_holds_no_secret(text: str) -> None:
+def test_text_without_the_quick_substrings_has_no_secret(text: str) -> None:
     assert Redactor().text(text) == _SECRETS.sub(REDACTED, text)
 
 
@@ -244,7 +244,7 @@ suspicious_values = st.recursive(
 
 
 @given(suspicious_values, st.booleans())
-def test_what_a_look_at_the_whole_line_lets_pass_holds_no_secret(value: object, known: bool) -> None:
+def test_a_line_that_may_redact_rejects_has_no_secret(value: object, known: bool) -> None:
     redactor = Redactor()
     if known:
         redactor.add(ODD)

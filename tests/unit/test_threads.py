@@ -25,7 +25,7 @@ def test_a_call_runs_in_a_named_daemon_thread_with_the_callers_context() -> None
     ("error", "raised"),
     [(ValueError("no"), ValueError), (StopIteration("no"), RuntimeError), (KeyboardInterrupt("no"), RuntimeError)],
 )
-def test_what_a_call_raises_is_raised_by_awaiting_it(error: BaseException, raised: type[BaseException]) -> None:
+def test_an_exception_in_a_thread_is_raised_by_awaiting_it(error: BaseException, raised: type[BaseException]) -> None:
     def fail() -> None:
         raise error
 
@@ -36,7 +36,7 @@ def test_what_a_call_raises_is_raised_by_awaiting_it(error: BaseException, raise
     asyncio.run(main())
 
 
-def test_a_call_that_ends_after_its_loop_or_its_future_disturbs_nothing() -> None:
+def test_a_call_that_ends_after_its_loop_or_its_future_is_ignored() -> None:
     release, ended = threading.Event(), threading.Event()
 
     def work() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from pathlib import Path
 
 from gemini_live_runtime import paths
@@ -56,16 +54,9 @@ def save_to_keyring(credential: Credential) -> None:
 
 def save_to_file(credential: Credential, path: Path) -> None:
     """Save the key to `path` atomically, with mode 0600; raise `CredentialError`."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         paths.private_dir(path.parent)
-        with contextlib.suppress(FileNotFoundError):
-            part.unlink()
-        with os.fdopen(paths.open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as file:
-            file.write(f"{credential.secret}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        paths.write_private_text(path, f"{credential.secret}\n", sync=True)
     except OSError as error:
         raise CredentialError(
             f"The key file {path} cannot be written: {error.strerror or error}",

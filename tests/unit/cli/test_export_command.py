@@ -81,7 +81,7 @@ def test_a_file_that_exists_is_kept_unless_forced(here: Path) -> None:
         ("export", "nothing"),
     ],
 )
-def test_what_was_typed_wrong_is_repeated_harmlessly(command: tuple[str, ...]) -> None:
+def test_a_wrong_argument_is_repeated_sanitised(command: tuple[str, ...]) -> None:
     ended = run(*(part.replace("\x00", "") for part in command))
     assert ended.control == []
     assert "Internal error" not in ended.err

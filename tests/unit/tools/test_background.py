@@ -56,12 +56,12 @@ def test_a_model_without_async_tools_gets_one_answer_and_no_scheduling() -> None
 
 
 @pytest.mark.parametrize("status", ["error", "timeout", "refused"])
-def test_what_went_wrong_is_told_in_the_same_shape(status: Status) -> None:
+def test_failures_have_the_same_shape_as_results(status: Status) -> None:
     answer = final_answer(ended(status, error="no rooms"), SILENT)
     assert answer.response == {"status": "error", "tool": "search", "error": "no rooms"}
 
 
-def test_a_call_cancelled_on_this_side_is_told_as_cancelled() -> None:
+def test_a_call_cancelled_on_this_side_is_answered_as_cancelled() -> None:
     assert final_answer(ended("cancelled"), SILENT).response == {"status": "cancelled", "call_id": "c1"}
 
 
@@ -92,7 +92,7 @@ class Own(DefaultResultFormatter):
         raise ValueError("no words")
 
 
-def test_a_formatter_of_ones_own_sees_the_call_and_its_outcome() -> None:
+def test_a_custom_formatter_gets_the_call_and_its_outcome() -> None:
     mode = ToolExecutionMode.background(Own())
     running = acknowledgement(CALL, mode)
     assert running is not None
@@ -101,7 +101,7 @@ def test_a_formatter_of_ones_own_sees_the_call_and_its_outcome() -> None:
     assert (answer.response, answer.scheduling) == ({"output": "rooms: 3"}, "WHEN_IDLE")
 
 
-def test_a_formatter_that_fails_is_named_and_the_default_one_speaks() -> None:
+def test_a_formatter_that_fails_is_named_and_the_default_one_answers() -> None:
     answer = final_answer(ended("cancelled"), ToolExecutionMode.background(Own()))
     assert answer.response == {"status": "cancelled", "call_id": "c1"}
     assert answer.problem == "Own.format_cancelled: ValueError: no words"
@@ -129,7 +129,7 @@ def test_a_tools_mode_can_be_changed_and_its_default_timeout_follows() -> None:
     assert changed.with_mode(ToolExecutionMode.standard()).timeout_s == DEFAULT_TIMEOUT_S
 
 
-def test_a_timeout_that_was_given_stays_with_the_tool() -> None:
+def test_an_explicit_timeout_stays_with_the_tool() -> None:
     @tool(timeout_s=5)
     def search() -> None:
         """Search."""
@@ -266,7 +266,7 @@ def test_code_that_ignores_its_cancellation_is_left_behind_after_a_moment() -> N
     virtually(scenario)
 
 
-def test_closing_waits_for_what_cleans_up_and_not_for_what_does_not() -> None:
+def test_closing_waits_for_tools_that_clean_up_and_abandons_others() -> None:
     async def scenario() -> None:
         tracked = Tracked()
 

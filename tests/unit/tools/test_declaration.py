@@ -58,7 +58,7 @@ def test_a_context_parameter_is_passed_and_not_in_the_schema() -> None:
     assert book.function(**bound) == "2 inside call-1"
 
 
-def test_numbers_that_come_as_floats_or_strings_are_taken() -> None:
+def test_numbers_may_be_floats_or_strings() -> None:
     assert book.bind({"people": 2.0}, context())["people"] == 2
     assert book.bind({"people": "2"}, context())["people"] == 2
 
@@ -136,9 +136,7 @@ def test_a_parameter_without_a_schema_is_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), [("state", "State"), ("context", "ToolContext"), ("ctx", "ToolContext")])
-def test_a_bare_parameter_with_the_name_of_something_injected_is_refused_with_what_to_write(
-    name: str, kind: str
-) -> None:
+def test_an_unannotated_parameter_named_like_an_injected_one_is_refused_with_the_fix(name: str, kind: str) -> None:
     namespace: dict[str, Any] = {}
     exec(f"def save(book: str, {name}):\n    'Save.'", namespace)
     with pytest.raises(AgentError, match=f"parameter {name} has no annotation.*Write {name}: {kind}"):

@@ -273,7 +273,7 @@ def test_a_plain_tool_can_tell_the_operator_something_from_its_thread() -> None:
     virtually(scenario)
 
 
-def test_two_tools_of_one_name_are_refused() -> None:
+def test_two_tools_with_the_same_name_are_refused() -> None:
     @tool(name="same")
     def a() -> None:
         """Return nothing."""

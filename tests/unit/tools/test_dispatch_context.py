@@ -34,7 +34,7 @@ def origin(state: State, key: str) -> Origin | None:
     return None if found is None else found.origin
 
 
-def test_what_a_tool_writes_is_written_as_the_tools() -> None:
+def test_the_origin_of_a_tools_write_is_the_tool() -> None:
     state = State()
 
     @tool
@@ -72,7 +72,7 @@ def test_what_a_tool_writes_is_written_as_the_tools() -> None:
     assert origin(state, "app:other") == Origin("program")
 
 
-def test_a_tool_that_wants_a_state_needs_a_session_that_has_one() -> None:
+def test_a_tool_with_a_state_parameter_needs_a_session_with_a_state() -> None:
     @tool
     def note(state: State) -> None:
         """Note."""

@@ -65,7 +65,7 @@ def test_an_unknown_name_is_refused_with_tool_and_parameter() -> None:
             """Note."""
 
 
-def test_what_a_tool_returns_may_be_annotated_with_anything() -> None:
+def test_a_return_annotation_may_be_anything() -> None:
     @tool
     def note(text: str) -> Nothing:
         """Note."""
@@ -85,7 +85,7 @@ def test_types_of_the_enclosing_function_are_found() -> None:
     assert enter.bind({"room": {"number": 2}, "rooms": []}, context())["room"] == Room(number=2)
 
 
-def test_ones_own_class_called_state_is_an_argument() -> None:
+def test_another_class_called_state_is_an_argument() -> None:
     class State(BaseModel):
         name: str
 
@@ -171,7 +171,7 @@ def test_money_is_a_number() -> None:
     assert pay.bind({"amount": 12.5}, context()) == {"amount": Decimal("12.5")}
 
 
-def test_a_default_that_json_does_not_have_is_kept_out_of_the_schema(recwarn: pytest.WarningsRecorder) -> None:
+def test_a_default_that_json_cannot_hold_is_left_out_of_the_schema(recwarn: pytest.WarningsRecorder) -> None:
     marker = object()
 
     @tool
@@ -183,7 +183,7 @@ def test_a_default_that_json_does_not_have_is_kept_out_of_the_schema(recwarn: py
     assert not recwarn.list
 
 
-def test_a_field_as_a_default_is_refused_with_the_other_way_to_write_it() -> None:
+def test_a_field_as_a_default_is_refused_with_the_fix() -> None:
     with pytest.raises(AgentError, match=r"parameter people.*Annotated"):
 
         @tool
@@ -221,7 +221,7 @@ def test_partials_and_callable_objects_are_tools_when_they_have_a_name() -> None
 
 
 @pytest.mark.parametrize("thing", [3, "name", None.__class__])
-def test_what_is_no_function_is_refused(thing: Any) -> None:
+def test_an_object_that_is_no_function_is_refused(thing: Any) -> None:
     with pytest.raises(AgentError):
         tool()(thing)
 
@@ -299,7 +299,7 @@ def test_an_explicit_schema_is_narrowed_like_any_other() -> None:
     }
 
 
-def test_arguments_go_as_one_dict() -> None:
+def test_arguments_are_passed_as_one_dict() -> None:
     args = {"city": "Rome", "days": 2.0, "places": [{"x": 1}], "more": [1]}
     bound = weather().bind(args, context())
     assert bound == {"args": {"city": "Rome", "days": 2, "places": [{"x": 1}], "more": [1]}}

@@ -81,7 +81,7 @@ def declared(annotation: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_what_has_an_equal_is_rewritten(annotation: Any, schema: dict[str, Any]) -> None:
+def test_annotations_with_an_equivalent_are_translated(annotation: Any, schema: dict[str, Any]) -> None:
     assert declared(annotation) == schema
 
 
@@ -103,7 +103,7 @@ def test_what_has_an_equal_is_rewritten(annotation: Any, schema: dict[str, Any])
         (Tree, r"contains itself \(Tree\)"),
     ],
 )
-def test_what_would_close_the_session_is_refused_by_tool_and_parameter(annotation: Any, words: str) -> None:
+def test_annotations_without_an_equivalent_are_refused_by_tool_and_parameter(annotation: Any, words: str) -> None:
     with pytest.raises(AgentError, match=words) as caught:
         declared(annotation)
     assert "Tool f: " in str(caught.value)
@@ -128,7 +128,7 @@ def explicit(schema: dict[str, Any]) -> dict[str, Any]:
         ({"type": "integer", "exclusiveMaximum": 3.5}, {"type": "integer", "maximum": 3}),
     ],
 )
-def test_what_others_write_is_rewritten_too(given: dict[str, Any], schema: dict[str, Any]) -> None:
+def test_explicit_schemas_with_an_equivalent_are_translated(given: dict[str, Any], schema: dict[str, Any]) -> None:
     assert explicit(given) == schema
 
 
@@ -142,6 +142,6 @@ def test_what_others_write_is_rewritten_too(given: dict[str, Any], schema: dict[
         ({"type": "file"}, "of type file"),
     ],
 )
-def test_what_others_write_is_refused_too(given: dict[str, Any], words: str) -> None:
+def test_explicit_schemas_without_an_equivalent_are_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(AgentError, match=words):
         explicit(given)

@@ -125,14 +125,14 @@ def templates_of(decode: Any) -> list[FrameTemplate]:
 class TestReading:
     @pytest.mark.parametrize("text", TRAPS)
     @pytest.mark.parametrize("as_bytes", [True, False])
-    def test_a_trap_reads_the_same_the_short_and_the_long_way(self, text: str, as_bytes: bool) -> None:
+    def test_a_tricky_frame_decodes_the_same_with_and_without_templates(self, text: str, as_bytes: bool) -> None:
         decode = make_decoder()
         given_frame = text.encode() if as_bytes else text
         expected = outcome(codec.decode_server, given_frame)
         for _ in range(3):
             assert outcome(decode, given_frame) == expected
 
-    def test_thirty_thousand_mutated_frames_read_the_same_the_short_and_the_long_way(self) -> None:
+    def test_thirty_thousand_mutated_frames_decode_the_same_with_and_without_templates(self) -> None:
         random_ = random.Random(20_261_120)
         decode = make_decoder()
         kinds: dict[str, int] = {}
@@ -187,7 +187,7 @@ class TestReading:
         for text in TRAPS:
             assert outcome(decode, text) == outcome(codec.decode_server, text)
 
-    def test_what_is_remembered_is_bounded(self) -> None:
+    def test_the_number_of_templates_is_bounded(self) -> None:
         decode = make_decoder()
         templates = templates_of(decode)
         for number in range(MAX_TEMPLATE_ATTEMPTS + 50):
@@ -203,13 +203,13 @@ class TestReading:
 
 class TestWriting:
     @given(st.binary(max_size=50).map(lambda data: data * 2))
-    def test_a_microphone_chunk_is_what_the_codec_writes(self, pcm: bytes) -> None:
+    def test_a_microphone_chunk_is_encoded_as_by_the_codec(self, pcm: bytes) -> None:
         expected = encode_client(realtime_audio(pcm))
         assert encode_audio_chunk(pcm) == expected
         assert make_chunk_encoder(b64.stdlib_encode)(pcm) == expected
 
     @given(st.binary(max_size=50).map(lambda data: data * 2))
-    def test_model_speech_is_what_the_codec_writes(self, pcm: bytes) -> None:
+    def test_model_speech_is_encoded_as_by_the_codec(self, pcm: bytes) -> None:
         written = encode_model_audio(pcm)
         assert written == codec.encode_server(codec.audio_message(pcm, "audio/pcm;rate=24000"))
         assert make_decoder()(written) == AudioFrame(pcm, 24_000, "audio/pcm;rate=24000")

@@ -68,7 +68,7 @@ def test_every_meaning_is_reached_and_says_what_to_do() -> None:
         (CloseKind.ARGUMENT, False, False),
     ],
 )
-def test_what_may_be_tried_again(kind: CloseKind, retryable: bool, keep_handle: bool) -> None:
+def test_retryable_closes(kind: CloseKind, retryable: bool, keep_handle: bool) -> None:
     code, reason = next((code, reason) for code, reason, expected in SEEN if expected is kind)
     meaning = classify(code, reason)
     assert (meaning.retryable, meaning.keep_handle) == (retryable, keep_handle)

@@ -84,7 +84,7 @@ class TestTolerantReading:
         assert message.problems == ()
 
     @pytest.mark.parametrize("wrong", ["17.5", "1e3", "", "-", "١٧", 17.5, True, "9" * 30])
-    def test_what_is_no_whole_number_is_reported_and_kept(self, wrong: object) -> None:
+    def test_a_value_that_is_no_whole_number_is_reported_and_kept(self, wrong: object) -> None:
         message = server({"usageMetadata": {"totalTokenCount": wrong, "promptTokenCount": 3}})
         assert message.usage_metadata is not None
         assert message.usage_metadata.prompt_token_count == 3
@@ -170,7 +170,7 @@ class TestAudioIsNeverLost:
             {"interactionStatus": 7},
         ],
     )
-    def test_a_side_field_of_the_wrong_type_is_reported_and_the_audio_kept(self, beside: dict[str, Any]) -> None:
+    def test_a_wrong_field_beside_audio_is_reported_and_the_audio_read(self, beside: dict[str, Any]) -> None:
         message = decode_server(json.dumps(audio_json(base64.b64encode(PCM).decode(), **beside)))
         assert isinstance(message, ServerMessage)
         assert message.server_content is not None
@@ -312,7 +312,7 @@ class TestStrictWriting:
             "behavior": "NON_BLOCKING",
         }
 
-    def test_a_client_message_must_hold_exactly_one_kind(self) -> None:
+    def test_a_client_message_must_have_exactly_one_kind(self) -> None:
         for message in (ClientMessage(), ClientMessage(setup=Setup(), client_content=ClientContent())):
             with pytest.raises(ProtocolError, match="exactly one kind"):
                 encode_client(message)
@@ -327,7 +327,7 @@ class TestStrictWriting:
             ({"a": b"bytes"}, "toolResponse.functionResponses[0].response.a"),
         ],
     )
-    def test_what_json_cannot_hold_is_refused_by_name(self, response: Any, field: str) -> None:
+    def test_a_value_that_json_cannot_hold_is_refused_by_name(self, response: Any, field: str) -> None:
         with pytest.raises(ProtocolError) as caught:
             encode_client(compose.tool_responses(compose.function_response("1", "f", response)))
         assert caught.value.field == field

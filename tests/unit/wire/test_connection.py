@@ -124,7 +124,7 @@ async def collect(connection: Connection) -> tuple[list[Any], ConnectionClosedEr
 
 
 class TestHandshake:
-    async def test_the_setup_goes_first_with_the_model_named_as_the_endpoint_wants_it(self) -> None:
+    async def test_the_setup_is_sent_first_with_the_models_resource_name(self) -> None:
         ours, theirs = MemoryTransport.pair()
 
         async def factory(endpoint: Endpoint) -> Transport:
@@ -146,7 +146,7 @@ class TestHandshake:
             ("<html>", "cannot be read: The frame is not JSON"),
         ],
     )
-    async def test_any_other_answer_rejects_the_setup_and_leaves_nothing_open(self, answer: str, says: str) -> None:
+    async def test_any_other_answer_rejects_the_setup_and_closes_the_transport(self, answer: str, says: str) -> None:
         ours, theirs = MemoryTransport.pair()
         await theirs.send(answer)
 
@@ -173,7 +173,7 @@ class TestHandshake:
         assert isinstance(cause, ConnectionClosedError)
         assert cause.reason == "API key not valid."
 
-    def test_a_server_that_says_nothing_is_given_up_after_the_timeout(self) -> None:
+    def test_a_silent_server_is_given_up_after_the_timeout(self) -> None:
         async def silent() -> float:
             ours, _theirs = MemoryTransport.pair()
 
@@ -186,7 +186,7 @@ class TestHandshake:
 
         assert run_virtual(silent()) == pytest.approx(7)
 
-    async def test_what_comes_with_setup_complete_is_not_lost(self) -> None:
+    async def test_kinds_beside_setup_complete_are_received(self) -> None:
         both = '{"setupComplete":{},"sessionResumptionUpdate":{"newHandle":"h","resumable":true}}'
         connection, _, _ = await open_pair(both)
         first = await connection.receive()
@@ -254,7 +254,7 @@ class TestSending:
         assert await drain(theirs) == []
         await connection.close()
 
-    async def test_a_message_that_cannot_be_written_is_refused_and_the_connection_lives(self) -> None:
+    async def test_a_message_that_cannot_be_encoded_is_refused_and_the_connection_stays_open(self) -> None:
         connection, theirs, _ = await open_pair()
         with pytest.raises(ProtocolError, match=r"response\.x holds a number"):
             await connection.send(compose.tool_responses(compose.function_response("1", "f", {"x": float("nan")})))
@@ -262,13 +262,13 @@ class TestSending:
         assert len(await drain(theirs)) == 1
         await connection.close()
 
-    async def test_a_server_of_ones_own_is_asked_not_second_guessed(self) -> None:
+    async def test_messages_to_other_servers_are_not_refused(self) -> None:
         connection, theirs, _ = await open_pair()
         await connection.send(ClientMessage(realtime_input=RealtimeInput(text="a", audio_stream_end=True)))
         assert len(await drain(theirs)) == 1
         await connection.close()
 
-    async def test_who_waits_to_send_is_told_when_the_server_closes(self) -> None:
+    async def test_waiting_senders_fail_when_the_server_closes(self) -> None:
         connection, theirs, stuck = await open_pair(stuck_after=0)
         waiting = [asyncio.create_task(connection.send(compose.realtime_text(str(n)))) for n in range(3)]
         connection.send_audio(CHUNK)
@@ -283,7 +283,7 @@ class TestSending:
             await connection.send(compose.realtime_text("later"))
         await connection.close()
 
-    async def test_who_waits_to_send_is_told_when_we_close(self) -> None:
+    async def test_waiting_senders_fail_when_this_side_closes(self) -> None:
         connection, _, _ = await open_pair(stuck_after=0)
         waiting = asyncio.create_task(connection.send(compose.realtime_text("x")))
         await asyncio.sleep(0.01)
@@ -340,7 +340,7 @@ class TestReceiving:
         await connection.close()
 
 
-def test_a_chunk_goes_out_without_a_turn_of_the_loop_and_is_observed() -> None:
+def test_a_chunk_is_sent_without_a_turn_of_the_loop_and_is_observed() -> None:
     async def go() -> None:
         recorder = Recorder()
         transport = ImmediateTransport(MemoryTransport.pair()[0], free=1)

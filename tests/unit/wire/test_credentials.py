@@ -48,12 +48,12 @@ def keyring_with(monkeypatch: pytest.MonkeyPatch, secret: str | None, error: boo
 
 
 class TestShape:
-    def test_a_key_is_taken_without_the_blanks_around_it(self) -> None:
+    def test_a_key_is_stripped_of_white_space(self) -> None:
         key = api_key(f"  {KEY}\n")
         assert (key.kind, key.secret) == ("api-key", KEY)
 
     @pytest.mark.parametrize("secret", ["AQ.Ab8RN6" + "x" * 40, KEY])
-    def test_old_and_new_keys_are_both_taken(self, secret: str) -> None:
+    def test_old_and_new_shapes_of_keys_are_accepted(self, secret: str) -> None:
         assert api_key(secret).secret == secret
 
     def test_an_ephemeral_token_is_known_by_its_prefix(self) -> None:
@@ -99,7 +99,7 @@ class TestSearch:
         assert found.credential is not None
         assert (found.credential.secret, found.credential.source, found.warnings) == (KEY, name, ())
 
-    def test_google_api_key_wins_and_a_difference_is_told(self) -> None:
+    def test_google_api_key_wins_and_a_difference_is_a_warning(self) -> None:
         found = find_api_key({"GEMINI_API_KEY": OTHER, "GOOGLE_API_KEY": KEY})
         assert found.credential is not None
         assert found.credential.secret == KEY
@@ -112,7 +112,7 @@ class TestSearch:
     def test_no_key_anywhere_is_not_an_error(self) -> None:
         assert find_api_key({"GEMINI_API_KEY": "  "}).credential is None
 
-    def test_a_key_file_of_ones_own_is_read(self, tmp_path: Path) -> None:
+    def test_a_private_key_file_is_read(self, tmp_path: Path) -> None:
         file = tmp_path / "key"
         file.write_text(KEY + "\n")
         file.chmod(0o600)
@@ -166,7 +166,7 @@ class TestSearch:
 
 
 class TestVertex:
-    def test_a_given_token_needs_no_library(self) -> None:
+    def test_a_configured_token_needs_no_library(self) -> None:
         found = find_vertex_token({"CLOUDSDK_AUTH_ACCESS_TOKEN": "ya29.abcdefghij", "GOOGLE_CLOUD_PROJECT": "p"})
         assert found.credential is not None
         assert (found.credential.kind, found.project) == ("bearer", "p")
@@ -220,7 +220,7 @@ class TestVertex:
             wants_vertex({"GOOGLE_GENAI_USE_VERTEXAI": "maybe"})
 
 
-def test_scrubbing_removes_every_secret_and_nothing_else() -> None:
+def test_clearing_the_environment_removes_only_secrets() -> None:
     environment = {
         "GEMINI_API_KEY": KEY,
         "GOOGLE_API_KEY": OTHER,

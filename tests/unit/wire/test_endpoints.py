@@ -24,7 +24,7 @@ METHOD = "GenerativeService.BidiGenerateContent"
 
 class TestGemini:
     @pytest.mark.parametrize("version", ["v1", "v1beta", "v1alpha"])
-    def test_a_key_goes_into_a_header_and_never_into_the_url(self, version: str) -> None:
+    def test_a_key_is_sent_in_a_header_and_never_in_the_url(self, version: str) -> None:
         endpoint = gemini_endpoint(KEY, version=version)
         assert endpoint.url == (
             f"wss://generativelanguage.googleapis.com/ws/google.ai.generativelanguage.{version}.{METHOD}"
@@ -52,7 +52,7 @@ class TestGemini:
 
 
 class TestVertex:
-    def test_a_region_has_its_own_host_and_the_token_goes_into_a_header(self) -> None:
+    def test_a_region_has_its_own_host_and_the_token_is_sent_in_a_header(self) -> None:
         endpoint = vertex_endpoint(BEARER, project="my-project", location="europe-west4")
         assert endpoint.url == (
             "wss://europe-west4-aiplatform.googleapis.com"
@@ -122,7 +122,7 @@ class TestOwnServers:
             "ws://h\r\nX: y",
         ],
     )
-    def test_what_is_no_websocket_url_is_refused_in_a_sentence(self, url: str) -> None:
+    def test_a_url_that_is_no_websocket_url_is_refused_in_a_sentence(self, url: str) -> None:
         with pytest.raises(ConfigError, match="is not a WebSocket URL"):
             url_endpoint(url)
 
@@ -191,7 +191,7 @@ class TestCredentialsGoHomeOnly:
         assert may_send_credential(f"wss://{host}/x")
         assert not may_send_credential(f"ws://{host}/x")
 
-    def test_nothing_shown_of_an_endpoint_holds_the_secret(self) -> None:
+    def test_the_repr_of_an_endpoint_has_no_secret(self) -> None:
         endpoint = gemini_endpoint(KEY)
         assert KEY.secret not in repr(endpoint) + str(endpoint) + repr(KEY) + endpoint.host
 

@@ -70,7 +70,7 @@ async def test_a_redirect_takes_the_key_nowhere() -> None:
     assert [request.url.host for request in asked] == ["generativelanguage.googleapis.com"]
 
 
-async def test_what_the_server_says_is_harmless_and_holds_no_key() -> None:
+async def test_a_servers_text_is_sanitised_and_redacted() -> None:
     check = await checked(400, error(f"{HOSTILE} {KEY}"))
     assert sanitise(check.sentence) == check.sentence
     assert KEY not in check.sentence
@@ -90,7 +90,7 @@ async def test_without_a_network_the_key_is_neither_good_nor_bad(fault: Exceptio
 @pytest.mark.parametrize(
     "url", ["https://evil.example", "http://192.0.2.1", "http://generativelanguage.googleapis.com"]
 )
-async def test_the_key_goes_home_only(url: str) -> None:
+async def test_the_key_is_sent_to_trusted_hosts_only(url: str) -> None:
     with pytest.raises(CredentialError):
         await check_key(api_key(KEY), base_url=url)
 

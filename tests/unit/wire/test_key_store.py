@@ -51,7 +51,7 @@ def test_a_key_in_the_keyring_is_found_again(keyring: dict[tuple[str, str], str]
     assert found.secret == KEY
 
 
-def test_a_missing_package_and_a_system_without_a_keyring_are_told_apart(
+def test_a_missing_package_and_a_system_without_a_keyring_are_different_problems(
     keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = sys.modules["keyring"]
@@ -75,7 +75,7 @@ def test_a_keyring_that_refuses_says_why_without_the_key(
     assert KEY not in str(caught.value)
 
 
-def test_a_key_file_is_private_from_the_beginning_and_replaced_whole(tmp_path: Path) -> None:
+def test_a_key_file_is_private_from_its_creation_and_replaced_atomically(tmp_path: Path) -> None:
     path = tmp_path / "config" / "api-key"
     save_to_file(api_key(KEY.lower()), path)
     save_to_file(api_key(KEY), path)

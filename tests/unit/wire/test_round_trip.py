@@ -90,7 +90,7 @@ def test_scheduling_inside_the_response_is_read_and_the_response_left_alone(valu
     assert (read.scheduling, read.will_continue, read.response) == (value.upper(), True, response)
 
 
-def test_a_response_that_merely_talks_of_scheduling_is_not_taken_for_one() -> None:
+def test_an_unknown_scheduling_inside_a_response_is_ignored() -> None:
     read, _ = from_json(FunctionResponse, {"response": {"scheduling": "weekly", "willContinue": "perhaps"}})
     assert (read.scheduling, read.will_continue) == (None, None)
 
@@ -100,7 +100,7 @@ def test_scheduling_beside_the_response_wins_over_scheduling_inside() -> None:
     assert read.scheduling == "INTERRUPT"
 
 
-def test_messages_are_shown_with_what_is_set_and_without_their_bytes() -> None:
+def test_repr_has_the_set_fields_and_no_bytes() -> None:
     read, _ = from_json(
         Content, {"role": "model", "parts": [{"inlineData": {"data": "AAAA", "mimeType": "image/png"}}]}
     )

@@ -149,7 +149,7 @@ async def test_a_socket_cut_off_without_a_close_is_1006() -> None:
         await connection.close()
 
 
-async def test_a_long_close_reason_is_cut_to_what_the_protocol_holds() -> None:
+async def test_a_long_close_reason_is_cut_to_the_limit_of_the_protocol() -> None:
     async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
         await transport.close(1008, "ä" * 100)
 
@@ -226,7 +226,7 @@ async def test_debug_logging_shows_no_credential(caplog: pytest.LogCaptureFixtur
     assert KEY.secret not in caplog.text
 
 
-async def test_what_is_sent_at_once_arrives_in_order_with_the_rest() -> None:
+async def test_send_now_and_send_keep_their_order() -> None:
     arrived: list[str | bytes] = []
     all_there = asyncio.Event()
 
@@ -245,7 +245,7 @@ async def test_what_is_sent_at_once_arrives_in_order_with_the_rest() -> None:
     assert arrived == ["one", "two", b"three"]
 
 
-async def test_nothing_is_sent_at_once_while_a_peer_does_not_read() -> None:
+async def test_send_now_is_false_while_the_peer_does_not_read() -> None:
     reading = asyncio.Event()
     arrived: list[str | bytes] = []
 
@@ -270,7 +270,7 @@ async def test_nothing_is_sent_at_once_while_a_peer_does_not_read() -> None:
     assert arrived == [block] * sent + ["later"]
 
 
-async def test_nothing_is_sent_at_once_after_the_end() -> None:
+async def test_send_now_is_false_after_the_end() -> None:
     async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
         await transport.close()
 
@@ -282,7 +282,7 @@ async def test_nothing_is_sent_at_once_after_the_end() -> None:
         assert not transport.send_now("too late")
 
 
-async def test_the_way_to_the_server_and_back_is_measured_until_the_connection_ends() -> None:
+async def test_the_round_trip_is_measured_until_the_connection_ends() -> None:
     async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
         await accept(transport)
         await transport.recv()
