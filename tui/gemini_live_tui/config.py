@@ -308,10 +308,4 @@ def _with_value(path: Path, key: str, value: Any) -> str:
 
 def _write(path: Path, text: str) -> None:
     paths.private_dir(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = paths.open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    paths.write_private_text(path, text, sync=True)

@@ -157,7 +157,7 @@ def test_nested_models_are_inlined_and_checked() -> None:
     guest = properties(register)["guest"]
     assert guest["required"] == ["name", "home"]
     assert guest["properties"]["home"] == guest["properties"]["others"]["items"]
-    assert guest["properties"]["home"]["description"] == "Where somebody lives."
+    assert guest["properties"]["home"]["description"] == "Postal address."
     with pytest.raises(ValueError, match=r"guest\.home\.street"):
         register.bind({"guest": {"name": "Ada", "home": {}}}, context())
 
