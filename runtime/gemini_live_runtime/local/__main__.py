@@ -1,4 +1,4 @@
-"""`python -m gemini_live_runtime.local`: the embedded server as a process of its own."""
+"""Run the embedded server: `python -m gemini_live_runtime.local`."""
 
 import sys
 

@@ -1,8 +1,8 @@
-"""Voice activity on the server: where speech begins and ends in a stream of 16 kHz audio. Pure: time is the audio's.
+"""Find the starts and ends of speech in a stream of 16 kHz audio.
 
-A 20 ms frame counts as voice when WebRTC's detector says so and its level stands out of the noise floor. What the
-protocol calls `prefixPaddingMs` has two official definitions; both hold here: that much voice is needed before a start
-is committed, and at least that much audio from before it belongs to the utterance.
+Pure: time is counted in samples. A 20 ms frame is voiced when WebRTC's detector says so and its level exceeds the noise
+floor. The protocol defines `prefixPaddingMs` in two ways, and both hold here: that much voice is needed before a start
+is committed, and at least that much audio before it belongs to the utterance.
 """
 
 from __future__ import annotations
@@ -19,36 +19,37 @@ FRAME_MS = 20
 FRAME_BYTES = RATE * FRAME_MS // 1000 * 2
 
 MAX_UTTERANCE_S = 60.0
-"""Longest utterance; at this length it ends as if the speaker had paused, and another may begin."""
+"""Longest utterance in seconds; at this length it ends as if by a pause."""
 
 MIN_VOICED_MS = 160
-"""Voice below which an utterance is a noise: no answer."""
+"""Least voice (ms) of an utterance; less is noise and gets no answer."""
 
 MAX_PADDING_MS = 10_000
 """Largest `prefixPaddingMs` and `silenceDurationMs`."""
 
 PREFIX_MS = {StartSensitivity.HIGH: 160, StartSensitivity.LOW: 240}
-"""Voice needed for a start when the client does not say. Google's own numbers are not published."""
+"""Default voice (ms) needed for a start. Google's numbers are not published."""
 
 SILENCE_MS = {EndSensitivity.HIGH: 500, EndSensitivity.LOW: 900}
-"""Silence that ends an utterance when the client does not say; likewise."""
+"""Default silence (ms) that ends an utterance. Google's numbers are not published."""
 
 _DETECTOR_MODE = 3
-"""The strictest: milder ones call any steady hiss speech."""
+"""Strictest mode; milder ones take steady hiss for speech."""
 _ABOVE_FLOOR_DB = {StartSensitivity.HIGH: 6.0, StartSensitivity.LOW: 12.0}
 _LEAST_DBFS = {StartSensitivity.HIGH: -48.0, StartSensitivity.LOW: -40.0}
-"""Nothing below it is voice, whatever the floor: some sources are digitally silent between words, and what is left of
-an echo would stand out of that."""
+"""Absolute level needed for voice.
+
+Some sources are digitally silent between words, so that a residual echo would exceed their noise floor."""
 _FIRST_FLOOR_DBFS = -50.0
 _FLOOR_RISE_DB_S = {False: 15.0, True: 1.0}
-"""By whether the detector calls the frame speech: a fan that starts soon belongs to the floor, a sentence does not."""
+"""Rise of the noise floor, by the detector's verdict: fast for noise, slow during speech."""
 _LEAD_IN_MS = 300
 _LEAD_OUT_MS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class ActivitySettings:
-    """What a client may choose. Times in ms, 0 to `MAX_PADDING_MS`; None is the default of the sensitivity."""
+    """Client's settings. Times in ms up to `MAX_PADDING_MS`; None: by sensitivity."""
 
     start: StartSensitivity = StartSensitivity.HIGH
     end: EndSensitivity = EndSensitivity.HIGH
@@ -58,14 +59,14 @@ class ActivitySettings:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """Speech began; `offset_s` counts from the beginning of the stream."""
+    """Start of speech, in seconds from the start of the stream."""
 
     offset_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Speech ended. `pcm` is the whole utterance (s16le mono 16 kHz), `voiced_ms` how much of it is voice."""
+    """End of speech, with the whole utterance (s16le mono 16 kHz) and its voiced time."""
 
     offset_s: float
     pcm: bytes = field(repr=False)
@@ -76,7 +77,7 @@ Edge: TypeAlias = Started | Ended
 
 
 class ActivityDetector:
-    """Finds utterances in audio as it arrives, in pieces of any length."""
+    """Detector of utterances in audio that arrives in pieces of any length."""
 
     def __init__(self, settings: ActivitySettings | None = None) -> None:
         import webrtcvad
@@ -105,11 +106,11 @@ class ActivityDetector:
 
     @property
     def offset_s(self) -> float:
-        """Seconds of audio judged so far."""
+        """Seconds of audio processed so far."""
         return self._frames * FRAME_MS / 1000
 
     def add(self, pcm: bytes) -> list[Edge]:
-        """Judge more audio (s16le mono 16 kHz); return the edges in it."""
+        """Process more audio (s16le mono 16 kHz); return the starts and ends in it."""
         self._rest += pcm
         edges: list[Edge] = []
         whole = len(self._rest) - len(self._rest) % FRAME_BYTES
@@ -121,7 +122,7 @@ class ActivityDetector:
         return edges
 
     def flush(self) -> list[Edge]:
-        """The stream pauses: an utterance under way ends here."""
+        """End an open utterance, because the stream pauses."""
         self._rest.clear()
         self._hits.clear()
         edges: list[Edge] = [self._end()] if self.speaking else []
@@ -168,7 +169,7 @@ class ActivityDetector:
 
 
 def level_dbfs(pcm: bytes) -> float:
-    """RMS level of s16le samples in dB of full scale; -100 for silence."""
+    """Return the RMS level of s16le samples in dBFS; -100 for silence."""
     import numpy as np
 
     samples = np.frombuffer(pcm, dtype="<i2").astype(np.float32)

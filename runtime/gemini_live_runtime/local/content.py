@@ -1,10 +1,10 @@
-"""What a client's content is: a new instruction, a note for the model to know, or something said to it.
+"""Sort client content into instructions, notes and user turns.
 
 - Turns of role `system` replace the instruction; they are read before the message's other turns.
 - Turns of role `model`, and turns of role `user` that begin with one of `NOTE_MARKS`, are notes.
-- Other turns are said to the model; `turnComplete` wants an answer to them. With nothing said it prompts the model.
+- Other turns are user turns, answered at `turnComplete`. Without any, `turnComplete` prompts the model.
 
-Initial history (`initialHistoryInClientContent`) wants no answer, and what the model said then is no note.
+Initial history (`initialHistoryInClientContent`) is not answered, and its model turns are not notes.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from gemini_live_runtime.local.turns import Prompt, UserTurn
 from gemini_live_runtime.wire.messages import ClientContent, Content, Modality, Role
 
 MAX_UNASKED = 4 * 1024 * 1024
-"""Characters and bytes of content that may wait for its `turnComplete`; more is refused."""
+"""Most characters and bytes of content before its `turnComplete`; more is refused."""
 
 NOTE_MARKS = ("[context]", "[instruction]")
-"""How a note of role `user` begins, in any case: models that take no other role are told things this way."""
+"""Prefixes of a note of role `user`, for models that take no other role; case ignored."""
 
 
 class ContentTurns:
-    """The content turns of one connection, until they are asked about."""
+    """Collector of a connection's content until `turnComplete`."""
 
     def __init__(self, conversation: Conversation, *, initial_history: bool) -> None:
         self._conversation = conversation
@@ -34,7 +34,7 @@ class ContentTurns:
         self._unasked: list[UserTurn] = []
 
     def take(self, message: ClientContent) -> UserTurn | Prompt | None:
-        """Remember what `message` holds; return what it wants an answer to. Raises `Refusal`."""
+        """Take a message; return the turn to answer, if any. Raises `Refusal`."""
         instructions = [instruction_text(turn) for turn in message.turns if turn.role == SYSTEM_ROLE]
         if instructions:
             self._conversation.update(instruction="\n".join(instructions))
@@ -63,7 +63,7 @@ class ContentTurns:
         images = sum(1 for part in content.parts if part.inline_data and is_image(part.inline_data.mime_type))
         context.add(Entry(role, Modality.IMAGE, images * IMAGE_TOKENS))
         if by_model:
-            # What was said before it has had its answer.
+            # A model turn answers the user turns before it.
             self._unasked.clear()
             if not self._seeding:
                 self._conversation.dialogue.note(said.text)

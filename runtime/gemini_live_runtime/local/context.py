@@ -1,7 +1,7 @@
-"""What a model remembers, counted: the context window of one session, its compression, and usage metadata.
+"""Count the tokens of a session's context window, compress it, report usage.
 
-Counting: 25 tokens a second of audio, 258 an image (Google's published rates), a token for four characters of text. The
-whole context is the prompt of every turn, as it is billed.
+A second of audio is 25 tokens, an image 258 (Google's published rates), four characters of text are one. The whole
+context is the prompt of every turn, as it is billed.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ AUDIO_TOKENS_PER_SECOND = 25
 IMAGE_TOKENS = 258
 CHARACTERS_PER_TOKEN = 4
 MAX_CONTEXT_TOKENS = 131_072
-"""The window. Without compression a session that fills it is closed."""
+"""Size of the window. Without compression a session that exceeds it is closed."""
 
 TRIGGER_SHARE = 0.8
-"""Part of the window at which compression sets in when the client does not say; half of the trigger is kept."""
+"""Default trigger of compression, as a part of the window; half of the trigger is kept."""
 
 
 def text_tokens(text: str) -> int:
-    """Tokens of a text."""
+    """Return the tokens of `text`."""
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
 def audio_tokens(seconds: float) -> int:
-    """Tokens of a stretch of audio."""
+    """Return the tokens of `seconds` of audio."""
     return math.ceil(seconds * AUDIO_TOKENS_PER_SECOND)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One contribution to the conversation. `role` is user, model or tool."""
+    """Entry of the history; `role` is user, model or tool."""
 
     role: str
     modality: Modality
@@ -45,10 +45,10 @@ class Entry:
 
 
 class Context:
-    """Instruction, tools and history of a session, in tokens.
+    """Context window of a session: instruction, tools and history, in tokens.
 
-    `trigger`: from how many tokens on the oldest entries go, until at most `target` are left and the history begins
-    with the user; None never compresses. Instruction and tools always stay.
+    At `trigger` tokens the oldest entries are removed until at most `target` are left and the history begins with the
+    user; None never compresses. Instruction and tools always stay.
     """
 
     def __init__(self, trigger: int | None = None, target: int | None = None) -> None:
@@ -60,11 +60,11 @@ class Context:
         self.dropped = 0
 
     def set_fixed(self, *texts: str) -> None:
-        """Instruction and tools, from now on."""
+        """Set instruction and tools."""
         self._fixed = sum(text_tokens(text) for text in texts)
 
     def add(self, entry: Entry) -> None:
-        """Append; nothing of no tokens is kept, and nothing more once the window is exceeded for good."""
+        """Append `entry`, unless it has no tokens or the window is exceeded for good."""
         if entry.tokens <= 0 or (self.full and self._trigger is None):
             return
         self._entries.append(entry)
@@ -77,12 +77,12 @@ class Context:
 
     @property
     def total(self) -> int:
-        """Tokens of everything."""
+        """Tokens in all."""
         return self._fixed + sum(self._counts.values())
 
     @property
     def full(self) -> bool:
-        """Whether the window is exceeded."""
+        """True when the window is exceeded."""
         return self.total > MAX_CONTEXT_TOKENS
 
     @property
@@ -91,18 +91,18 @@ class Context:
         return tuple(self._entries)
 
     def prompt(self) -> Counter[Modality]:
-        """Tokens by modality, as they stand."""
+        """Return the current tokens by modality."""
         counts = Counter({modality: count for modality, count in self._counts.items() if count > 0})
         if self._fixed:
             counts[Modality.TEXT] += self._fixed
         return counts
 
     def snapshot(self) -> list[list[Any]]:
-        """The history as JSON."""
+        """Return the history as JSON."""
         return [[entry.role, str(entry.modality), entry.tokens, entry.text] for entry in self._entries]
 
     def restore(self, snapshot: Iterable[Iterable[Any]]) -> None:
-        """Continue from a `snapshot`."""
+        """Append the entries of a `snapshot`."""
         for role, modality, tokens, text in snapshot:
             self.add(Entry(role, Modality(modality), tokens, text))
 
@@ -110,7 +110,7 @@ class Context:
 def usage(
     prompt: Mapping[Modality, int], response: Mapping[Modality, int], tool_use: Mapping[Modality, int]
 ) -> UsageMetadata:
-    """Usage of one turn: counts are the sums of their details, the total is the sum of the counts."""
+    """Return the usage of a turn; counts are sums of details, the total of counts."""
     counts = [sum(part.values()) for part in (prompt, response, tool_use)]
     return UsageMetadata(
         prompt_token_count=counts[0],

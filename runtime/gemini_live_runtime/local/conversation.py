@@ -1,7 +1,7 @@
-"""What one session remembers and is made of: instruction, tools, counted history, and the model's parts.
+"""Hold the model side of a session: instruction, tools, history and model parts.
 
-The dialogue decides; recogniser and speech are made when they are first needed, because a typed session needs neither.
-Where one cannot be had, the session goes on without it and says so once.
+Recogniser and speech are created when first needed, because a typed session needs neither. Without one the session goes
+on and reports the reason once.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _NOT_FOUND = "models/{model} is not found for API version v1beta, or is not supp
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a resumption handle brings back. Configuration is not in it: that comes with the new setup.
+    """State that a resumption handle restores. Configuration comes with the new setup.
 
-    The instruction is both: one that came after the setup stays, until a setup says something else than the last.
+    An instruction that followed the setup is kept, unless the new setup has another instruction than the last one.
     """
 
     session_id: str
@@ -38,7 +38,7 @@ class Memory:
 
 
 class Conversation:
-    """One session's model side. Raises `Refusal` for a model that does not exist."""
+    """Model side of a session; raises `Refusal` for an unknown model."""
 
     def __init__(self, config: LiveConfig, parts: Parts) -> None:
         self._config = config
@@ -54,12 +54,12 @@ class Conversation:
         self._speech: Speech | None = None
         self.dialogue.instruct(self.instruction)
         self.no_recogniser = ""
-        """Why there is none; "" while there is one, or nobody has asked."""
+        """Reason for the missing recogniser; "" while it works or was not needed."""
         self.no_speech = ""
         self._declare()
 
     def update(self, *, instruction: str | None = None, tools: Mapping[str, DeclaredTool] | None = None) -> None:
-        """Replace instruction or tools from now on."""
+        """Replace instruction or tools."""
         if instruction is not None:
             self.instruction = instruction
             self.dialogue.instruct(instruction)
@@ -73,12 +73,12 @@ class Conversation:
         self._tool_names: frozenset[str] = frozenset(self.tools)
 
     def blocking(self, name: str) -> bool:
-        """Whether the model waits for the function `name`."""
+        """Return True when the model waits for the function `name`."""
         tool = self.tools.get(name)
         return tool is None or tool.blocking
 
     def remember(self, session_id: str) -> Memory:
-        """What a handle made now brings back."""
+        """Return the state for a resumption handle."""
         return Memory(
             session_id,
             self._config.model,
@@ -89,7 +89,7 @@ class Conversation:
         )
 
     def restore(self, memory: Memory) -> None:
-        """Continue the conversation of `memory`."""
+        """Restore the conversation of `memory`."""
         self.context.restore(memory.history)
         self.dialogue.restore(memory.dialogue)
         if self._config.instruction in (memory.instruction, memory.setup_instruction):
@@ -99,7 +99,7 @@ class Conversation:
             self.dialogue.instruct(self._config.instruction)
 
     async def recognise(self, pcm: bytes) -> Recognition | None:
-        """What was said; None when there is no recogniser (see `no_recogniser`)."""
+        """Recognise an utterance; None without a recogniser (see `no_recogniser`)."""
         if self.no_recogniser:
             return None
         await self.prepare_to_hear()
@@ -110,7 +110,7 @@ class Conversation:
             return None
 
     async def prepare_to_hear(self) -> None:
-        """Make the recogniser, so that it may load its models while the user still speaks."""
+        """Create the recogniser, so that its models load while the user still speaks."""
         if self.no_recogniser or (self._recogniser is not None and self._recogniser_tools == self._tool_names):
             return
         await self._close_recogniser()
@@ -123,7 +123,7 @@ class Conversation:
     _recogniser_tools: frozenset[str] = frozenset()
 
     def speech(self) -> Speech | None:
-        """The voice; None when there is none (see `no_speech`)."""
+        """Return the speech synthesis; None without one (see `no_speech`)."""
         if self._speech is None and not self.no_speech:
             try:
                 self._speech = self._parts.speech()
@@ -132,11 +132,11 @@ class Conversation:
         return None if self.no_speech else self._speech
 
     def speech_failed(self, error: Exception) -> None:
-        """The voice broke: this session goes on without."""
+        """Continue without speech synthesis, after `error`."""
         self.no_speech = _why(error, "speech")
 
     async def close(self) -> None:
-        """Let go of the parts."""
+        """Close the parts."""
         await self._close_recogniser()
         if self._speech is not None:
             speech, self._speech = self._speech, None

@@ -1,4 +1,6 @@
-"""The parts that this package brings: scripted dialogue, pocketsphinx, espeak-ng. Imported when needed."""
+"""Make the default parts: scripted dialogue, pocketsphinx, espeak-ng.
+
+Each is imported when it is needed."""
 
 from __future__ import annotations
 
@@ -12,29 +14,35 @@ from gemini_live_runtime.local.script import bundled_names, bundled_script, load
 from gemini_live_runtime.local.script_types import Script
 
 LOCAL_PREFIX = "local-"
-"""A model name that begins so names a bundled script, or the one the server was started with."""
+"""Prefix of model names that name a bundled script or the server's own."""
 
 DEFAULT_SCRIPT = "concierge"
 
 
 class DefaultParts:
-    """`parts.Parts` over a script file, or over the bundled scripts. Raises `ConfigError` for an unusable file."""
+    """`Parts` for a script file or the bundled scripts.
+
+    Raises `ConfigError` for an unusable file.
+    """
 
     def __init__(self, script: Path | None = None) -> None:
         self._scripts: dict[str, Script] = {}
         self.own = load_script(script) if script is not None else None
-        """The script of the file."""
+        """The script of the file, if any."""
         if self.own is not None:
             self._scripts[self.own.name] = self.own
 
     def dialogue(self, model: str) -> Dialogue:
-        """A dialogue after `script(model)`."""
+        """Return a dialogue that plays `script(model)`."""
         from gemini_live_runtime.local.dialogue import ScriptedDialogue
 
         return ScriptedDialogue(self.script(model))
 
     def script(self, model: str) -> Script:
-        """The script `local-NAME` names, the server's own for every other model; `KeyError` for an unknown `NAME`."""
+        """Return the script of `local-NAME`, the server's own for other models.
+
+        Raises `KeyError` for an unknown `NAME`.
+        """
         if model.startswith(LOCAL_PREFIX):
             return self._script(model.removeprefix(LOCAL_PREFIX))
         return self.own or self._script(DEFAULT_SCRIPT)
@@ -45,30 +53,30 @@ class DefaultParts:
         return self._scripts[name]
 
     def recogniser(self, dialogue: Dialogue, tools: Collection[str]) -> Recogniser:
-        """A recogniser for what `dialogue` understands."""
+        """Return a recogniser for the phrases of `dialogue`."""
         from gemini_live_runtime.local.recogniser import PocketsphinxRecogniser
 
         return PocketsphinxRecogniser(dialogue)
 
     def speech(self) -> Speech:
-        """espeak-ng."""
+        """Return espeak-ng."""
         from gemini_live_runtime.local.speech import EspeakSpeech
 
         return EspeakSpeech()
 
     def known_models(self) -> tuple[str, ...]:
-        """Names that begin with `local-` and exist."""
+        """Return the known model names that begin with `local-`."""
         return tuple(f"{LOCAL_PREFIX}{name}" for name in sorted({*bundled_names(), *self._scripts}))
 
     def recogniser_or_reason(self) -> bool | str:
-        """True, or why nothing can be recognised."""
+        """Return True, or why there is no recogniser."""
         from gemini_live_runtime.local.recogniser import shared_engine
 
-        # A recogniser begins to load its models when it is made: half a second that nobody has asked for yet.
+        # Only the engine: a recogniser would load its models, half a second that is not needed yet.
         return _or_reason(shared_engine)
 
     def speech_or_reason(self) -> bool | str:
-        """True, or why nothing can be said."""
+        """Return True, or why there is no speech synthesis."""
         return _or_reason(self.speech)
 
 

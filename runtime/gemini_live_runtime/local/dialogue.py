@@ -1,4 +1,4 @@
-"""The scripted dialogue: what was said becomes an answer or a tool call, and a tool's answer becomes words."""
+"""Play a script: answer utterances by replies or tool calls, results by words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gemini_live_runtime.local.tools_by_name import arguments_for, named_tools, 
 from gemini_live_runtime.local.words import name_words
 
 MAX_SAID = 50
-"""Utterances remembered; the oldest goes first."""
+"""Utterances kept; the oldest are dropped."""
 
 _NOT_UNDERSTOOD = "I didn't catch that."
 _RECALLED = 3
@@ -32,7 +32,7 @@ _MAX_KNOWN_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A question that is open: which intent asks for which slot, and what is filled in already."""
+    """Open question: the intent that asks, the missing slot and the filled ones."""
 
     intent: str
     slot: str
@@ -41,14 +41,17 @@ class Pending:
 
 
 class ScriptedDialogue:
-    """Plays a `Script`. One instance a conversation; `snapshot` and `restore` move it to another connection."""
+    """Dialogue of one conversation that plays a `Script`.
+
+    `snapshot` and `restore` move it to another connection.
+    """
 
     def __init__(self, script: Script) -> None:
         self._script = script
         self._matcher = Matcher(script.slots, script.filler)
         self._matching = IntentMatcher(script, self._matcher)
         self._intents = {intent.name: intent for intent in script.intents}
-        # Tools of a phase are not called by their name alone: the script says when they are called.
+        # Tools used in phases cannot be called by name: the script defines when they are called.
         self._phased = {call.tool for intent in script.intents if intent.during for call in intent.calls}
         self._tools: dict[str, Mapping[str, Any]] = {}
         self._pending: Pending | None = None
@@ -63,9 +66,9 @@ class ScriptedDialogue:
 
     @property
     def grammar(self) -> Grammar:
-        """What can be said at this point: every spoken phrase, the tools' names, answers to an open question.
+        """Grammar of spoken phrases, tool names and answers to the open question.
 
-        Phrases of other phases are in it, so that they are transcribed rightly though not understood.
+        It includes phrases of other phases, so that they are transcribed correctly though not understood.
         """
         patterns = [pattern for intent in self._script.intents for pattern in intent.say]
         if self._pending is not None:
@@ -76,30 +79,30 @@ class ScriptedDialogue:
 
     @property
     def pronunciations(self) -> Mapping[str, tuple[str, ...]]:
-        """ARPAbet that the script gives for words."""
+        """ARPAbet pronunciations that the script defines."""
         return self._script.pronunciations
 
     def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
-        """The tools that the client declared: name to JSON schema of the parameters."""
+        """Set the client's tools: name to JSON schema of the parameters."""
         self._tools = dict(tools)
 
     def instruct(self, text: str) -> None:
-        """A new instruction. A question that belongs to another one is dropped."""
+        """Set the instruction; drop an open question that belongs to another one."""
         self._notes.instruct(text)
         self._drop_unfit_question()
 
     def note(self, text: str) -> None:
-        """Something to know beside the instruction."""
+        """Add a note to the instruction."""
         self._notes.note(text)
         self._drop_unfit_question()
 
     def prompt(self) -> Reply:
-        """What to say without having been spoken to: a cue, else the greeting, the last question or a short line."""
+        """Return what to say unasked: a cue, the greeting, the open question or a line."""
         for text in self._notes.newest_first():
             for cue in self._script.cues:
                 said = self._fill(cue.say, {}) if any(part in text for part in cue.told) else ""
                 if said:
-                    self._question = ""  # whatever was open before is over
+                    self._question = ""  # the cue replaces an open question
                     return self._remember_reply(Reply(said))
         if not self._turns and not self._last_reply:
             return self._remember_reply(Reply(self._fill(self._script.greeting, {})))
@@ -108,7 +111,7 @@ class ScriptedDialogue:
         return self._remember_reply(Reply(self._question or self._fill(self._script.prompted, {})))
 
     def respond(self, text: str, *, typed: bool) -> Reply:
-        """The answer to an utterance; "" is one that was not understood. Typed and spoken words mean the same."""
+        """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
         self._turns += 1
         words = Words(text)
         reply = self._answer(words)
@@ -117,7 +120,7 @@ class ScriptedDialogue:
         return self._remember_reply(reply)
 
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
-        """The answer once calls have their results, or with `more` to come a first part of them.
+        """Answer the results of calls; with `more` further results follow.
 
         A response with a true `timeout` is a call that was given up.
         """
@@ -125,7 +128,7 @@ class ScriptedDialogue:
         return self._remember_reply(Reply(text=" ".join(part for part in parts if part)))
 
     def snapshot(self) -> dict[str, Any]:
-        """JSON state from which `restore` continues."""
+        """Return the state as JSON for `restore`."""
         pending = self._pending
         return {
             "pending": None
@@ -147,7 +150,7 @@ class ScriptedDialogue:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a `snapshot` of the same script; an open question that this script lacks is dropped."""
+        """Continue from a `snapshot`; drop a question that the script lacks."""
         pending = state.get("pending")
         self._pending = None
         if pending and pending["intent"] in self._intents and pending["slot"] in self._script.slots:
@@ -162,7 +165,7 @@ class ScriptedDialogue:
         remembered = state.get("remembered", {})
         self._remembered = {name: value for name, value in remembered.items() if name in self._script.slots}
 
-    # --- from words to what is meant ------------------------------------------------------------------------------
+    # --- from words to intents ------------------------------------------------------------------------------------
 
     def _answer(self, words: Words) -> Reply:
         best = self._matching.best(words, self._now)
@@ -175,8 +178,8 @@ class ScriptedDialogue:
         if best is not None:
             intent, match = best
             tools = {call.tool for call in intent.calls}
-            # A tool whose name was said goes first, unless the script knows better: how to call it, or what the
-            # words mean at this point.
+            # A tool called by name takes precedence, unless the script defines how to call it or what the words
+            # mean in this phase.
             known = tools and tools <= set(self._tools) and match.cost == 0
             if not by_name or intent.during or tools & {tool.name for tool in by_name} or known:
                 asked = self._pending if self._pending and self._pending.intent == intent.name else None
@@ -228,7 +231,7 @@ class ScriptedDialogue:
         self._pending = Pending(pending.intent, pending.slot, pending.slots, pending.misses + 1)
         return Reply(text=f"{_NOT_UNDERSTOOD} {self._script.slots[pending.slot].ask}")
 
-    # --- from what is meant to what is done -----------------------------------------------------------------------
+    # --- from intents to replies and calls ------------------------------------------------------------------------
 
     def _act(self, intent: Intent, said: Mapping[str, SlotValue]) -> Reply:
         pending, self._pending = self._pending, None
@@ -238,7 +241,7 @@ class ScriptedDialogue:
         if not intent.calls:
             reply = Reply(text=self._reply_of(intent, slots, {}))
             if pending and not intent.forget and _last_question(reply.text) in ("", self._question):
-                self._pending = pending  # a word in between does not answer what was asked
+                self._pending = pending  # a remark in between does not answer the question
             return reply
         unknown = next((call.tool for call in intent.calls if call.tool not in self._tools), None)
         if unknown is not None:
@@ -251,7 +254,7 @@ class ScriptedDialogue:
 
     def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
         self._open.add(requests, intent, slots)
-        self._question = ""  # it is answered by what is done
+        self._question = ""  # the call answers it
         return Reply(calls=tuple(requests))
 
     def _outcome(self, outcome: Outcome) -> str:
@@ -272,7 +275,7 @@ class ScriptedDialogue:
         if not isinstance(output, Mapping) or output.get("error"):
             return
         for name, value in output.items():
-            if name == "result":  # of a call that went on while one was talking
+            if name == "result":  # of a non-blocking call
                 self._learn(value)
             elif isinstance(value, str | int | float) and len(str(value)) <= _MAX_KNOWN_CHARS:
                 self._known.pop(name, None)
@@ -295,7 +298,7 @@ class ScriptedDialogue:
             if line.when or intent.calls:
                 return text
             unconditional.append(text)
-        # Several answers that always fit take turns.
+        # Unconditional answers take turns.
         return unconditional[self._turns % len(unconditional)] if unconditional else ""
 
     def _facts(self) -> dict[str, Any]:
@@ -314,7 +317,7 @@ class ScriptedDialogue:
         }
 
     def _some(self, examples: Sequence[str], few: int) -> list[str]:
-        """A few examples, others each turn: all of them take too long to hear after every slip."""
+        """Return a few examples, others each turn: all of them would be long to hear."""
         count = min(few, len(examples))
         return [examples[(self._turns * count + offset) % len(examples)] for offset in range(count)]
 
@@ -322,7 +325,7 @@ class ScriptedDialogue:
         return fill(template, {**self._facts(), **facts}) or ""
 
     def _fill_sentences(self, template: str) -> str:
-        """The sentences of a template whose placeholders can be filled."""
+        """Return the sentences of `template` whose placeholders can be filled."""
         facts = self._facts()
         filled = (fill(sentence, facts) for sentence in re.split(r"(?<=[.!?}])\s+(?=[A-Z{])", template))
         return " ".join(sentence for sentence in filled if sentence)

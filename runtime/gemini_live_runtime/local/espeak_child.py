@@ -1,8 +1,9 @@
-"""`python -m gemini_live_runtime.local.espeak_child`: speech by the espeak-ng library, in a process of its own.
+"""Synthesise speech by the espeak-ng library in a child process.
 
-The library is GPL and is loaded here only. Standard input: one JSON object a line, `{"text", "voice", "pitch",
-"speed"}`. Standard output, for each: two little-endian 32-bit numbers, the rate in Hz and the bytes that follow, then
-that much s16le mono PCM. Rate 0: this text failed. Ends with its standard input.
+Run as `python -m gemini_live_runtime.local.espeak_child`. The library is GPL and is loaded only in this process.
+Standard input: one JSON object a line, `{"text", "voice", "pitch", "speed"}`. Standard output, for each: two
+little-endian 32-bit numbers, the rate in Hz and the number of bytes, then that much s16le mono PCM. Rate 0: this text
+failed. The process ends with its standard input.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctype
 
 
 class Library:
-    """The loaded library. One text at a time."""
+    """Loaded library; processes one text at a time."""
 
     def __init__(self) -> None:
         import espeakng_loader
@@ -42,7 +43,7 @@ class Library:
         return 1 if len(self._pcm) > MAX_BYTES else 0
 
     def speak(self, text: str, voice: str, pitch: int, speed: int) -> bytes:
-        """`text` as PCM at `rate`; raises `OSError`."""
+        """Return `text` as PCM at `rate`; raise `OSError`."""
         self._pcm.clear()
         library = self._library
         if library.espeak_SetVoiceByName(voice.encode()) != 0:

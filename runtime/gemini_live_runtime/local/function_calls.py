@@ -1,4 +1,4 @@
-"""Function calls under way: who is waited for, what came back, what nobody wants any more."""
+"""Track open function calls: awaited, answered, given up."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from gemini_live_runtime.local.refusal import NOT_FOUND, VIOLATION, Refusal, inv
 from gemini_live_runtime.wire.messages import FunctionCall, FunctionResponse, Scheduling
 
 CALL_TIMEOUT_S = 30.0
-"""How long a blocking call is waited for; then it is cancelled and the dialogue says so."""
+"""Seconds until a blocking call is cancelled; the dialogue then says so."""
 
 BACKGROUND_CALL_TIMEOUT_S = 600.0
-"""The same for a non-blocking one."""
+"""Seconds until a non-blocking call is cancelled."""
 
 MAX_OPEN_CALLS = 64
-"""Calls of one session that may wait for their results; a dialogue that wants more gets an error as the result."""
+"""Most open calls of a session; further calls get an error as their result."""
 
 MAX_REMEMBERED_IDS = 10_000
-"""Ids a server remembers, so that an answer which crossed a cancellation on its way is no violation."""
+"""Issued ids kept, so that a response that crosses a cancellation is not a violation."""
 
 _STRENGTH = {Scheduling.SILENT: 0, Scheduling.WHEN_IDLE: 1, Scheduling.INTERRUPT: 2}
 
 
 class CallIds:
-    """Makes ids and remembers them, for all connections of a server: a resumed session may get late answers."""
+    """Issuer of call ids for a server; a resumed session may get late responses."""
 
     def __init__(self) -> None:
         self._issued: OrderedDict[str, None] = OrderedDict()
 
     def make(self) -> str:
-        """A new id."""
+        """Return a new id."""
         call_id = f"function-call-{secrets.randbits(63)}"
         self._issued[call_id] = None
         if len(self._issued) > MAX_REMEMBERED_IDS:
@@ -44,13 +44,13 @@ class CallIds:
         return call_id
 
     def knows(self, call_id: str) -> bool:
-        """Whether this server issued `call_id`."""
+        """Return True when this server issued `call_id`."""
         return call_id in self._issued
 
 
 @dataclass(slots=True, eq=False)
 class CallBatch:
-    """The calls of one reply. `done` is set when all have answered; `results` go to the dialogue."""
+    """Calls of one reply; `done` is set when all have their results."""
 
     requests: tuple[ToolRequest, ...]
     ids: tuple[str, ...]
@@ -63,18 +63,21 @@ class CallBatch:
 
     @property
     def calls(self) -> tuple[FunctionCall, ...]:
-        """As they are sent."""
+        """The calls as sent."""
         return tuple(
             FunctionCall(id=call_id, name=request.name, args=request.args)
             for call_id, request in zip(self.ids, self.requests, strict=True)
         )
 
     def request_of(self, call_id: str) -> ToolRequest:
-        """What `call_id` was made for."""
+        """Return the request of `call_id`."""
         return self.requests[self.ids.index(call_id)]
 
     def results(self) -> list[tuple[ToolRequest, Mapping[str, Any]]]:
-        """What came back; a call that was given up has `timeout` in its place, one that brought nothing is left out."""
+        """Return the results.
+
+        A call given up has an error with `timeout`; one that ended without a result is left out.
+        """
         given_up = {"error": f"No answer within {self.patience_s:g} s", "timeout": True}
         return [
             (self.request_of(call_id), self.answers.get(call_id, given_up))
@@ -84,22 +87,22 @@ class CallBatch:
 
     @property
     def patience_s(self) -> float:
-        """How long its calls are waited for."""
+        """Seconds until the calls are cancelled."""
         return CALL_TIMEOUT_S if self.blocking else BACKGROUND_CALL_TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)
 class CallResults:
-    """What came of calls, and how it shall enter the conversation."""
+    """Results of calls, and how they enter the conversation."""
 
     results: Sequence[tuple[ToolRequest, Mapping[str, Any]]]
     scheduling: Scheduling = Scheduling.WHEN_IDLE
     more: bool = False
-    """Whether the calls go on."""
+    """True when more results of the calls follow."""
 
 
 class FunctionCalls:
-    """The open calls of one session. `on_results` takes what arrives for non-blocking calls."""
+    """Open calls of a session; `on_results` gets results of non-blocking calls."""
 
     def __init__(
         self, ids: CallIds, on_results: Callable[[CallResults], None], on_expired: Callable[[CallBatch], None]
@@ -112,15 +115,15 @@ class FunctionCalls:
 
     @property
     def pending(self) -> bool:
-        """Whether any call waits for its result."""
+        """True while a call is open."""
         return bool(self._open)
 
     def has_capacity(self, count: int) -> bool:
-        """Whether `count` more calls may be made."""
+        """Return True when `count` more calls may be opened."""
         return len(self._open) + count <= MAX_OPEN_CALLS
 
     def open(self, requests: tuple[ToolRequest, ...], *, blocking: bool) -> CallBatch:
-        """Register the calls of one reply; the caller sends them."""
+        """Register the calls of a reply and return them for sending."""
         batch = CallBatch(requests, tuple(self._ids.make() for _ in requests), blocking)
         self._open.update(dict.fromkeys(batch.ids, batch))
         if not blocking:
@@ -129,7 +132,7 @@ class FunctionCalls:
         return batch
 
     def answer(self, response: FunctionResponse) -> None:
-        """Take one result; raises `Refusal` for an id that was never called, or that has had its answer."""
+        """Take a response; raise `Refusal` for an unknown or answered id."""
         call_id = response.id or ""
         if not call_id:
             raise invalid("a function response has no id")
@@ -150,7 +153,7 @@ class FunctionCalls:
         self._answered[call_id] = None
         if len(self._answered) > MAX_REMEMBERED_IDS:
             self._answered.popitem(last=False)
-        # An empty last word of a generator brings nothing new.
+        # An empty last response of a generator adds no result.
         if response.response or response.will_continue is None or batch.blocking:
             batch.answers[call_id] = response.response
             if _STRENGTH[scheduling] > _STRENGTH[batch.scheduling]:
@@ -167,7 +170,10 @@ class FunctionCalls:
             self._on_results(CallResults(batch.results(), batch.scheduling))
 
     def give_up(self, batch: CallBatch) -> tuple[str, ...]:
-        """Wait for `batch` no longer; return the ids to cancel. Late answers to them are ignored."""
+        """Stop waiting for `batch` and return the ids to cancel.
+
+        Late responses to them are ignored.
+        """
         cancelled = tuple(call_id for call_id in batch.ids if self._open.pop(call_id, None) is not None)
         batch.given_up = cancelled
         if batch.timer is not None:
@@ -175,7 +181,7 @@ class FunctionCalls:
         return cancelled
 
     def give_up_blocking(self) -> tuple[str, ...]:
-        """An interruption: blocking calls are cancelled, the others go on in the background."""
+        """Give up the blocking calls, at an interruption; return their ids."""
         batches = dict.fromkeys(batch for batch in self._open.values() if batch.blocking)
         return tuple(itertools.chain.from_iterable(self.give_up(batch) for batch in batches))
 

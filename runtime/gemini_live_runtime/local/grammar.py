@@ -1,4 +1,4 @@
-"""What a recogniser listens for: patterns over lists of words, written as a JSGF grammar."""
+"""Build the recogniser's JSGF grammar from patterns and word lists."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
 from gemini_live_runtime.local.words import name_words, split_words, spoken_number, spoken_times
 
 MAX_TOOL_CHOICES = 60
-"""Enum values of one tool that are listened for."""
+"""Most enum values of a tool in the grammar."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Alternatives of one utterance. Hashable: recognisers keep what they compiled for it.
+    """Alternatives of one utterance; hashable, as recognisers cache compiled grammars.
 
     `rules` maps a name to word sequences; an alternative is a sequence of words, `[optional]` words and `<rule>`
     references.
@@ -24,19 +24,19 @@ class Grammar:
     rules: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def jsgf(self) -> str:
-        """The grammar in JSpeech Grammar Format, public rule `utterance`."""
+        """Return the grammar in JSpeech Grammar Format, public rule `utterance`."""
         lines = ["#JSGF V1.0;", "grammar dialogue;"]
         lines.append(f"public <utterance> = {' | '.join(' '.join(alternative) for alternative in self.alternatives)};")
         lines += [f"<{name}> = {' | '.join(values)};" for name, values in self.rules]
         return "\n".join(lines)
 
     def accepts(self, words: Sequence[str]) -> bool:
-        """Whether `words` are one complete utterance."""
+        """Return True when `words` are one complete utterance."""
         rules = {name: tuple(tuple(value.split()) for value in values) for name, values in self.rules}
         return any(_accepts(alternative, 0, tuple(words), 0, rules) for alternative in self.alternatives)
 
     def words(self) -> set[str]:
-        """Every word in it."""
+        """Return all words of the grammar."""
         parts = (part.strip("[]") for alternative in self.alternatives for part in alternative)
         found = {part for part in parts if not part.startswith("<")}
         return found | {word for _, values in self.rules for value in values for word in value.split()}
@@ -66,7 +66,7 @@ def _accepts(
 
 
 def spoken_values(slot: Slot) -> tuple[str, ...]:
-    """The ways to say a slot's values, as normalised words."""
+    """Return the spoken forms of a slot's values, as normalised words."""
     if slot.kind == "number":
         return tuple(spoken_number(value) for value in slot.spoken)
     if slot.kind == "time":
@@ -77,9 +77,9 @@ def spoken_values(slot: Slot) -> tuple[str, ...]:
 def build_grammar(
     patterns: Iterable[Pattern], slots: Mapping[str, Slot], tools: Mapping[str, tuple[str, ...]]
 ) -> Grammar:
-    """A grammar of `patterns` and of the names of `tools`, each with values that may follow its name.
+    """Return a grammar of `patterns` and tool names with the values that may follow.
 
-    Patterns over a slot that cannot be spoken are left out.
+    Patterns with a slot without spoken values are left out.
     """
     values = {name: spoken_values(slot) for name, slot in slots.items()}
     alternatives: dict[tuple[str, ...], None] = {}

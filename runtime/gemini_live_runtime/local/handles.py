@@ -1,4 +1,4 @@
-"""Resumption handles: what brings a conversation back on another connection."""
+"""Issue and look up session resumption handles."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from gemini_live_runtime.local.conversation import Memory
 
 HANDLE_LIFE_S = 7200.0
-"""How long a handle is good for: two hours, as Google says."""
+"""Validity of a handle in seconds: two hours, as Google documents."""
 
 MAX_HANDLES = 2000
-"""Handles a server keeps; the oldest go first."""
+"""Most handles of a server; the oldest are dropped."""
 
 HANDLES_A_SESSION = 16
-"""Handles of one session that are entry; the oldest go first."""
+"""Most handles of a session; the oldest are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,14 @@ class _Entry:
 
 
 class Handles:
-    """The handles of one server. Times are the event loop's."""
+    """Resumption handles of a server; times are the event loop's."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._of_session: dict[str, list[str]] = {}
 
     def keep(self, memory: Memory, now: float) -> str:
-        """A new handle for `memory`."""
+        """Return a new handle for `memory`."""
         handle = secrets.token_urlsafe(24)
         self._entries[handle] = _Entry(memory, now + HANDLE_LIFE_S)
         handles = self._of_session.setdefault(memory.session_id, [])
@@ -44,7 +44,7 @@ class Handles:
         return handle
 
     def find(self, handle: str, now: float) -> Memory | None:
-        """What `handle` stands for; None when it is unknown or too old."""
+        """Return the memory of `handle`; None when unknown or expired."""
         entry = self._entries.get(handle)
         return entry.memory if entry is not None and entry.until >= now else None
 

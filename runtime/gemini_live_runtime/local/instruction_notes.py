@@ -1,4 +1,4 @@
-"""What a client has told the model without speaking to it: its instruction, and the notes since."""
+"""Keep the instruction and the notes that a client has sent since."""
 
 from __future__ import annotations
 
@@ -9,44 +9,47 @@ from typing import Any
 from gemini_live_runtime.local.words import folded
 
 MAX_NOTES = 20
-"""Notes since the instruction that are remembered; the oldest goes first."""
+"""Most notes kept since the instruction; the oldest are dropped."""
 
 MAX_NOTE_CHARS = 20_000
-"""Characters of a note that are looked at."""
+"""Characters of a note that are kept."""
 
 
 class InstructionNotes:
-    """Texts are kept folded (`words.folded`), because they are only ever searched."""
+    """Instruction and notes, kept folded (`words.folded`) for searching."""
 
     def __init__(self) -> None:
         self._instruction = ""
         self._notes: deque[str] = deque(maxlen=MAX_NOTES)
 
     def instruct(self, text: str) -> None:
-        """A new instruction: the old one and its notes are over."""
+        """Replace the instruction and clear the notes."""
         self._instruction = folded(text)
         self._notes.clear()
 
     def note(self, text: str) -> None:
-        """Something more to know."""
+        """Add a note."""
         if text := folded(text[:MAX_NOTE_CHARS]):
             self._notes.append(text)
 
     def newest_first(self) -> Iterator[str]:
-        """Everything, the instruction last."""
+        """Yield the notes, newest first, then the instruction."""
         yield from reversed(self._notes)
         yield self._instruction
 
     def age(self, wanted: Iterable[str]) -> int | None:
-        """How many texts are newer than the newest that holds one of `wanted` (folded); None when none does."""
+        """Return the age of the newest text that contains one of `wanted` (folded).
+
+        The age is the number of newer texts; None when no text contains one.
+        """
         texts = enumerate(self.newest_first())
         return next((age for age, text in texts if any(part in text for part in wanted)), None)
 
     def snapshot(self) -> dict[str, Any]:
-        """JSON state from which `restore` continues."""
+        """Return the state as JSON for `restore`."""
         return {"instruction": self._instruction, "notes": list(self._notes)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a `snapshot`."""
+        """Restore the state of a `snapshot`."""
         self.instruct(str(state.get("instruction", "")))
         self._notes.extend(str(note) for note in state.get("notes", []))

@@ -1,4 +1,4 @@
-"""What an utterance means at this moment: the intents that fit it, and examples of what one can say."""
+"""Find the intent of an utterance, and examples of usable phrases."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gemini_live_runtime.local.script_types import Cue, Intent, Script, SlotRef
 from gemini_live_runtime.local.words import folded, name_words
 
 _MAX_TOOLS = 6
-"""Tools that are offered by their names."""
+"""Most tools offered by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class DialogueState:
-    """Where a conversation stands: what the model was told and said last, and the tools it may call."""
+    """State of a conversation: instruction and notes, last reply, declared tools."""
 
     notes: InstructionNotes
     last_reply: str
@@ -26,7 +26,7 @@ class DialogueState:
 
 
 class IntentMatcher:
-    """Reads utterances by a script. It remembers nothing."""
+    """Stateless matcher of utterances to a script's intents."""
 
     def __init__(self, script: Script, matcher: Matcher) -> None:
         self._script = script
@@ -34,7 +34,10 @@ class IntentMatcher:
         self._scripted = {call.tool for intent in script.intents for call in intent.calls}
 
     def best(self, words: Words, now: DialogueState) -> tuple[Intent, Match] | None:
-        """The intent that fits best. Of equal costs: what was asked for, then what was told last, then the first."""
+        """Return the best intent and its match, or None.
+
+        Among equal costs an intent with `after` wins, then the one whose `during` is newest, then the first.
+        """
         best: tuple[Intent, Match] | None = None
         best_rank = (math.inf, math.inf, math.inf)
         for intent in self._script.intents:
@@ -51,9 +54,10 @@ class IntentMatcher:
         return best
 
     def find_within(self, words: Words, now: DialogueState) -> Intent | None:
-        """The intent without a call that is said among other words, if what they tell is extracted.
+        """Return the intent without calls whose phrase is within `words`.
 
-        Extraction finds its phrases anywhere, and what changes the conversation should not pass for a slip.
+        None unless extraction finds a phrase there too: words that change the state should not be answered as not
+        understood.
         """
         asked = folded(now.last_reply)
         rules = [rule for rules in self._script.extract.values() for rule in rules if rule.fits(asked)]
@@ -71,14 +75,17 @@ class IntentMatcher:
                 match = self._matcher.find(pattern, words)
                 if match is None:
                     continue
-                # The longest phrase says most.
+                # Prefer the longest phrase.
                 rank = (match.cost, -len(pattern), age)
                 if best is None or rank < best_rank:
                     best, best_rank = intent, rank
         return best
 
     def age(self, intent: Intent, now: DialogueState) -> float | None:
-        """How long ago what the intent waits for was told, infinite without such; None when it does not fit now."""
+        """Return the age of the text that the intent's `during` needs.
+
+        Counted in newer texts, infinite without `during`; None when the intent does not apply now.
+        """
         found = now.notes.age(intent.during) if intent.during else None
         age = math.inf if found is None else found
         if intent.during and found is None:
@@ -91,17 +98,17 @@ class IntentMatcher:
         return age
 
     def ending(self, notes: InstructionNotes) -> Cue | None:
-        """The cue that ended the conversation, None while it goes on."""
+        """Return the cue that ended the conversation, or None."""
         ended = self._ended(notes)
         return None if ended is None else ended[1]
 
     def examples(self, tools: Collection[str]) -> list[str]:
-        """What one can say at some time with these tools: those that no phrase calls by name, then the examples."""
+        """Return phrases usable with these tools: names of unscripted ones, examples."""
         own = [" ".join(name_words(name)) for name in tools if name not in self._scripted]
         return [*filter(None, own[:_MAX_TOOLS]), *(text for text, meant in self._meant if _usable(meant, tools))]
 
     def examples_now(self, now: DialogueState) -> tuple[list[str], list[str]]:
-        """Examples of what is said only now, and the others that are understood now."""
+        """Return the examples of the newest phase, and the others that apply now."""
         ages: dict[str, tuple[float, int]] = {}
         for text, meant in self._meant:
             usable = [intent for intent in meant if _usable((intent,), now.tools)]
@@ -114,11 +121,11 @@ class IntentMatcher:
 
     @cached_property
     def _meant(self) -> list[tuple[str, tuple[Intent, ...]]]:
-        """Each example with the intents that it fits best, whenever that is."""
+        """Examples, each with the intents that it matches best in any phase."""
         return [(text, self._intents_of(Words(text))) for text in self._script.examples]
 
     def _intents_of(self, words: Words) -> tuple[Intent, ...]:
-        # What a phrase is for is where it may be spoken; a `typed` one may only say that it is too early for it.
+        # Spoken phrases define an intent; a `typed` one may belong to an intent that only says it is too early.
         for spoken in (True, False):
             costs: dict[str, float] = {}
             for intent in self._script.intents:
@@ -137,5 +144,5 @@ class IntentMatcher:
 
 
 def _usable(meant: tuple[Intent, ...], tools: Collection[str]) -> bool:
-    """Whether one of the intents calls nothing but `tools`; an example that no intent explains is left as it is."""
+    """Return True when an intent calls only `tools`, or without any intent."""
     return not meant or any(all(call.tool in tools for call in intent.calls) for intent in meant)

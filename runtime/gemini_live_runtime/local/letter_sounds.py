@@ -1,6 +1,7 @@
-"""How a word that is in no dictionary is probably spoken: English letter-to-sound rules, longest first.
+"""Guess the pronunciation of words by English letter-to-sound rules.
 
-Rough on purpose: names of a client's tools and of a script's slots have to be recognised, not read aloud.
+Rules are tried longest first. They are rough, since they serve recognition, not speech: names of a client's tools and
+slot values of a script that are in no dictionary.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ _DIGITS = dict(
 
 
 def guess_phones(word: str) -> str:
-    """ARPAbet phones of `word`, separated by spaces; letters without vowels are spelled out, others ignored."""
+    """Return the ARPAbet phones of `word`, separated by spaces.
+
+    A word without vowels is spelled out; other characters are ignored.
+    """
     letters = "".join(char for char in word.lower() if char in _LETTER_NAMES or char in _DIGITS)
     if not any(char in _SHORT for char in letters):
         return " ".join(_LETTER_NAMES.get(char) or _DIGITS[char] for char in letters) or "AH"

@@ -1,4 +1,4 @@
-"""What one session was set up to do: a client's `setup`, checked as a Live server checks it.
+"""Check a client's `setup` as a Live server does and read its settings.
 
 Accepted without effect, because a scripted dialogue has nothing they could change: sampling (temperature, topP, topK,
 seed, penalties, candidateCount, maxOutputTokens, stopSequences), mediaResolution, thinkingConfig, languageCode,
@@ -35,29 +35,29 @@ from gemini_live_runtime.wire.messages import (
 )
 
 MAX_TOOLS = 512
-"""Functions a client may declare."""
+"""Most functions that a client may declare."""
 
 _NON_BLOCKING_MODELS = "gemini-3.8-live"
-"""Models of this family call functions without waiting unless told otherwise."""
+"""Prefix of models that call functions without waiting by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTool:
-    """A function of the client: JSON schema of its parameters, and whether the model waits for it."""
+    """Function of the client, with the JSON schema of its parameters."""
 
     name: str
     parameters: Mapping[str, Any]
     blocking: bool
     text: str
-    """The declaration as the model reads it, for counting."""
+    """The declaration as text, for counting tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveConfig:
-    """A checked setup."""
+    """Settings of a session, from a checked setup."""
 
     model: str
-    """Without `models/` or a Vertex path."""
+    """Model name without `models/` or a Vertex path."""
     modality: Modality = Modality.AUDIO
     voice: str = ""
     instruction: str = ""
@@ -70,17 +70,17 @@ class LiveConfig:
     input_transcription: bool = False
     output_transcription: bool = False
     activity: ActivitySettings | None = field(default_factory=ActivitySettings)
-    """None: the client marks activity itself."""
+    """Activity detection; None when the client marks activity itself."""
     interrupts: bool = True
     coverage: TurnCoverage = TurnCoverage.ONLY_ACTIVITY
     initial_history: bool = False
     proactive: bool = False
-    """The model may stay silent when it was not meant: here, when it did not understand."""
+    """True when the model may stay silent; here, when it did not understand."""
     vad_signal: bool = False
 
 
 def check_setup(setup: Setup) -> LiveConfig:
-    """The configuration that `setup` asks for; raises `Refusal`."""
+    """Return the settings of `setup`; raise `Refusal`."""
     model = (setup.model or "").rsplit("/", 1)[-1]
     if not model:
         raise invalid("setup.model is missing")
@@ -114,12 +114,12 @@ def check_setup(setup: Setup) -> LiveConfig:
 
 
 def instruction_text(content: Content | None) -> str:
-    """The text of a system instruction."""
+    """Return the text of a system instruction."""
     return "\n".join(part.text for part in content.parts if part.text) if content else ""
 
 
 def declared_tools(tools: Iterable[Tool], model: str) -> dict[str, DeclaredTool]:
-    """Functions by name; raises `Refusal` for built-in tools, which this server has none of, and unusable names."""
+    """Return functions by name; raise `Refusal` for built-in tools and bad names."""
     declared: dict[str, DeclaredTool] = {}
     for tool in tools:
         for attribute in ("google_search", "code_execution", "url_context", "google_maps"):

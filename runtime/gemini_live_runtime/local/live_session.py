@@ -1,4 +1,4 @@
-"""One connection of a Live client, from its setup to its close: what each message does."""
+"""Serve one connection of a Live client from setup to close."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ from gemini_live_runtime.wire.messages import (
 from gemini_live_runtime.wire.transport import Transport, TransportClosed
 
 SETUP_TIMEOUT_S = 10.0
-"""How long a connection may say nothing before its setup."""
+"""Seconds that a connection has for sending its setup."""
 
 OLD_CONNECTION_GRACE_S = 1.0
-"""How long a resumption waits for the session's older connection to finish closing."""
+"""Seconds that a resumption waits for the session's older connection to close."""
 
 _SETUP_FIRST = "setup must be the first message and only the first."
 
 
 class ServerContext(Protocol):
-    """What a session shares with the others of its server."""
+    """Server state that its sessions share."""
 
     options: ServerOptions
     parts: Parts
@@ -71,12 +71,12 @@ class ServerContext(Protocol):
     open_sessions: dict[str, LiveSession]
 
     def take_fault(self, fault: Fault) -> bool:
-        """Whether `fault` is due; uses it up."""
+        """Return True when `fault` is due, and count it as used."""
         ...
 
 
 class LiveSession:
-    """Serves one connection. `run` returns when it is over."""
+    """Session on one connection; `run` returns when it is over."""
 
     def __init__(self, transport: Transport, server: ServerContext) -> None:
         self._transport = transport
@@ -85,7 +85,7 @@ class LiveSession:
         self._consumed = 0
         self._background: set[asyncio.Task[None]] = set()
         self.ended = asyncio.Event()
-        """Set when the connection is over."""
+        """Event that is set when the connection is over."""
 
     config: LiveConfig
     session_id: str
@@ -110,7 +110,7 @@ class LiveSession:
             self.ended.set()
 
     async def shut(self, code: int, reason: str) -> None:
-        """End the connection from the server's side."""
+        """Close the connection with `code` and `reason`."""
         await self._sender.close(code, reason)
 
     async def _serve(self) -> None:
@@ -204,7 +204,7 @@ class LiveSession:
         await asyncio.sleep(options.time_left)
         raise Refusal(FAILURE, DEADLINE)
 
-    # -- what the client says ----------------------------------------------------------------------------------------
+    # -- messages of the client --------------------------------------------------------------------------------------
 
     async def _receive(self) -> ClientMessage:
         frame = await self._transport.recv()
@@ -266,7 +266,7 @@ class LiveSession:
             tools=None if message.tools is None else declared_tools(message.tools.tools, self.config.model),
         )
 
-    # -- what follows from it ----------------------------------------------------------------------------------------
+    # -- callbacks ---------------------------------------------------------------------------------------------------
 
     def _context(self) -> Context:
         return self._conversation.context

@@ -1,4 +1,4 @@
-"""The embedded server as a program: `serve-local`, and `python -m gemini_live_runtime.local`."""
+"""Run the embedded server as a program."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gemini_live_runtime.threads import start_daemon_thread
 
 
 def run(options: ServerOptions, *, exit_with_parent: bool = False) -> int:
-    """Serve until a signal, or until standard input ends, printing one JSON line when ready; return the exit code.
+    """Serve until a signal or the end of standard input; return the exit code.
 
-    Raises `GeminiLiveError` for a script, host or port that cannot be used.
+    Prints one JSON line when ready. Raises `GeminiLiveError` for a script, host or port that cannot be used.
     """
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     asyncio.run(_serve(options, DefaultParts(options.script), exit_with_parent))
@@ -36,7 +36,7 @@ async def _serve(options: ServerOptions, parts: DefaultParts, exit_with_parent: 
         with contextlib.suppress(NotImplementedError):  # Windows: ctrl+c raises KeyboardInterrupt instead.
             loop.add_signal_handler(name, stop.set)
     if exit_with_parent:
-        # A pipe's end is seen by reading it, which cannot be cancelled: a thread that nobody waits for.
+        # The end of a pipe is found only by reading, which cannot be cancelled: hence a daemon thread.
         start_daemon_thread(lambda: _wait_for_end(loop, stop), "standard input")
     server = LocalServer(options, parts)
     url = await server.start()
@@ -62,7 +62,7 @@ def _wait_for_end(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse `arguments` and serve; bad ones end in a sentence and exit code 2."""
+    """Parse `arguments` and serve; bad ones give a message and exit code 2."""
     parser = argparse.ArgumentParser(
         prog="python -m gemini_live_runtime.local",
         description="A Live server for the embedded model: no key, no network. Prints one JSON line with its url.",

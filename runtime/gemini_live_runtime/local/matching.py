@@ -1,4 +1,4 @@
-"""Finding what a sentence means: patterns with slots against words, forgiving slips of the keyboard."""
+"""Match patterns with slots against words, allowing for typing errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
 from gemini_live_runtime.local.words import parse_number, parse_time, split_original, split_words, typos
 
 MAX_WORDS = 60
-"""Words of an utterance that are looked at; a longer one is not understood."""
+"""Most words of an utterance; a longer one is not matched."""
 
 SlotValue = str | int
 
@@ -29,14 +29,14 @@ _EDIT, _ARTICLE, _FILLER, _FREE = 0.5, 0.3, 0.05, 0.2
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How a pattern fits: `cost` 0 is word for word; `slots` are what was filled in."""
+    """Result of a match: its cost (0: word for word) and the filled slots."""
 
     cost: float
     slots: Mapping[str, SlotValue] = field(default_factory=dict)
 
 
 class Words:
-    """An utterance: its words as compared, and as they were written."""
+    """Words of an utterance, normalised (`plain`) and as written (`original`)."""
 
     __slots__ = ("original", "plain")
 
@@ -56,7 +56,7 @@ class Words:
 
 
 class Matcher:
-    """Matches patterns over a set of slots; `filler` word groups may surround any pattern."""
+    """Matcher of patterns; `filler` word groups may surround any pattern."""
 
     def __init__(self, slots: Mapping[str, Slot], filler: tuple[tuple[str, ...], ...] = ()) -> None:
         self._slots = slots
@@ -66,7 +66,7 @@ class Matcher:
         }
 
     def match(self, pattern: Pattern, words: Words) -> Match | None:
-        """The cheapest way in which all of `words` are `pattern`, None when none is cheap enough."""
+        """Return the cheapest match of all `words`, None when none is cheap enough."""
         count = len(words)
         if not 0 < count <= MAX_WORDS:
             return None
@@ -79,7 +79,7 @@ class Matcher:
         return best
 
     def find(self, pattern: Pattern, words: Words) -> Match | None:
-        """The cheapest place at which `pattern` stands within `words`, None when it does not."""
+        """Return the cheapest match of `pattern` anywhere within `words`, or None."""
         if len(words) > MAX_WORDS:
             return None
         limit = 0.3 + 0.25 * len(pattern)
@@ -87,7 +87,10 @@ class Matcher:
         return min((place for place in places if place is not None), key=lambda match: match.cost, default=None)
 
     def _leads(self, plain: list[str]) -> Iterator[tuple[int, float]]:
-        """Where a pattern may begin: after nothing, or after up to three groups of filler."""
+        """Yield places and costs at which a pattern may begin.
+
+        These are the start and places after up to three groups of filler.
+        """
         starts = {0: 0.0}
         frontier = [0]
         for _ in range(3):
@@ -122,7 +125,7 @@ class Matcher:
             rest = self._from(pattern, at + 1, words, start + length, slots | filled, budget - cost, whole=whole)
             if rest is not None and (best is None or rest.cost + cost < best.cost):
                 best = Match(rest.cost + cost, rest.slots)
-        # An article too many or too few changes nothing.
+        # An additional article costs little.
         if start < len(words) and words.plain[start] in _ARTICLES:
             rest = self._from(pattern, at, words, start + 1, slots, budget - _ARTICLE, whole=whole)
             if rest is not None and (best is None or rest.cost + _ARTICLE < best.cost):
@@ -169,7 +172,7 @@ class Matcher:
                 yield length, _FREE, text
 
     def _tail(self, plain: list[str], start: int) -> float | None:
-        """The cost of what is left over: nothing, or filler."""
+        """Return the cost of the words left over; None unless they are filler."""
         cost = 0.0
         while start < len(plain):
             group = next((g for g in self._filler if tuple(plain[start : start + len(g)]) == g), None)

@@ -1,4 +1,4 @@
-"""The way out of one connection: server messages as binary frames of UTF-8 JSON, as Google's servers send them."""
+"""Send server messages as binary frames of UTF-8 JSON, as Google's servers do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from gemini_live_runtime.wire.websocket import MAX_REASON_BYTES
 
 
 class MessageSender:
-    """Sends what a session says. `take_fault` tells whether a simulated fault is due, and uses it up."""
+    """Sender of a session's messages.
+
+    `take_fault` returns True when a simulated fault is due, and counts it as used.
+    """
 
     def __init__(self, transport: Transport, take_fault: Callable[[Fault], bool]) -> None:
         self._transport = transport
@@ -29,18 +32,18 @@ class MessageSender:
         await self._transport.send(encode_model_audio(pcm).encode())
 
     async def close(self, code: int, reason: str = "") -> None:
-        """End the connection; `reason` is cut to what a close frame holds."""
+        """Close the connection; `reason` is cut to the size of a close frame."""
         await self._transport.close(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
 
     async def faults_before_answer(self) -> None:
-        """The faults that precede an answer, where they are due."""
+        """Send the faults due before an answer."""
         if self.take_fault(Fault.GARBAGE_FRAME):
             await self._transport.send(b"\x00\xff not json")
         if self.take_fault(Fault.HUGE_FRAME):
             await self._transport.send(b'{"serverContent":{"x":"' + b"x" * MAX_MESSAGE_BYTES + b'"}}')
 
     async def fault_in_answer(self) -> None:
-        """The fault that breaks an answer off, where it is due: the path is gone, nobody says goodbye."""
+        """Break the connection without a close frame, if that fault is due."""
         if self.take_fault(Fault.DROP_MID_TURN):
             abort = getattr(self._transport, "abort", None)
             with contextlib.suppress(TransportClosed):

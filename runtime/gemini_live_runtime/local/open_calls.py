@@ -1,4 +1,4 @@
-"""Tool calls that a dialogue has made and whose results it will be outcomes."""
+"""Track the dialogue's tool calls that wait for results."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from gemini_live_runtime.local.script_types import ScriptedCall
 from gemini_live_runtime.local.template import fill
 
 MAX_OPEN_CALLS = 64
-"""Calls whose results are still awaited that are remembered; the oldest goes first."""
+"""Most open calls kept; the oldest are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call under way. Calls of one `group` were made together, and are outcomes together."""
+    """Open call; calls of one `group` were made and are answered together."""
 
     request: ToolRequest
     intent: str
-    """"" when the tool was called by its name."""
+    """Intent's name, "" for a tool called by its name."""
     slots: Mapping[str, SlotValue]
     group: int
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Results that came together of calls that were made together. `call` is None for calls nobody remembers."""
+    """Results of calls made together; `call` is None for unknown calls."""
 
     call: OpenCall | None
     results: tuple[tuple[ToolRequest, Mapping[str, Any]], ...]
 
     @property
     def given_up(self) -> str:
-        """The first tool that did not answer in time, "" when all did."""
+        """First tool that timed out, "" for none."""
         return next((request.name for request, response in self.results if response.get("timeout") is True), "")
 
     @property
     def outputs(self) -> list[tuple[str, Any]]:
-        """Tools and what they brought, in the order of the calls."""
+        """Tools and their outputs, in the order of the calls."""
         return [(request.name, _unwrap(response)) for request, response in self.results]
 
     @property
     def result(self) -> Any:
-        """The output of the one call, or the fields of all together."""
+        """Output of a single call, or the fields of all outputs together."""
         outputs = [output for _, output in self.outputs]
         if len(outputs) == 1:
             return outputs[0]
@@ -53,33 +53,33 @@ class Outcome:
 
 
 class OpenCalls:
-    """The calls of one conversation whose results are awaited."""
+    """Open calls of one conversation."""
 
     def __init__(self) -> None:
         self._calls: list[OpenCall] = []
         self._groups = 0
 
     def add(self, requests: Iterable[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> None:
-        """Calls made together for one intent."""
+        """Add calls made together for one intent."""
         self._groups += 1
         made = [OpenCall(request, intent, slots, self._groups) for request in requests]
         self._calls = [*self._calls, *made][-MAX_OPEN_CALLS:]
 
     def take(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> list[Outcome]:
-        """What `results` are of, in their order; the calls are no longer open, unless there is `more` to come."""
+        """Group `results` by calls, in order; close the calls unless `more` follow."""
         outcomes: dict[int, Outcome] = {}
         for number, (request, response) in enumerate(results, 1):
             call = next((call for call in self._calls if call.request == request), None)
             if call is not None and not more:
                 self._calls.remove(call)
-            # Negative numbers are groups of their own.
+            # Unknown calls get a group of their own, by a negative number.
             group = call.group if call is not None else -number
             before = outcomes[group].results if group in outcomes else ()
             outcomes[group] = Outcome(call, (*before, (request, response)))
         return list(outcomes.values())
 
     def snapshot(self) -> list[dict[str, Any]]:
-        """JSON state from which `restore` continues."""
+        """Return the state as JSON for `restore`."""
         return [
             {
                 "name": call.request.name,
@@ -101,7 +101,7 @@ class OpenCalls:
 
 
 def arguments_of(call: ScriptedCall, slots: Mapping[str, SlotValue]) -> dict[str, Any]:
-    """A scripted call's arguments, filled from `slots`."""
+    """Return a scripted call's arguments, filled from `slots`."""
     args: dict[str, Any] = {}
     for name, template in call.args.items():
         if not isinstance(template, str):
@@ -109,7 +109,7 @@ def arguments_of(call: ScriptedCall, slots: Mapping[str, SlotValue]) -> dict[str
             continue
         inner = template.strip("{}").removesuffix("?")
         if template == f"{{{inner}}}" or template == f"{{{inner}?}}":
-            # A slot alone keeps its type.
+            # A template of a single slot keeps the value's type.
             if inner in slots:
                 args[name] = slots[inner]
             continue
@@ -120,7 +120,7 @@ def arguments_of(call: ScriptedCall, slots: Mapping[str, SlotValue]) -> dict[str
 
 
 def _unwrap(response: Mapping[str, Any]) -> Any:
-    """A response's own output: "output" alone stands for the whole, as the protocol has it."""
+    """Return the output: a sole field `output` or `result`, else the whole response."""
     for key in ("output", "result"):
         if set(response) == {key}:
             return response[key]

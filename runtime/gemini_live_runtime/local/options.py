@@ -1,4 +1,4 @@
-"""How a server behaves: its script, its limits of time, and the faults it simulates."""
+"""Define a server's options: script, address, time limits, simulated faults."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ DEFAULT_TIME_LEFT_S = 10.0
 
 
 class Fault(StrEnum):
-    """What real servers do wrong now and then; a client has to survive each."""
+    """Simulated fault of a server that a client has to survive."""
 
     SILENT_SETUP = "silent-setup"
-    """The setup is never answered."""
+    """No answer to the setup."""
     DROP_MID_TURN = "drop-mid-turn"
     """The connection breaks (1006) after the first stretch of an answer."""
     GARBAGE_FRAME = "garbage-frame"
@@ -33,7 +33,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """Of one server. Raises `UsageError` for a port or time that cannot be.
+    """Options of a server; raises `UsageError` for an invalid port or time.
 
     `script`: dialogue file for every model name that does not say `local-NAME`; None is the concierge.
     `host`, `port`: where `start` listens; port 0 takes a free one.

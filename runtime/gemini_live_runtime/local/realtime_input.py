@@ -1,4 +1,4 @@
-"""The user's side of a session: streamed audio, images and activity marks become turns."""
+"""Turn realtime input (audio, images, activity marks) into user turns."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from gemini_live_runtime.wire.messages import (
 )
 
 STALLED_S = 1.5
-"""Silence on the wire after which speech that was under way counts as ended: the client stopped sending."""
+"""Seconds without audio after which open speech ends: the client stopped sending."""
 
 MAX_MARKED_TEXT = 100_000
-"""Characters of text between two activity marks; more is refused."""
+"""Most characters of text between two activity marks; more is refused."""
 
 _MAX_UTTERANCE_BYTES = int(MAX_UTTERANCE_S * RATE) * 2
 
 
 class RealtimeInputReader:
-    """Finds the user's turns in realtime input, by voice activity or by the client's own marks.
+    """Reader of user turns, by voice activity detection or the client's marks.
 
-    `on_start`: the user begins to speak. `on_end`: a turn, or None for what was only a noise. `on_activity`: an edge
-    of speech and its place in the stream in seconds, automatic detection only.
+    `on_start` is called when the user begins to speak, `on_end` with the turn, or None for noise. `on_activity` gets
+    the starts and ends of speech with their time in the stream (s), with automatic detection only.
     """
 
     def __init__(
@@ -61,20 +61,20 @@ class RealtimeInputReader:
         self._tasks: set[asyncio.Task[None]] = set()
         self._silence_s = 0.0
         self.dropped_bytes = 0
-        """Marked audio above `MAX_UTTERANCE_S`."""
+        """Bytes of marked audio dropped beyond `MAX_UTTERANCE_S`."""
 
     @property
     def manual(self) -> bool:
-        """Whether the client marks activity itself."""
+        """True when the client marks activity itself."""
         return self._config.activity is None
 
     @property
     def marked(self) -> bool:
-        """Whether the client's activity is under way."""
+        """True between the client's activity marks."""
         return self._marked is not None
 
     async def take(self, message: RealtimeInput) -> None:
-        """Everything of a message but text outside marked activity; raises `Refusal`."""
+        """Process a message, except text outside marked activity; raise `Refusal`."""
         if message.activity_start is not None:
             await self._mark_start()
         for blob in (message.audio, message.video, *message.media_chunks):
@@ -88,13 +88,13 @@ class RealtimeInputReader:
             await self._flush()
 
     def add_text(self, text: str) -> None:
-        """Text within marked activity."""
+        """Add text within marked activity."""
         self._marked_text.append(text)
         if sum(map(len, self._marked_text)) > MAX_MARKED_TEXT:
             raise invalid(f"more than {MAX_MARKED_TEXT} characters of text in one activity")
 
     def close(self) -> None:
-        """Stop the timer."""
+        """Cancel the timer and tasks."""
         if self._stalled is not None:
             self._stalled.cancel()
         for task in self._tasks:
@@ -163,7 +163,7 @@ class RealtimeInputReader:
             self.dropped_bytes += len(pcm) - room
 
     def _count_silence(self, size: int) -> None:
-        # Audio outside speech is the model's business, and costs, only when the client wants all input.
+        # Audio outside speech enters the context, and costs tokens, only when the client wants all input.
         if self._config.coverage is TurnCoverage.ALL_INPUT:
             self._silence_s += size / (RATE * 2)
             if self._silence_s >= 1:
@@ -200,7 +200,7 @@ class RealtimeInputReader:
 
 
 def user_turn_of(content: Content) -> UserTurn:
-    """Text and audio of client content; raises `Refusal` for roles that there are not, and for other audio."""
+    """Return text and audio of client content; raise `Refusal` if unsupported."""
     if content.role is not None and not isinstance(content.role, Role):
         raise Refusal(1007, "Please use a valid role: user, model.")
     texts: list[str] = []
@@ -219,24 +219,24 @@ def user_turn_of(content: Content) -> UserTurn:
 
 
 def is_image(mime_type: str | None) -> bool:
-    """Whether a blob is a picture."""
+    """Return True for the type of an image."""
     return (mime_type or "").strip().lower().startswith("image/")
 
 
 def input_rate(mime_type: str) -> int | None:
-    """Hz of a client's audio, 16 kHz when it names no rate; None for other types and senseless rates."""
+    """Return the rate (Hz) of an audio type, 16 kHz by default; None if unsupported."""
     return pcm_rate(mime_type, default=RATE, kinds=("audio/pcm", "audio/l16"))
 
 
 class Resampler:
-    """s16le mono of any rate to 16 kHz, as a stream; nothing is loaded while the rate is right."""
+    """Converter of s16le mono streams to 16 kHz; loads soxr only for other rates."""
 
     def __init__(self) -> None:
         self._rate = RATE
         self._stream: Any = None
 
     def process(self, pcm: bytes, rate: int) -> bytes:
-        """The 16 kHz audio that is ready after `pcm`; another rate than before begins a new stream."""
+        """Return the 16 kHz audio ready after `pcm`; a new rate begins a new stream."""
         if rate != self._rate:
             self._rate = rate
             self._stream = None
@@ -251,7 +251,7 @@ class Resampler:
         return bytes(self._stream.resample_chunk(np.frombuffer(pcm, dtype="<i2")).astype("<i2").tobytes())
 
     def flush(self) -> bytes:
-        """What is held back; the next audio begins a new stream."""
+        """Return the delayed rest and end the stream."""
         if self._stream is None:
             return b""
         import numpy as np

@@ -1,7 +1,7 @@
-"""Speech to text by pocketsphinx: a grammar of what can be said, and a check whether it was said (`rejection.py`).
+"""Recognise speech by pocketsphinx: a grammar of phrases, and a rejection test.
 
-All decoding of a process happens in one thread with one set of models, because pocketsphinx decoders are not
-thread-safe and the models are large.
+All decoding of a process runs in one thread with one set of models, because pocketsphinx decoders are not thread-safe
+and the models are large. `rejection.py` decides whether the decoded phrase was really said.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from gemini_live_runtime.local.parts import RECOGNISER_RATE, Dialogue, Recogniti
 from gemini_live_runtime.local.rejection import ACCEPT, Decoding, Evidence, Segment, confidence, weigh
 
 MAX_UTTERANCE_S = 15.0
-"""A longer utterance is no phrase: it is refused without decoding."""
+"""Longest utterance in seconds; a longer one is rejected without decoding."""
 
 MAX_GRAMMARS = 12
-"""Compiled grammars kept; the one unused for longest goes."""
+"""Most compiled grammars; the least recently used is dropped."""
 
 _SLICE = RECOGNISER_RATE * 40 // 1000 * 2
-"""Bytes of 40 ms."""
+"""Bytes of 40 ms of audio."""
 _LEVEL = 0.1
 _DITHER_DB = -40.0
-"""Noise added below speech level: digital silence breaks the recogniser's feature normalisation."""
+"""Level (dB below speech) of added noise; digital silence breaks feature normalisation."""
 _LEAD_S, _TAIL_S = 0.3, 0.3
 _QUIET = 0.02
-"""Share of the loudest 20 ms below which the ends are cut off."""
+"""Part of the loudest 20 ms below which the ends are trimmed."""
 _MARGIN_BLOCKS = 5
 _MAX_GAIN = 300.0
 _SILENT = 1e-4
@@ -46,7 +46,7 @@ _LOG_FLOOR = -700.0
 
 
 class DecodedUtterance:
-    """Everything about one decoded utterance; what the fitting of the weights reads."""
+    """Decoded utterance with its evidence, as used for fitting the weights."""
 
     __slots__ = ("complete", "evidence", "text")
 
@@ -57,7 +57,10 @@ class DecodedUtterance:
 
 
 class Engine:
-    """The models. Made once a process by `shared_engine`; every method but `run` and `warm` belongs to its thread."""
+    """Models of the process, created by `shared_engine`.
+
+    Only `run` and `warm` may be called from other threads.
+    """
 
     def __init__(self) -> None:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="recogniser")
@@ -69,16 +72,16 @@ class Engine:
         self._phones: dict[str, tuple[str, ...]] = {}
 
     async def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call `function` in the engine's thread; virtual time stands still meanwhile."""
+        """Call `function` in the engine's thread; virtual time waits for it."""
         return await asyncio.get_running_loop().run_in_executor(self._executor, function, *args)
 
     def warm(self) -> None:
-        """Begin to load the models, so that the first utterance need not wait for them."""
+        """Start loading the models, ahead of the first utterance."""
         if self._grammar is None:
             self._executor.submit(self.load)
 
     def load(self) -> None:
-        """Load the models: about half a second, once."""
+        """Load the models, once; takes about half a second."""
         if self._grammar is not None:
             return
         import pocketsphinx
@@ -97,7 +100,7 @@ class Engine:
         self._grammar = pocketsphinx.Decoder(**common, **_WIDE_BEAMS)
 
     def decode(self, pcm: bytes, grammar: Grammar, pronunciations: Mapping[str, tuple[str, ...]]) -> DecodedUtterance:
-        """What `grammar` makes of s16le mono PCM at 16 kHz."""
+        """Decode s16le mono PCM at 16 kHz by `grammar`."""
         sound = prepare(pcm)
         if not sound:
             return DecodedUtterance("", False, None)
@@ -134,11 +137,11 @@ class Engine:
                 self._grammar.add_word(word if number == 1 else f"{word}({number})", option, True)
 
     def _decode(self, decoder: Any, sound: bytes, *, phones: bool = False) -> Decoding:
-        # The estimates of noise and of the cepstral mean would go on from the utterance before.
+        # Reset estimates of noise and cepstral mean, which would carry over from the previous utterance.
         decoder.reinit_feat()
         decoder.set_cmn(_INITIAL_CMN)
         decoder.start_utt()
-        # Decoding holds the interpreter's lock: slices let the event loop in between. The result is the same.
+        # Decoding holds the interpreter's lock: slices let the event loop run in between, with the same result.
         for start in range(0, len(sound), _SLICE):
             decoder.process_raw(sound[start : start + _SLICE], full_utt=False)
         decoder.end_utt()
@@ -181,7 +184,7 @@ def _log(score: float) -> float:
 
 
 def prepare(pcm: bytes) -> bytes:
-    """PCM brought to one level, cut to the speech, padded and dithered; b"" when it is silent or too long."""
+    """Normalise, trim, pad and dither PCM; return b"" when silent or too long."""
     import numpy as np
 
     sound = np.frombuffer(pcm[: len(pcm) // 2 * 2], dtype="<i2").astype(np.float32) / 32768.0
@@ -213,7 +216,7 @@ _engine_lock = threading.Lock()
 
 
 def shared_engine() -> Engine:
-    """The process's engine; raises `MissingExtraError` when pocketsphinx is not installed."""
+    """Return the process's engine; raise `MissingExtraError` without pocketsphinx."""
     global _engine
     if importlib.util.find_spec("pocketsphinx") is None:
         raise MissingExtraError(
@@ -236,7 +239,7 @@ def _forget_engine() -> None:
 
 
 class PocketsphinxRecogniser:
-    """`parts.Recogniser` for what a dialogue can be told at the moment of asking."""
+    """`Recogniser` for the current phrases of a dialogue."""
 
     def __init__(self, dialogue: Dialogue, engine: Engine | None = None) -> None:
         self._dialogue = dialogue
@@ -244,7 +247,7 @@ class PocketsphinxRecogniser:
         self._engine.warm()
 
     async def recognise(self, pcm: bytes) -> Recognition:
-        """One whole utterance, s16le mono at 16 kHz. `text` is "" when it was refused."""
+        """Recognise a whole utterance, s16le mono at 16 kHz."""
         opinion: DecodedUtterance = await self._engine.run(
             self._engine.decode, pcm, self._dialogue.grammar, self._dialogue.pronunciations
         )
@@ -254,4 +257,4 @@ class PocketsphinxRecogniser:
         return Recognition(opinion.text if score >= ACCEPT else "", score)
 
     async def close(self) -> None:
-        """The models are shared and stay loaded for the next connection."""
+        """Do nothing: the models stay loaded for the next connection."""

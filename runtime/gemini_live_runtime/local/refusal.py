@@ -1,6 +1,6 @@
-"""Refusals: what a client sent that this protocol does not allow, with the close code and reason it gets.
+"""Refuse invalid client messages as Google's servers do.
 
-The wording follows Google's servers, whose clients look for it.
+Close codes and wording are theirs, because clients look for them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ UNAVAILABLE = "The service is currently unavailable."
 DEADLINE = "Deadline expired before operation could complete."
 
 SYSTEM_ROLE = "system"
-"""The role of content that replaces the instruction. Google's Vertex takes it, the Developer API knows two roles."""
+"""Role of content that replaces the instruction, as on Vertex; the Developer API has two roles."""
 
 
 class Refusal(Exception):  # noqa: N818 - an answer to the client
-    """Ends the connection with `code` and `reason`."""
+    """Error that closes the connection with `code` and `reason`."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(f"{code} {reason}")
@@ -39,23 +39,23 @@ class Refusal(Exception):  # noqa: N818 - an answer to the client
 
 
 def invalid(detail: str = "") -> Refusal:
-    """1007: an argument that cannot be used."""
+    """Return a refusal (1007) of an invalid argument."""
     return Refusal(INVALID, f"{INVALID_ARGUMENT}: {detail}." if detail else f"{INVALID_ARGUMENT}.")
 
 
 def context_exhausted() -> Refusal:
-    """1007: the conversation no longer fits the window."""
+    """Return a refusal (1007) of a conversation that exceeds the window."""
     return invalid("the context window is exhausted")
 
 
 def invalid_json(detail: str) -> Refusal:
-    """1007: a frame that is not this protocol's JSON."""
+    """Return a refusal (1007) of a frame that is not this protocol's JSON."""
     return Refusal(INVALID, f"Invalid JSON payload received. {detail}")
 
 
 def check_form(message: ClientMessage) -> None:
-    """Raise `Refusal` for fields the protocol does not have, values of a wrong type and unknown enum values."""
-    # A value of the wrong type is kept as if it were unknown, but has a problem that says what it is.
+    """Raise `Refusal` for unknown fields, wrong types and unknown enum values."""
+    # A value of the wrong type is also listed as unknown; its problem names the type, so it comes first.
     problem = next((text for text in message.problems if not text.startswith("message: ")), "")
     if problem:
         field, _, what = problem.partition(": ")
@@ -72,14 +72,20 @@ def check_form(message: ClientMessage) -> None:
 
 
 def _end_of(path: str, limit: int) -> str:
-    """As many of the last steps of `path` as `limit` characters hold: a close reason has 123 bytes in all."""
+    """Return the last steps of `path` within `limit` characters.
+
+    A close reason has at most 123 bytes.
+    """
     while len(path) > limit and "." in path:
         path = path.partition(".")[2]
     return path[:limit]
 
 
 def bad_enums(message: Message, path: str = "") -> Iterator[tuple[str, str]]:
-    """Paths and values of enum fields that hold something unknown; `..._UNSPECIFIED` is every enum's default."""
+    """Yield paths and values of unknown enum values.
+
+    `..._UNSPECIFIED` is every enum's default.
+    """
     enums = _enum_fields(type(message))
     for item in fields(message):
         value = getattr(message, item.name)

@@ -1,8 +1,8 @@
-"""Was it really one of the phrases? Evidence against the grammar's own opinion, which always finds one.
+"""Decide whether a decoded phrase was really said.
 
-The same sound is decoded three times: by the grammar, by a free language model, and as bare phones. A phrase that was
-really said fits almost as well as the free decodings and is as long; nonsense forced through the grammar is not. The
-measures are weighed by a logistic regression.
+A grammar decoder always finds a phrase. So the sound is decoded three times: by the grammar, by a free language model,
+and as a phone loop. A phrase that was said scores almost as well as the free decodings and has the same length; other
+speech forced through the grammar does not. A logistic regression weighs the measures.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A word or phone of a decoding: its frames, both ends included, and the logarithm of its acoustic score."""
+    """Word or phone of a decoding: first and last frame, log of the acoustic score."""
 
     word: str
     phones: tuple[str, ...]
-    """Empty for silence and noise."""
+    """Phones of the word; empty for silence and noise."""
     first: int
     last: int
     acoustic: float
@@ -26,7 +26,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """What one search made of the sound. `score` is the logarithm of the best path's score."""
+    """Result of one search; `score` is the log of the best path's score."""
 
     text: str
     score: float
@@ -40,25 +40,25 @@ class Decoding:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How a grammar's decoding stands against the free one and the phone loop."""
+    """Comparison of the grammar's decoding with the free one and the phone loop."""
 
     like_loop: float
-    """Similarity of its phones to those of the phone loop, 0 to 1."""
+    """Similarity of the phones to those of the phone loop, 0 to 1."""
     path_free: float
     """Path score less the free decoding's, per 100 frames."""
     path_loop: float
     """Path score less the phone loop's, per 100 frames."""
     worst_word: float
-    """Acoustic score less the free decoding's over the same frames, per frame, of the word that fares worst."""
+    """Lowest acoustic score of a word less the free decoding's, per frame."""
     length_free: float
-    """Logarithm of its number of phones over the free decoding's: far below 0 when words went missing."""
+    """Log of the ratio of phones to the free decoding's; well below 0 for missing words."""
     length_loop: float
-    """Size of the logarithm of its number of phones over the phone loop's."""
+    """Absolute log of the ratio of phones to the phone loop's."""
     pause: float
-    """Longest silence between its words, in units of 0.1 s: words that the grammar lacks hide there."""
+    """Longest silence between words, in units of 0.1 s: words outside the grammar hide there."""
 
     def values(self) -> tuple[float, ...]:
-        """The measures in the order of `WEIGHTS`."""
+        """Return the measures in the order of `WEIGHTS`."""
         return (
             self.like_loop,
             self.path_free,
@@ -75,17 +75,17 @@ class Evidence:
 WEIGHTS = (15.37, 12.2, 12.31, 0.68, 7.73, -1.39, -1.38)
 BIAS = 5.43
 ACCEPT = 0.5
-"""Confidence from which a phrase is accepted."""
+"""Least confidence of an accepted phrase."""
 
 
 def confidence(evidence: Evidence) -> float:
-    """How probable it is, 0 to 1, that the phrase was said."""
+    """Return the probability, 0 to 1, that the phrase was said."""
     total = BIAS + sum(weight * value for weight, value in zip(WEIGHTS, evidence.values(), strict=True))
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, total))))
 
 
 def weigh(grammar: Decoding, free: Decoding, loop: Decoding) -> Evidence:
-    """The evidence for `grammar`, which has at least one word."""
+    """Return the evidence for `grammar`, a decoding of at least one word."""
     frames = max(1, grammar.segments[-1].last + 1) if grammar.segments else 1
     return Evidence(
         like_loop=similarity(grammar.phones, loop.phones),
@@ -99,7 +99,7 @@ def weigh(grammar: Decoding, free: Decoding, loop: Decoding) -> Evidence:
 
 
 def similarity(one: Sequence[str], other: Sequence[str]) -> float:
-    """1 less the edit distance over the longer length: 1 is the same."""
+    """Return 1 less the edit distance over the longer length."""
     longest = max(len(one), len(other))
     if not longest:
         return 1.0
@@ -117,7 +117,7 @@ def _length_ratio(one: Decoding, other: Decoding) -> float:
 
 
 def _longest_pause(decoding: Decoding) -> int:
-    """Frames of the longest silence that is neither the first nor the last."""
+    """Return the frames of the longest inner silence."""
     silences = [segment for segment in decoding.segments if not segment.phones][1:-1]
     return max((segment.last - segment.first + 1 for segment in silences), default=0)
 

@@ -1,13 +1,15 @@
-"""A dialogue file: what one can say, which tool that calls, what is answered.
+"""Load dialogue scripts and document their format.
+
+A script defines what users can say, which tool that calls, and the answers.
 
 TOML, `format = 1`. Top level: `name`, `title`, `greeting`, `fallback`, `unavailable`, `timeout`, `failed`, `told`,
 `prompted` (templates, see template.py), `examples` (phrases to show), `filler` (words that change nothing when typed).
 A sentence of `fallback` is left out when its placeholders cannot be filled.
 
-`{examples}` are all examples, `{some_examples}` three of them, `{examples_now}` one or two that are understood at this
-moment; none of them calls a tool that the client did not declare. Declared tools that no intent calls stand before the
-first two, by the words of their names. `{last_question}` is the question that is still open: the last one asked, until
-tools are called or a cue is said. `{known.FIELD}` is the field of the last of all tools' answers that had it.
+`{examples}` are all examples, `{some_examples}` three of them, `{examples_now}` one or two that are understood in this
+phase; none of them calls a tool that the client did not declare. The first two begin with the names of declared tools
+that no intent calls. `{last_question}` is the open question: the last one asked, until tools are called or a cue is
+said. `{known.FIELD}` is the newest value of a field in tool results.
 
 `[slots.NAME]` has `ask` (the question when it is missing), `answer` (patterns that may answer it) and `kind`:
 `choice` (default; `values`), `number` (`min`, `max`, `spoken`: the values a recogniser listens for), `time`, or `text`
@@ -17,24 +19,23 @@ tools are called or a cue is said. `{known.FIELD}` is the field of the last of a
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when
 missing) or `calls` (a list of such, sent together), `reply` (lines, the first that fits is said: text, or `when` and
 `say`), `forget = true` (drops a question that is open), `remember = true` (lines and arguments of later intents may use
-its slots too), `during` (a text or a list of texts: understood only while the model has been told one of them), and
-`after` (the same: understood only when the model has just said one of them).
+its slots too), `during` (a text or a list of texts: matched only while the instruction or a note contains one of
+them), and `after` (the same: matched only when the model has just said one of them).
 
-What the model has been told is its instruction and the notes since: client content that is not spoken to it (the last
-`told.MAX_NOTES`). Upper and lower case and line breaks do not matter. Of intents that fit equally well, one with
-`after` wins, then the one whose `during` was told last, one without comes last. What `[extract]` finds among other
-words is answered by the intent without a call whose phrase is found there too.
+`during` and `told` are searched in the instruction and the notes since: client content that is no user turn (the last
+`instruction_notes.MAX_NOTES`). Case and line breaks do not matter. Among intents that match equally well, one with
+`after` wins, then the one with the newest `during`, then one without. If `[extract]` finds a phrase among other words,
+the intent without a call whose phrase is also among them answers.
 
-`[[cue]]` has `told` (a text or a list) and `say` (a template): what the model says when it is prompted to speak. What
-was told last is looked at first, then the first cue in the file whose `say` can be filled. Without a cue it says the
-greeting if the conversation begins, else the open question, else `prompted`. A cue with `end` (a template) ends the
-conversation once it was told: only intents without call and `during` are understood then, and all else is answered by
-`end`.
+`[[cue]]` has `told` (a text or a list) and `say` (a template), which the model says when it is prompted to speak. The
+newest text that contains `told` counts, then the first cue in the file whose `say` can be filled. Without a cue the
+model says the greeting if the conversation begins, else the open question, else `prompted`. A cue with `end` (a
+template) ends the conversation: then only intents without call and `during` match, and all else is answered by `end`.
 
 After `calls`, `{result.FIELD}` are the fields of all answers together, `{results.TOOL.FIELD}` those of one tool.
 
-`[extract.FIELD]` tells `slot_extractor.py` where a field comes from that no slot is named after: `slot = "NAME"`, or
-`when` (patterns, said anywhere in an utterance) and `value` (a text, number, true or false), with `after` only as for
+`[extract.FIELD]` defines for `slot_extractor.py` the source of a field that no slot is named after: `slot = "NAME"`, or
+`when` (patterns, anywhere in an utterance) and `value` (a text, number, true or false); `after` restricts it as for
 intents. `[[extract.FIELD]]` gives a field several rules; the first that fits the newest utterance counts.
 
 `[pronunciations]` adds ways in which a word may be spoken, in ARPAbet: a text or a list of texts.
@@ -55,27 +56,27 @@ MAX_SCRIPT_BYTES = 1 << 20
 
 
 def _bundled() -> dict[str, Traversable]:
-    # A dialogue lies beside the agent it was written for; the agents themselves are not imported here.
+    # Dialogues are next to the agents they were written for, which are not imported here.
     folder = resources.files("gemini_live_runtime").joinpath("agents", "dialogues")
     files = (file for file in folder.iterdir() if file.name.endswith(".toml"))
     return {file.name.removesuffix(".toml"): file for file in files}
 
 
 def bundled_names() -> tuple[str, ...]:
-    """Names of the scripts shipped with the package, sorted."""
+    """Return the names of the bundled scripts, sorted."""
     return tuple(sorted(_bundled()))
 
 
 def bundled_script(name: str) -> Script:
-    """A shipped script; raises `KeyError` for an unknown name."""
+    """Return a bundled script; raise `KeyError` for an unknown name."""
     source = _bundled()[name]
     return parse_script(source.read_text("utf-8"), source.name)
 
 
 def load_script(path: Path) -> Script:
-    """The script in a file; raises `ConfigError` naming file, field and remedy."""
+    """Return the script in a file; raise `ConfigError` naming file, field and remedy."""
     if path.exists() and not path.is_file():
-        # A pipe would be waited on for ever.
+        # Opening a pipe would block.
         raise ConfigError(f"The dialogue script {path} is not a file", remedy="Check the path", field="script")
     try:
         with path.open("rb") as file:
@@ -96,7 +97,7 @@ def load_script(path: Path) -> Script:
 
 
 def parse_script(text: str, source: str) -> Script:
-    """The script in `text`; `source` names it in errors."""
+    """Return the script in `text`; `source` names it in errors."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -1,4 +1,4 @@
-"""Reading a dialogue script: from parsed TOML to its parts, or to a complaint that names the field."""
+"""Check parsed TOML of a dialogue script and convert it to a `Script`."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ FORMAT = 1
 _TOKEN = re.compile(r"\{([a-z_][a-z0-9_]*)(\?)?\}")
 _PHONES = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
 ARPABET = frozenset(_PHONES.split())
-"""The phones a pronunciation may be written with."""
+"""Phones allowed in pronunciations."""
 
 
 class ScriptReader:
-    """Checks and converts parsed TOML; every complaint names `source` and the field."""
+    """Reader of parsed TOML; its errors name `source` and the field."""
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._slots: dict[str, Slot] = {}
 
     def fail(self, where: str, problem: str, remedy: str) -> ConfigError:
-        """The complaint that the field `where` has `problem`."""
+        """Return the error that the field `where` has `problem`."""
         return ConfigError(f"{self._source}: {where} {problem}", remedy=remedy, field=where)
 
     def script(self, data: dict[str, Any]) -> Script:
-        """The script in `data`; raises `ConfigError`."""
+        """Return the script in `data`; raise `ConfigError`."""
         known = {
             "format", "name", "title", "greeting", "fallback", "unavailable", "timeout", "failed", "told", "prompted",
             "examples", "filler", "slots", "intent", "cue", "extract", "pronunciations",
@@ -180,7 +180,7 @@ class ScriptReader:
         if "calls" not in raw:
             return (self._call(raw["call"], f"{where}.call"),) if "call" in raw else ()
         if "call" in raw:
-            raise self.fail(f"{where}.calls", "stands beside call", "Use one of them")
+            raise self.fail(f"{where}.calls", "is given beside call", "Use one of them")
         calls = raw["calls"]
         if not isinstance(calls, list) or not calls:
             raise self.fail(f"{where}.calls", "is not a list of calls", 'Write calls = [{ tool = "name" }]')

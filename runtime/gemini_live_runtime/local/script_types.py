@@ -1,4 +1,4 @@
-"""The parts of a dialogue script, as `script.py` reads them."""
+"""Define the parts of a dialogue script."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Scalar = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class SlotRef:
-    """A place in a pattern that a slot fills."""
+    """Place in a pattern that a slot fills."""
 
     slot: str
 
@@ -27,9 +27,10 @@ Pattern = tuple[str | SlotRef, ...]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Something to fill in. `values` are spelled as tools get them; `spoken` are numbers to listen for.
+    """Slot to fill.
 
-    `maximum` is that of a number, of a text it is how many words it may have.
+    `values` are spelled as tools get them, `spoken` are the numbers to recognise. `maximum`
+    is the largest number, or the most words of a text.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedCall:
-    """A tool call: texts in `args` are templates, `needs` are the slots without which it cannot be made."""
+    """Tool call: texts in `args` are templates, `needs` are the required slots."""
 
     tool: str
     args: Mapping[str, Scalar]
@@ -53,7 +54,7 @@ class ScriptedCall:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One thing a person can want. `during` and `after` are folded (`words.folded`); `calls` are made together."""
+    """Intent of a user. `during` and `after` are folded; `calls` are made together."""
 
     name: str
     say: tuple[Pattern, ...]
@@ -68,9 +69,10 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What the model says when it is prompted and was told one of `told` (folded text).
+    """Text to say when prompted, while `told` applies.
 
-    With `end` the conversation is over then, and that is what is still said to anything.
+    `told` (folded) applies when instruction or notes contain one of its texts. With `end` the conversation is
+    over then, and `end` answers everything else.
     """
 
     told: tuple[str, ...]
@@ -80,9 +82,10 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class ExtractRule:
-    """Where an extracted field comes from: what fills `slot`, or `value` when one of the patterns `when` is said.
+    """Source of an extracted field.
 
-    With `after` (folded) only as an answer to one of these texts.
+    The field is the value of `slot`, or `value` when a pattern of `when` is said. With `after` (folded)
+    only in answer to one of these texts.
     """
 
     slot: str = ""
@@ -91,13 +94,13 @@ class ExtractRule:
     after: tuple[str, ...] = ()
 
     def fits(self, asked: str) -> bool:
-        """Whether it counts after the model has said `asked` (folded)."""
+        """Return True when the rule applies after the model has said `asked` (folded)."""
         return not self.after or any(text in asked for text in self.after)
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A whole dialogue."""
+    """Dialogue script."""
 
     name: str
     title: str

@@ -1,4 +1,6 @@
-"""The embedded Live server: sockets and in-memory ends in, one `LiveSession` each, and what sessions share."""
+"""Serve the Live protocol on sockets and in-memory connections.
+
+Each connection gets a `LiveSession`; the server holds the state that sessions share."""
 
 from __future__ import annotations
 
@@ -25,20 +27,20 @@ from gemini_live_runtime.wire.websocket import SERVER_OPTIONS, WebSocketTranspor
 __all__ = ["Fault", "LocalServer", "ServerOptions"]
 
 MAX_CONNECTIONS = 64
-"""Connections served at a time; more are turned away (1011)."""
+"""Most connections at a time; more are refused (1011)."""
 
 STOP_S = 3.0
-"""How long `stop` waits for sessions to let go of their parts."""
+"""Seconds that `stop` waits for sessions to close their parts."""
 
 _PATH = re.compile(r"BidiGenerateContent(Constrained)?$")
 
-# Handshakes that fail are the client's affair; the library would print a traceback for each.
+# The library would log a traceback for each failed handshake, which is the client's fault.
 _logger = logging.getLogger("gemini_live_runtime.local.websockets")
 _logger.setLevel(logging.CRITICAL)
 
 
 class LocalServer:
-    """Serves the Live protocol from scripted dialogues.
+    """Embedded Live server that plays scripted dialogues.
 
     `start` listens on a socket; `connect` gives an in-memory end and needs no `start`. All connections share handles,
     call ids and faults. `parts` defaults to the real ones, with the script of the options.
@@ -55,7 +57,7 @@ class LocalServer:
         self._server: Server | None = None
 
     def take_fault(self, fault: Fault) -> bool:
-        """Whether `fault` is due; uses it up."""
+        """Return True when `fault` is due, and count it as used."""
         left = self._faults.get(fault, 0)
         if left > 0:
             self._faults[fault] = left - 1
@@ -63,11 +65,11 @@ class LocalServer:
 
     @property
     def connections(self) -> int:
-        """Connections being served."""
+        """Number of open connections."""
         return len(self._sessions)
 
     async def start(self) -> str:
-        """Listen; return the address as `ws://HOST:PORT`. Raises `UsageError` where that cannot be."""
+        """Listen and return `ws://HOST:PORT`; raise `UsageError` if not possible."""
         host, port = self.options.host, self.options.port
         try:
             self._server = await serve(
@@ -99,7 +101,7 @@ class LocalServer:
             await server.wait_closed()
 
     def connect(self) -> Transport:
-        """The client's end of a new in-memory connection."""
+        """Return the client's end of a new in-memory connection."""
         ours, theirs = MemoryTransport.pair()
         task = asyncio.create_task(self._serve(ours))
         self._track(task)
@@ -127,7 +129,7 @@ class LocalServer:
 
 
 class _Socket(WebSocketTransport):
-    """A server's socket, which can also simply vanish."""
+    """Server's socket that can be aborted."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
-"""Facts from a conversation by a dialogue script alone: what its patterns find in the user's words, as JSON.
+"""Extract facts from a conversation by the patterns of a dialogue script.
 
-It answers the same requests as a text model that is asked for JSON, so that extraction works offline. A field of the
-schema is filled by the slot of its name, or by the script's `[extract.FIELD]`.
+The extractor answers requests for JSON like a text model, so that extraction works offline. A field of the schema is
+filled by the slot of its name, or by the script's `[extract.FIELD]`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from gemini_live_runtime.local.script_types import Pattern, Scalar, Script, Slot
 from gemini_live_runtime.local.words import folded
 
 MAX_TURNS = 100
-"""Turns of a request that are looked at, the newest."""
+"""Number of newest turns of a request that are read."""
 
 
 class Turn(Protocol):
-    """What is read of a turn: what the user said, then what the model said; "" for nothing.
+    """Turn of a request: the user's words, then the model's; "" for none.
 
-    `unheard`, if a turn has it, is what was cut off the model's words: somebody may answer before a question ends.
+    `unheard`, if present, is the part cut off the model's words: a user may answer before a question ends.
     """
 
     @property
@@ -39,14 +39,14 @@ class Turn(Protocol):
 
 
 class Request(Protocol):
-    """What is read of a request. Without turns `text` is what the user said.
+    """Request for extraction. Without turns, `text` is the user's words.
 
-    `asked`, if a request has it, is what the model had said before the first turn.
+    `asked`, if present, is what the model had said before the first turn.
     """
 
     @property
     def text(self) -> str:
-        """The question itself."""
+        """Text of the request."""
         ...
 
     @property
@@ -56,7 +56,7 @@ class Request(Protocol):
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """JSON schema of the object that is wanted."""
+        """JSON schema of the object to extract."""
         ...
 
 
@@ -64,11 +64,11 @@ class Request(Protocol):
 class _Utterance:
     words: Words
     asked: str
-    """What the model said before it, folded."""
+    """The model's words before it, folded."""
 
 
 class SlotExtractor:
-    """A text model that only extracts. One may serve many conversations: it remembers nothing."""
+    """Stateless text model that only extracts."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -77,10 +77,10 @@ class SlotExtractor:
         self._patterns = tuple(dict.fromkeys(pattern for pattern in phrases if self._tells_its_slots(pattern)))
 
     async def generate(self, request: Request) -> str:
-        """A JSON object of `request.schema`; raises `UsageError` without a schema.
+        """Return a JSON object of `request.schema`; raise `UsageError` without a schema.
 
-        The newest utterance that fills a field counts. A field that nothing was said about is absent, or null when the
-        schema requires it; so is one whose value is not of the type, or not one of the enum, that the schema allows.
+        The newest utterance that fills a field counts. An unfilled field is absent, or null if the schema requires it;
+        so is a field whose value does not have the schema's type or enum.
         """
         if request.schema is None:
             raise UsageError(
@@ -92,7 +92,7 @@ class SlotExtractor:
         required = request.schema.get("required") or ()
         found: dict[str, Scalar] = {}
         for utterance in _newest_first(request):
-            # A look at an utterance takes milliseconds: others may go on in between.
+            # Matching an utterance takes milliseconds: let other tasks run in between.
             await asyncio.sleep(0)
             wanted = {name: schema for name, schema in properties.items() if name not in found}
             if not wanted:
@@ -118,7 +118,7 @@ class SlotExtractor:
         return slots.get(name)
 
     def _slots_in(self, utterance: _Utterance) -> dict[str, SlotValue]:
-        """As the dialogue understands it, but in any phase: the best phrase, else an answer to what was asked."""
+        """Return the slots that the best phrase of any phase, or an answer, fills."""
         phrases = self._best(self._patterns, utterance.words)
         cheapest = min((match.cost for match in phrases), default=None)
         if cheapest != 0:
@@ -134,13 +134,13 @@ class SlotExtractor:
         return slots
 
     def _best(self, patterns: Sequence[Pattern], words: Words) -> list[Match]:
-        """The cheapest of the matches, all of them."""
+        """Return all matches of the lowest cost."""
         matches = [match for pattern in patterns if (match := self._matcher.match(pattern, words)) is not None]
         cheapest = min((match.cost for match in matches), default=0.0)
         return [match for match in matches if match.cost == cheapest]
 
     def _tells_its_slots(self, pattern: Pattern) -> bool:
-        # A bare number or text says nothing of itself; it is an answer when it was asked for.
+        # A number or text alone is no phrase; it counts only as an answer to a question.
         slots = [self._script.slots[part.slot] for part in pattern if isinstance(part, SlotRef)]
         return len(slots) < len(pattern) or all(slot.kind == "choice" for slot in slots)
 
@@ -159,7 +159,7 @@ def _newest_first(request: Request) -> list[_Utterance]:
 
 
 def _fitted(value: Scalar, schema: Mapping[str, Any]) -> Scalar | None:
-    """`value` as the type and the enum of `schema` have it, None when it is neither."""
+    """Return `value` in the type or enum of `schema`; None if impossible."""
     allowed = schema.get("enum")
     if isinstance(allowed, Sequence) and not isinstance(allowed, str):
         return next((item for item in allowed if item is not None and folded(str(item)) == folded(str(value))), None)
@@ -189,7 +189,7 @@ def _as_kind(value: Scalar, kind: str) -> Scalar | None:
 
 
 def _kinds(schema: Mapping[str, Any]) -> list[str]:
-    """The types that a schema allows, lower case, without null; [] when it names none."""
+    """Return the types a schema allows, lower case, without null; [] for any."""
     options = schema.get("anyOf")
     if isinstance(options, Sequence) and not isinstance(options, str):
         return [kind for option in options for kind in _kinds(_mapping(option))]

@@ -1,7 +1,8 @@
-"""Text to speech by espeak-ng, always in another process: the installed program, else `espeakng-loader`'s library.
+"""Synthesise speech by espeak-ng in another process.
 
-Speech is made clause by clause, so the first is ready within some 10 ms whatever the length of the text,
-and handed on word by word. espeak-ng's program does not say when words begin: a clause's time is shared out by letters.
+Uses the installed program, else `espeakng-loader`'s library. Speech is made clause by clause, so the first is ready
+within about 10 ms, and passed on word by word. espeak-ng's program does not report when words begin: the samples of a
+clause are divided in proportion to letters.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from gemini_live_runtime.local.voices import EspeakVoice, voice_for
 from gemini_live_runtime.text import sanitise_line
 
 MAX_TEXT = 20_000
-"""Characters of one text; the rest is not spoken and ends in an ellipsis."""
+"""Most characters of a text; the rest is replaced by an ellipsis."""
 
 SYNTHESIS_TIMEOUT_S = 20.0
-"""Seconds one clause may take."""
+"""Time limit of a clause in seconds."""
 
 _CLAUSE = re.compile(r"(?<=[.!?;:,])\s+")
 _MIN_CLAUSE = 24
@@ -36,31 +37,31 @@ _MAX_CLAUSE = 300
 
 
 class SpeechError(GeminiLiveError):
-    """The speech program failed."""
+    """Failure of the speech program."""
 
     code = "speech"
 
 
 class Synthesiser(Protocol):
-    """Makes the sound of one clause. Blocking; called from one thread at a time."""
+    """Synthesiser of single clauses; blocks, called from one thread at a time."""
 
     def synthesise(self, text: str, voice: EspeakVoice) -> tuple[bytes, int]:
-        """s16le mono PCM and its rate in Hz; raises `SpeechError`."""
+        """Return s16le mono PCM and its rate in Hz; raise `SpeechError`."""
         ...
 
     def close(self) -> None:
-        """Let go of processes."""
+        """End child processes."""
         ...
 
 
 class EspeakProgram:
-    """The installed `espeak-ng`, one short process a clause."""
+    """Installed `espeak-ng`, run once for each clause."""
 
     def __init__(self, program: str) -> None:
         self._program = program
 
     def synthesise(self, text: str, voice: EspeakVoice) -> tuple[bytes, int]:
-        """As the protocol says."""
+        """Return s16le mono PCM and its rate in Hz; raise `SpeechError`."""
         arguments = [self._program, "--stdin", "--stdout", "-v", voice.name]
         arguments += ["-p", str(voice.pitch), "-s", str(voice.speed)]
         try:
@@ -75,24 +76,24 @@ class EspeakProgram:
         return _wav_pcm(done.stdout)
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """Do nothing: no process stays open."""
 
 
 class EspeakChild:
-    """The library of `espeakng-loader` in a child process, started at the first clause and restarted if it ends."""
+    """Library of `espeakng-loader` in a child process, restarted if it ends."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
     def synthesise(self, text: str, voice: EspeakVoice) -> tuple[bytes, int]:
-        """As the protocol says."""
+        """Return s16le mono PCM and its rate in Hz; raise `SpeechError`."""
         request = {"text": text, "voice": voice.name, "pitch": voice.pitch, "speed": voice.speed}
         with self._lock:
             process = self._running()
             assert process.stdin is not None
             assert process.stdout is not None
-            # A child that hangs is killed, which ends the reads below.
+            # Killing a child that hangs ends the reads below.
             guard = threading.Timer(SYNTHESIS_TIMEOUT_S, process.kill)
             guard.start()
             try:
@@ -112,7 +113,7 @@ class EspeakChild:
         return pcm, rate
 
     def close(self) -> None:
-        """End the child."""
+        """End the child process."""
         with self._lock:
             self._end()
 
@@ -144,7 +145,7 @@ class EspeakChild:
 
 
 def find_synthesiser() -> Synthesiser:
-    """The program when it is installed, else the library; raises `MissingExtraError` when there is neither."""
+    """Return the program or the library; raise `MissingExtraError` without either."""
     program = shutil.which("espeak-ng")
     if program:
         return EspeakProgram(program)
@@ -158,18 +159,18 @@ def find_synthesiser() -> Synthesiser:
 
 
 class EspeakSpeech:
-    """`parts.Speech` over a synthesiser."""
+    """`Speech` that uses a synthesiser."""
 
     def __init__(self, synthesiser: Synthesiser | None = None) -> None:
         self._synthesiser = synthesiser or find_synthesiser()
 
     async def speak(self, text: str, voice: str) -> AsyncIterator[SpeechChunk]:
-        """`text` word by word, made a clause at a time; raises `SpeechError`."""
+        """Yield `text` word by word, made clause by clause; raise `SpeechError`."""
         loop = asyncio.get_running_loop()
         chosen = voice_for(voice)
         first = True
         for clause in clauses(text):
-            # run_in_executor holds virtual time, so a clause takes none of it.
+            # run_in_executor pauses virtual time, so synthesis takes none of it.
             pcm = await loop.run_in_executor(None, self._clause, clause, chosen)
             for spoken in split_at_words(clause, pcm):
                 yield spoken if not first else SpeechChunk(spoken.pcm, spoken.text.lstrip())
@@ -186,7 +187,7 @@ class EspeakSpeech:
 
 
 def clauses(text: str) -> list[str]:
-    """`text` cut at punctuation, too short pieces joined to the next; at most `MAX_TEXT` characters in all."""
+    """Split up to `MAX_TEXT` characters of `text` at punctuation; join short pieces."""
     text = sanitise_line(text, MAX_TEXT)
     found: list[str] = []
     joined = ""
@@ -206,7 +207,7 @@ def clauses(text: str) -> list[str]:
 
 
 def split_at_words(clause: str, pcm: bytes) -> list[SpeechChunk]:
-    """A clause's sound cut at its words, each as long as its share of the letters; all samples are kept, in order."""
+    """Divide a clause's samples among its words, in proportion to their letters."""
     words = clause.split()
     total = sum(len(word) + 1 for word in words)
     samples = len(pcm) // 2
@@ -228,12 +229,12 @@ def _to_speech_rate(pcm: bytes, rate: int) -> bytes:
 
     samples = np.frombuffer(pcm[: len(pcm) // 2 * 2], dtype="<i2").astype(np.float32) / 32768.0
     resampled = soxr.resample(samples, rate, SPEECH_RATE, "HQ")
-    # Half up from full scale would wrap round, so the peak stays one below.
+    # Full scale would wrap around in int16, so the peak stays one below.
     return bytes((np.clip(resampled, -1.0, 32767 / 32768) * 32768.0).astype("<i2").tobytes())
 
 
 def _wav_pcm(wav: bytes) -> tuple[bytes, int]:
-    # A WAV written to a pipe has no true sizes in its header, so only the chunk marks are used.
+    # A WAV written to a pipe has wrong sizes in its header, so only the chunk names are used.
     form, data = wav.find(b"fmt "), wav.find(b"data")
     if not wav.startswith(b"RIFF") or form < 0 or data < form:
         raise SpeechError("espeak-ng wrote no sound", remedy="Check that espeak-ng runs by itself")
@@ -253,7 +254,7 @@ def _child_environment() -> dict[str, str]:
 
     import gemini_live_runtime
 
-    # An uninstalled checkout is found through the path of this very package; no credential goes along.
+    # PYTHONPATH makes an uninstalled checkout importable; other variables, such as credentials, are not passed on.
     root = str(next(iter(gemini_live_runtime.__path__))).removesuffix("gemini_live_runtime").rstrip("/\\")
     kept = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP", "LANG", "LC_ALL", "VIRTUAL_ENV")
     return {key: os.environ[key] for key in kept if key in os.environ} | {"PYTHONPATH": root}

@@ -1,7 +1,7 @@
-"""Templates of a dialogue's lines, filled from slots and from what a tool answered.
+"""Fill the templates of a dialogue's lines from slots and tool results.
 
-`{city}` is a slot, `{result.sky}` a field of the tool's response, `{result.a|result.b}` the first of them that is
-there, `{result.notes.count}` the length of a list. A line whose placeholders cannot all be filled does not fit.
+`{city}` is a slot, `{result.sky}` a field of the tool's response, `{result.a|result.b}` the first existing one,
+`{result.notes.count}` the length of a list. A line with an unfilled placeholder is not used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MAX_DESCRIBED = 12
 
 
 def check_template(text: str) -> str:
-    """What is wrong with a template, "" when nothing is."""
+    """Return the problem of a template, "" for none."""
     for inner in _PLACEHOLDER.findall(text):
         for path in inner.split("|"):
             if not _PATH.fullmatch(path.strip()):
@@ -28,7 +28,7 @@ def check_template(text: str) -> str:
 
 
 def fill(text: str, facts: Mapping[str, Any]) -> str | None:
-    """`text` with its placeholders filled from `facts`; None when one cannot be."""
+    """Fill the placeholders of `text` from `facts`; return None if one is missing."""
     missing = False
 
     def replace(match: re.Match[str]) -> str:
@@ -45,7 +45,7 @@ def fill(text: str, facts: Mapping[str, Any]) -> str | None:
 
 
 def look_up(path: str, facts: Mapping[str, Any]) -> Any:
-    """The value at a dotted path, None when it is not there. `.count` of a list is its length."""
+    """Return the value at a dotted path or None; `.count` is the length of a list."""
     value: Any = facts
     for name in path.split("."):
         if isinstance(value, Mapping):
@@ -58,7 +58,7 @@ def look_up(path: str, facts: Mapping[str, Any]) -> Any:
 
 
 def describe(value: Any) -> str:
-    """A JSON value as one would say it."""
+    """Return a JSON value in spoken words."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:
@@ -87,13 +87,13 @@ def _tidy(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One possible reply: said when its condition holds and its placeholders can be filled."""
+    """Possible reply, used if its condition holds and its placeholders can be filled."""
 
     when: str
     say: str
 
     def problem(self) -> str:
-        """What is wrong with the condition, "" when nothing is."""
+        """Return the problem of the condition, "" for none."""
         condition = self.when.removeprefix("not ").removeprefix("has ").strip()
         if not condition:
             return "" if not self.when else f"{self.when!r} names nothing"
@@ -102,7 +102,7 @@ class Line:
         return "" if _PATH.fullmatch(path) else f"{self.when!r} cannot be read"
 
     def fits(self, facts: Mapping[str, Any]) -> str | None:
-        """The filled line, None when it does not fit."""
+        """Return the filled line, None when it cannot be used."""
         return fill(self.say, facts) if _holds(self.when, facts) else None
 
 

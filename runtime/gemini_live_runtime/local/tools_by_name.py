@@ -1,4 +1,4 @@
-"""Calling a tool that no script knows: by the words of its name, with arguments from what was said."""
+"""Call unscripted tools by the words of their names, with arguments from speech."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _SPOKEN_NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 60
 
 @dataclass(frozen=True, slots=True)
 class NamedTool:
-    """A declared tool whose name was said. `rest` are the words that were not its name."""
+    """Declared tool whose name was said; `rest` are the other words."""
 
     name: str
     rest: tuple[str, ...]
 
 
 def named_tools(words: Words, names: Sequence[str]) -> list[NamedTool]:
-    """The tools of `names` all of whose words occur in the utterance, the longest name first."""
+    """Return the tools whose names occur in the utterance, longest name first."""
     found = []
     for name in names:
         left = list(range(len(words)))
@@ -40,7 +40,7 @@ def named_tools(words: Words, names: Sequence[str]) -> list[NamedTool]:
 
 
 def spoken_choices(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """What may follow a tool's name in speech: its enum values, numbers when it takes one."""
+    """Return words that may follow a tool's name: enum values and numbers."""
     properties = schema.get("properties")
     choices: list[str] = []
     for raw in properties.values() if isinstance(properties, Mapping) else ():
@@ -55,9 +55,10 @@ def spoken_choices(schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def arguments_for(schema: Mapping[str, Any], rest: Sequence[str]) -> dict[str, Any]:
-    """Arguments for a tool's JSON schema: from the words that are left, required ones otherwise by type.
+    """Return arguments for a tool's JSON schema from the remaining words.
 
-    Enum values and numbers are looked for first, then one free text takes what remains.
+    Enum values and numbers are found first, then one free text takes the rest. Missing required arguments get defaults
+    of their type.
     """
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
@@ -90,7 +91,7 @@ def arguments_for(schema: Mapping[str, Any], rest: Sequence[str]) -> dict[str, A
 
 
 def default_for(schema: Any, depth: int = 0) -> Any:
-    """A value that a JSON schema accepts as a rule: its default, example, first enum value, or by type."""
+    """Return a value for a JSON schema: default, example, enum value, or by type."""
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return ""
     for key in ("default", "example"):
@@ -154,7 +155,7 @@ def _bounded(value: float, schema: Mapping[str, Any]) -> float:
 
 
 class _RemainingWords:
-    """The words that are still free."""
+    """Words that are not used yet."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = list(words)

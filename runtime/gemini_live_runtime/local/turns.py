@@ -1,4 +1,4 @@
-"""Turns of the model, one at a time: from what was said to `turnComplete`, or to an interruption.
+"""Run the model's turns one at a time, to `turnComplete` or an interruption.
 
 Order of a turn: input transcription, then speech with its transcript (tool calls before it), `generationComplete`,
 `turnComplete` with usage once playback should have ended. Interrupted: `interrupted`, cancellation of blocking calls,
@@ -35,10 +35,10 @@ from gemini_live_runtime.wire.messages import (
 from gemini_live_runtime.wire.transport import TransportClosed
 
 MAX_WAITING = 16
-"""Requests that may wait for the current turn to end; then the oldest is dropped, which is logged."""
+"""Most requests queued behind the current turn; then the oldest is dropped and logged."""
 
 MAX_ROUNDS = 8
-"""Tool calls in a row within one turn; a dialogue that wants more gets no more."""
+"""Most rounds of tool calls within one turn."""
 
 NO_RECOGNISER = "I can hear you speaking, but there is no speech recogniser here, so please type. {why}"
 NO_SPEECH = "[There is no voice here, so answers come as text only. {why}] "
@@ -46,24 +46,24 @@ NO_SPEECH = "[There is no voice here, so answers come as text only. {why}] "
 
 @dataclass(frozen=True, slots=True)
 class UserTurn:
-    """The user's turn: text, or audio (s16le mono 16 kHz), or both under manual activity."""
+    """Turn of the user: text, audio (s16le mono 16 kHz), or both if marked manually."""
 
     text: str = ""
     pcm: bytes = b""
     counted: bool = False
-    """Whether the context holds it already."""
+    """True when the context already contains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The model shall speak without having been spoken to."""
+    """Request to speak without a user turn."""
 
 
 Request: TypeAlias = UserTurn | Prompt | CallResults
 
 
 class Turns:
-    """Runs the turns of one session. `on_idle` is called after each turn that leaves nothing waiting."""
+    """Turns of a session; `on_idle` is called after a turn when none is queued."""
 
     def __init__(
         self,
@@ -88,15 +88,15 @@ class Turns:
         self._lock = asyncio.Lock()
         self._reported_no_recogniser = self._reported_no_speech = False
         self.failed = asyncio.get_running_loop().create_future()
-        """Gets the `Refusal` that a turn ended the session with."""
+        """Future of the `Refusal` by which a turn ends the session."""
 
     @property
     def busy(self) -> bool:
-        """Whether a turn is under way."""
+        """True while a turn runs."""
         return self._turn is not None
 
     def ask(self, request: Request) -> None:
-        """Start a turn, or have it wait for the current one."""
+        """Start a turn, or queue it behind the current one."""
         if len(self._waiting) >= MAX_WAITING:
             log.warning("More than %d requests wait: dropped the oldest", MAX_WAITING)
             self._waiting.popleft()
@@ -104,7 +104,7 @@ class Turns:
         self._next()
 
     def hold(self, held: bool) -> None:
-        """Start no turn while the user speaks; what waits goes on after."""
+        """Start no turn while `held`, as long as the user speaks."""
         self._held = held
         self._next()
 
@@ -115,13 +115,16 @@ class Turns:
         self._task = asyncio.create_task(self._run(self._turn, self._waiting.popleft()))
 
     async def interrupt(self) -> None:
-        """Stop the current turn, if there is one, and say so. What waits goes on with the next `ask` or `hold`."""
+        """Stop the current turn, if any, and send `interrupted`.
+
+        Queued turns continue with the next `ask` or `hold`.
+        """
         async with self._lock:
             turn, task = self._turn, self._task
             if turn is None or task is None:
                 return
             if turn.over:
-                # Its last word is on its way: there is nothing left to interrupt.
+                # Its last message is being sent: nothing is left to interrupt.
                 await asyncio.wait({task})
                 return
             await self._stop(turn, task)
@@ -143,7 +146,7 @@ class Turns:
             await self._sender.send(interrupted)
 
     async def close(self) -> None:
-        """Stop without a word."""
+        """Stop the current turn without a message."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -178,7 +181,7 @@ class Turns:
         response = turn.response(self._config.modality)
         for tokens in turn.tool_use:
             self._conversation.context.add(Entry("tool", Modality.TEXT, tokens))
-        # Only what was played is remembered, as a listener would remember it.
+        # Only the part that was played enters the context, as the user heard it.
         for modality, tokens in response.items():
             unheard = audio_tokens(turn.utterance.unplayed_s) if modality is Modality.AUDIO else 0
             self._conversation.context.add(Entry("model", modality, tokens - unheard, turn.utterance.text))
@@ -186,7 +189,7 @@ class Turns:
         counted: UsageMetadata = usage(turn.prompt, response, tool_use)
         await self._sender.send(ServerMessage(server_content=ServerContent(turn_complete=True), usage_metadata=counted))
 
-    # -- what a turn says --------------------------------------------------------------------------------------------
+    # -- answering ---------------------------------------------------------------------------------------------------
 
     async def _answer(self, turn: _Turn, request: Request) -> None:
         reply = await self._first_reply(turn, request)
@@ -302,7 +305,7 @@ class Turns:
 
 
 class _Turn:
-    """One turn: what it was asked with, what it has said."""
+    """Running turn: its prompt's tokens and what it has said."""
 
     def __init__(self, utterance: Utterance) -> None:
         self.utterance = utterance
@@ -312,7 +315,7 @@ class _Turn:
         self.over = False
 
     def response(self, modality: Modality) -> Counter[Modality]:
-        """Tokens of what was said, by modality: audio as audio, everything else, calls too, as text."""
+        """Return the tokens said, by modality; calls count as text."""
         counts: Counter[Modality] = Counter()
         if self.utterance.audio_s:
             counts[Modality.AUDIO] = audio_tokens(self.utterance.audio_s)

@@ -1,4 +1,4 @@
-"""Saying an answer: text to transcript deltas and paced audio, or to text parts."""
+"""Send an answer as transcript deltas and paced audio, or as text parts."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from gemini_live_runtime.wire.messages import (
 )
 
 CHUNK_MS = 80
-"""Audio in a frame."""
+"""Milliseconds of audio in a frame."""
 
 SPEED = 4.0
-"""How many times faster than real time audio is sent."""
+"""Speed of sending audio, as a multiple of real time."""
 
 MAX_LEAD_S = 8.0
-"""Audio that may be ahead of playback; beyond that it goes out in real time."""
+"""Most seconds of audio ahead of playback; beyond it audio is sent in real time."""
 
 TEXT_INTERVAL_S = 0.02
-"""Between two pieces of an answer that is only text."""
+"""Seconds between two pieces of a text answer."""
 
 WORDS_IN_A_PIECE = 3
 """Words of a text delta."""
@@ -37,7 +37,7 @@ _CHUNK_BYTES = _BYTES_A_SECOND * CHUNK_MS // 1000
 
 
 class Utterance:
-    """What the model says in one turn. `text` and `audio_s` are what has been sent so far."""
+    """Answer of one turn; `text` and `audio_s` are what has been sent so far."""
 
     def __init__(self, sender: MessageSender, *, transcribe: bool) -> None:
         self._sender = sender
@@ -47,7 +47,7 @@ class Utterance:
         self.audio_s = 0.0
 
     async def speak(self, speech: Speech, text: str, voice: str) -> None:
-        """Say `text`: audio, each piece of the transcript just before the audio it belongs to."""
+        """Send `text` as audio, each piece of the transcript just before its audio."""
         stream: AsyncIterator[SpeechChunk] = speech.speak(text, voice)
         between = " " if self.text else ""
         rest = bytearray()
@@ -65,14 +65,14 @@ class Utterance:
             await self._chunk(bytes(rest))
 
     async def _clause(self, words: list[str], pcm: bytes, rest: bytearray) -> None:
-        """Send the whole chunks of `rest` and `pcm`, leaving the last piece in `rest`."""
+        """Send the whole chunks of `rest` and `pcm`, leaving the remainder in `rest`."""
         letters = max(1, sum(map(len, words)))
         begins_at = len(rest)
         done = said = 0
         rest += pcm
         sent = 0
         while done < len(words) or len(rest) >= _CHUNK_BYTES:
-            # A word goes out before the chunk in which, going by its place in the text, it begins.
+            # A word is sent before the chunk in which it begins, estimated from its place in the text.
             due = ""
             while done < len(words) and begins_at + said * len(pcm) // letters < sent + _CHUNK_BYTES:
                 due += words[done]
@@ -98,14 +98,14 @@ class Utterance:
         await asyncio.sleep(max(seconds / SPEED, lead - MAX_LEAD_S))
 
     async def transcript_only(self, text: str) -> None:
-        """Say `text` without sound, as a transcript that arrives piece by piece."""
+        """Send `text` as a transcript without audio, piece by piece."""
         for piece in pieces(text):
             await self._delta(piece, always=True)
             await self._sender.fault_in_answer()
             await asyncio.sleep(TEXT_INTERVAL_S)
 
     async def write(self, text: str) -> None:
-        """Answer in text parts."""
+        """Send `text` as text parts."""
         for piece in pieces(text):
             self.text += piece
             turn = Content(role="model", parts=(Part(text=piece),))
@@ -114,14 +114,14 @@ class Utterance:
             await asyncio.sleep(TEXT_INTERVAL_S)
 
     async def played(self) -> None:
-        """Return when everything sent should have been played."""
+        """Wait until everything sent should have been played."""
         left = self._plays_until - asyncio.get_running_loop().time()
         if left > 0:
             await asyncio.sleep(left)
 
     @property
     def unplayed_s(self) -> float:
-        """Seconds of audio that a client which plays at once has not played yet."""
+        """Seconds of audio not played yet by a client that plays at once."""
         return max(0.0, self._plays_until - asyncio.get_running_loop().time())
 
     async def _delta(self, text: str, *, always: bool = False) -> None:
@@ -134,6 +134,6 @@ class Utterance:
 
 
 def pieces(text: str, separate: Callable[[str], list[str]] = re.compile(r"\s*\S+").findall) -> list[str]:
-    """`text` in deltas of a few words, each with its leading space; joined they are `text` without trailing space."""
+    """Split `text` into deltas of a few words, each with its leading space."""
     words = separate(text)
     return ["".join(words[i : i + WORDS_IN_A_PIECE]) for i in range(0, len(words), WORDS_IN_A_PIECE)]

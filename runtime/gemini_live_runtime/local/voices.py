@@ -1,4 +1,4 @@
-"""Gemini's voice names as espeak-ng voices: a variant and a pitch each, so that they can be told apart."""
+"""Map Gemini's voice names to distinguishable espeak-ng voices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DEFAULT_VOICE = "Puck"
 
 @dataclass(frozen=True, slots=True)
 class EspeakVoice:
-    """`name` is espeak-ng's (language+variant), `pitch` 0 to 99, `speed` in words a minute."""
+    """Voice of espeak-ng: language+variant, pitch 0 to 99, speed in words a minute."""
 
     name: str
     pitch: int
@@ -32,11 +32,11 @@ VOICES: dict[str, EspeakVoice] = {
 
 
 def known_voice(name: str) -> bool:
-    """Whether `name` is one of Gemini's voices, case ignored."""
+    """Return True when `name` is one of Gemini's voices, case ignored."""
     return name.strip().capitalize() in VOICES
 
 
 def voice_for(name: str) -> EspeakVoice:
-    """The voice that stands for a Gemini voice, case ignored; the default one for "" and unknown names."""
+    """Return the voice for a Gemini name, case ignored; the default if unknown."""
     wanted = name.strip().capitalize()
     return VOICES.get(wanted, VOICES[DEFAULT_VOICE])

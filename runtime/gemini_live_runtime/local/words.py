@@ -1,4 +1,4 @@
-"""Words as people say and type them: normalising, spelling distance, numbers, times of day."""
+"""Normalise words; compare spellings; read numbers and times of day."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_SPOKEN = 999
 
 
 def spoken_number(value: int) -> str:
-    """`value` (0 to 999) in words."""
+    """Return `value` (0 to 999) in words."""
     if not 0 <= value <= MAX_SPOKEN:
         raise ValueError(f"value must be 0 to {MAX_SPOKEN}, not {value}")
     if value >= 100:
@@ -32,13 +32,16 @@ def spoken_number(value: int) -> str:
 
 
 def split_words(text: str) -> list[str]:
-    """Lower-case words without punctuation or accents; `7:30`, `7pm` and `don't` stay one word each."""
+    """Return lower-case words without punctuation and accents.
+
+    `7:30`, `7pm` and `don't` stay one word each.
+    """
     plain = unicodedata.normalize("NFKD", text.lower()).replace("\u2019", "'")
     return _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
 
 
 def split_original(text: str) -> list[str]:
-    """The same words as `split_words`, spelled as in `text`; used to keep free text as typed."""
+    """Return the words of `split_words` spelled as in `text`."""
     pieces = []
     for piece in text.split():
         count = len(split_words(piece))
@@ -50,7 +53,7 @@ def split_original(text: str) -> list[str]:
 
 
 def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
-    """The number at `words[start:]` and how many words it takes; digits or words, up to 999."""
+    """Read a number (up to 999) at `start`; return it and its number of words."""
     if start >= len(words):
         return None
     first = words[start]
@@ -74,7 +77,7 @@ def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
 
 
 def parse_time(words: list[str], start: int) -> tuple[str, int] | None:
-    """The time of day at `words[start:]` as `HH:MM`, and how many words it takes.
+    """Read a time of day at `start`; return it as `HH:MM` and its number of words.
 
     `7`, `seven`, `seven thirty`, `half past seven`, `quarter to eight`, `7:30`, `7pm`, `seven p m`, `noon`. Hours 1 to
     11 without am or pm mean the afternoon or evening: a table is booked for then.
@@ -123,14 +126,17 @@ def parse_time(words: list[str], start: int) -> tuple[str, int] | None:
 
 
 def spoken_times() -> list[str]:
-    """The times a recogniser listens for: full and half hours of the clock, and noon."""
+    """Return the recognised times: full and half hours, and noon."""
     hours = [spoken_number(hour) for hour in range(1, 13)]
     forms = ("{}", "{} o'clock", "{} thirty", "half past {}", "{} p m")
     return [form.format(hour) for hour in hours for form in forms] + ["noon"]
 
 
 def edit_distance(one: str, other: str, limit: int) -> int:
-    """Edits between two words, a swap of neighbours counting one (optimal string alignment); `limit + 1` when above."""
+    """Return the edits between two words, at most `limit + 1`.
+
+    A swap of neighbours is one edit (optimal string alignment).
+    """
     if abs(len(one) - len(other)) > limit:
         return limit + 1
     before: list[int] = []
@@ -147,7 +153,10 @@ def edit_distance(one: str, other: str, limit: int) -> int:
 
 
 def typos(word: str, meant: str) -> int | None:
-    """Edits that turn `word` into `meant`, None when too many for a slip: 2 from 8 letters, 1 from 4, a swap in 3."""
+    """Return the edits from `word` to `meant`, None when too many for a typing error.
+
+    Allowed are 2 edits from 8 letters on, 1 from 4, and a swap in 3.
+    """
     if word == meant:
         return 0
     swapped = len(meant) == 3 and sorted(word) == sorted(meant)
@@ -159,11 +168,11 @@ def typos(word: str, meant: str) -> int | None:
 
 
 def name_words(name: str) -> list[str]:
-    """The words of a tool name: snake_case, kebab-case, dotted and camelCase are split."""
+    """Return the words of a name in snake_case, kebab-case, dotted or camelCase."""
     spaced = re.sub(r"([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
     return split_words(re.sub(r"[^A-Za-z0-9]+", " ", spaced))
 
 
 def folded(text: str) -> str:
-    """`text` as texts are compared that contain one another: case and line breaks do not matter."""
+    """Return `text` for containment tests: case-folded, with single spaces."""
     return " ".join(text.casefold().split())
