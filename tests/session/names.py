@@ -1,4 +1,4 @@
-"""Which session-level test covers each public name, and which shows that a known fault does not exist here.
+"""List the session tests of each public name and of each known fault.
 
 Tests are given as `file::test`, the file without `test_` and `.py`.
 """

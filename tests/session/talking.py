@@ -1,4 +1,4 @@
-"""A conversation under test: a whole session in virtual time, the server's side said in a few words."""
+"""Run a session in virtual time and script the server's side in a few words."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ SECOND_OF_SPEECH = 24_000 * 2
 
 
 def agent() -> Live:
-    """An agent called "test", whose instruction is "Be brief.": the beginning of most tests."""
+    """Return an agent called "test" whose instruction is "Be brief."; tests extend it."""
     return Live.builder("test").instruction("Be brief.")
 
 
 class Talk:
-    """One session and the server's end of its wire, which is read all the time."""
+    """Session under test and the server's end of its wire, which reads all the time."""
 
     def __init__(self, one: Stage) -> None:
         self.stage = one
@@ -73,39 +73,42 @@ class Talk:
         await asyncio.sleep(seconds)
 
     async def types(self, text: str) -> None:
-        """The user types."""
+        """Type `text` as the user."""
         await self.stage.types(text)
         await self.rests()
 
     async def hears(self, text: str) -> None:
-        """The server tells what the user says."""
+        """Send the server's transcript of the user's speech."""
         await self.server.says(serverContent={"inputTranscription": {"text": text}})
         await self.rests()
 
     async def says(self, text: str) -> None:
-        """The model speaks; only the words arrive."""
+        """Send the transcript of the model's speech, without audio."""
         await self.server.says(serverContent={"outputTranscription": {"text": text}})
         await self.rests()
 
     async def ends(self) -> None:
-        """The server ends its answer and the turn."""
+        """End the model's answer and the turn."""
         await self.server.says(serverContent={"generationComplete": True})
         await self.server.says(serverContent={"turnComplete": True})
         await self.rests()
 
     async def turn(self, user: str = "hello", model: str = "fine") -> None:
-        """A spoken turn, question and answer."""
+        """Send a spoken turn: question, answer and end."""
         await self.hears(user)
         await self.says(model)
         await self.ends()
 
     async def voice(self, speaking: bool) -> None:
-        """The server's voice activity detector."""
+        """Send a mark of the server's voice activity detector."""
         await self.server.says(voiceActivity={"voiceActivityType": "ACTIVITY_START" if speaking else "ACTIVITY_END"})
         await self.rests()
 
     async def calls(self, *names: str, **args: Any) -> None:
-        """The model calls tools in one message, all with the same arguments; ids are `c1`, `c2`, ..."""
+        """Call tools in one message, all with the same arguments.
+
+        The ids are `c1`, `c2`, and so on.
+        """
         calls = []
         for name in names:
             self._calls += 1
@@ -114,7 +117,7 @@ class Talk:
         await self.rests()
 
     async def writes(self, **values: Any) -> None:
-        """The program writes `app:` keys."""
+        """Write `app:` keys as the embedding program."""
         for name, value in values.items():
             self.state.set(f"app:{name}", value)
         await self.rests()
@@ -122,7 +125,7 @@ class Talk:
     # -- what came of it ---------------------------------------------------------------------------------------------
 
     def all(self, kind: type[P]) -> list[P]:
-        """Every event of a kind."""
+        """Return every event of a kind."""
         return self.stage.sink.all(kind)
 
     @property
@@ -137,15 +140,18 @@ class Talk:
 
     @property
     def wire(self) -> list[tuple[Any, ...]]:
-        """What the client has sent on the current connection, in a few words each, the setup left out."""
+        """Messages that the client has sent on the current connection, without the setup.
+
+        Each is a short tuple that begins with its kind.
+        """
         return [told for frame in self.server.frames for told in _told(frame)]
 
     def sent(self, kind: str) -> list[tuple[Any, ...]]:
-        """What was sent of one kind."""
+        """Return the sent messages of one kind."""
         return [told for told in self.wire if told[0] == kind]
 
     def failures(self) -> list[ev.CodeFailed]:
-        """What went wrong in the agent's own code."""
+        """Return the faults of the agent's own code."""
         return self.all(ev.CodeFailed)
 
 
@@ -180,7 +186,10 @@ async def talk(
     audio: Callable[[], AudioIO] = NoAudio,
     mode: ev.Mode = "voice",
 ) -> AsyncIterator[Talk]:
-    """Run a session of an agent beside the block, connected unless `begins` is False; hang up at its end."""
+    """Run a session of an agent beside the block, and hang up at its end.
+
+    It is connected when the block begins, unless `begins` is False.
+    """
     async with stage(agent=of, text_model=text_model, audio=audio, mode=mode) as one:
         talking = Talk(one)
         if begins:
@@ -189,7 +198,7 @@ async def talk(
 
 
 def silence(path: Path, seconds: float = 1.0) -> Path:
-    """A WAV file in which nobody speaks: with it a session has a microphone."""
+    """Write a silent WAV file, which serves a session as its microphone."""
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)

@@ -1,4 +1,4 @@
-"""Every callback, called by a session at its moment; each listener isolated and watched."""
+"""Every callback is called at its moment; listeners are isolated and timed."""
 
 from __future__ import annotations
 

@@ -17,12 +17,12 @@ SPOKEN = Path(__file__).parents[1] / "data" / "speech" / "please_stop_talking.wa
 
 
 def client(preset: str = "responsive") -> Live:
-    """An agent whose own detector decides."""
+    """Return an agent whose turns our own detector decides."""
     return agent().turn_taking("client", preset)  # type: ignore[arg-type]
 
 
 def kinds(t: Talk) -> list[str]:
-    """What was sent, runs of the same told once."""
+    """Return the kinds of sent messages, repeated ones once."""
     told = [one[0] for one in t.wire]
     return [kind for at, kind in enumerate(told) if at == 0 or told[at - 1] != kind]
 

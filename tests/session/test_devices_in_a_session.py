@@ -1,4 +1,4 @@
-"""Other devices during a session: the order, the event it becomes, and the refusal that changes nothing."""
+"""Change of devices during a session: command, event, and refusal without effect."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TwoPlaces(NoAudio):
 
 
 async def ordered(engine: InProcessEngine, order: SetDevices, *until: type[ev.Payload]) -> list[ev.Payload]:
-    """What the order becomes, up to the first of `until`."""
+    """Send the command and return the messages up to the first of `until`."""
     link = engine.link
     told: list[ev.Payload] = []
     sent = False

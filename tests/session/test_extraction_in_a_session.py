@@ -1,4 +1,4 @@
-"""Extraction beside a conversation: when extractors are asked, about what, and what becomes of their findings."""
+"""Extraction beside a conversation: triggers, windows and promotion of findings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from gemini_live_runtime.conversation.extraction import (
 
 
 class Order(BaseModel):
-    """What the caller wants."""
+    """Order of the caller."""
 
     dish: str | None = None
     count: int | None = None
@@ -46,12 +46,12 @@ class Order(BaseModel):
 
 
 def reply(**fields: Any) -> str:
-    """A text model's answer."""
+    """Return the reply of a text model."""
     return json.dumps(fields)
 
 
 def asked(trigger: ExtractionTrigger, seen: list[TranscriptWindow]) -> FunctionExtractor:
-    """An extractor that keeps what it is asked about."""
+    """Return an extractor that records its windows."""
 
     async def reads(window: TranscriptWindow) -> dict[str, Any]:
         seen.append(window)

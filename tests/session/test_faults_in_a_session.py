@@ -1,4 +1,4 @@
-"""Faults in an agent's code: each is told with the place where its author put it, and its traceback once."""
+"""Faults in an agent's code are reported with its place and one traceback."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ HERE = Path(__file__)
 
 
 def boom(*args: Any) -> Any:
-    """What an author's code does here."""
+    """Raise, as the code of an author."""
     raise RuntimeError("boom")
 
 
 async def booms_later(state: State) -> None:
-    """The same, async."""
+    """Raise, as async code of an author."""
     raise RuntimeError("boom")
 
 
 def at_the_end(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> None:
-    """A rule that fails at the end of a turn."""
+    """Raise at the end of a turn, as a rule."""
     if isinstance(event, reactor.Live) and isinstance(event.event, ev.TurnCompleted):
         boom()
 
@@ -64,7 +64,7 @@ class Broken(DefaultResultFormatter):
 
 
 def phases(**of_second: Any) -> tuple[Phase, Phase]:
-    """Two phases, the second entered with `app:go`."""
+    """Return two phases, the second entered with `app:go`."""
     return (
         Phase("first", "One.", transitions=Transition("second", key("app:go"))),
         Phase("second", of_second.pop("instruction", "Two."), terminal=True, **of_second),
@@ -72,67 +72,67 @@ def phases(**of_second: Any) -> tuple[Phase, Phase]:
 
 
 def in_phases(**of_second: Any) -> tuple[Live, str]:
-    """An agent of two phases, and the place of the second."""
+    """Return an agent of two phases, and the place of the second."""
     both = phases(**of_second)
     return agent().phase(*both), both[1].defined_at
 
 
 def rule() -> tuple[Live, str]:
-    """An agent whose rule fails."""
+    """Return an agent whose rule fails, and the rule's place."""
     bad = ReactorRule("bad", at_the_end)
     return agent().rule(bad), bad.defined_at
 
 
 def listener(name: str) -> tuple[Live, str]:
-    """An agent whose listener fails."""
+    """Return an agent whose listener fails, and the listener's place."""
     of = agent().on(name, boom)
     return of, of.definition.callbacks.of(name)[0].defined_at
 
 
 def watcher() -> tuple[Live, str]:
-    """An agent whose watcher fails."""
+    """Return an agent whose watcher fails, and the watcher's place."""
     bad = Watcher(WatchPredicate.changed("app:go"), boom, name="app:go")
     return agent().watch(bad), bad.defined_at
 
 
 def pattern() -> tuple[Live, str]:
-    """An agent whose pattern fails."""
+    """Return an agent whose pattern fails, and the pattern's place."""
     bad = TemporalPattern("often", TurnCountDetector(key("app:go"), 1), boom)
     return agent().pattern(bad), bad.defined_at
 
 
 def computed() -> tuple[Live, str]:
-    """An agent whose computed value fails."""
+    """Return an agent whose computed value fails, and the value's place."""
     bad = ComputedVar("sum", boom, "app:go")
     return agent().computed(bad), bad.defined_at
 
 
 def preparation() -> tuple[Live, str]:
-    """An agent whose preparation fails."""
+    """Return an agent whose preparation fails, and the preparation's place."""
     bad = PhasePreparation("p", boom, "app:name")
     return agent().phase(*phases(requires="app:name", preparations=bad)), bad.defined_at
 
 
 def leaving() -> tuple[Live, str]:
-    """An agent whose phase fails when it is left."""
+    """Return an agent whose first phase fails on exit, and the phase's place."""
     bad = Phase("first", "One.", on_exit=boom, transitions=Transition("second", key("app:go")))
     return agent().phase(bad, phases()[1]), bad.defined_at
 
 
 def instruction() -> tuple[Live, str]:
-    """An agent whose phase has no words."""
+    """Return an agent whose phase instruction fails, and the instruction's place."""
     bad = PhaseInstruction(boom)
     return agent().phase(*phases(instruction=bad)), bad.defined_at
 
 
 def modifier() -> tuple[Live, str]:
-    """An agent whose modifier fails."""
+    """Return an agent whose modifier fails, and the modifier's place."""
     bad = InstructionModifier.custom(boom)
     return agent().in_every_phase(bad), bad.defined_at
 
 
 def formatter() -> tuple[Live, str]:
-    """An agent whose tool has a formatter that fails."""
+    """Return an agent whose tool formatter fails, and the tool's place."""
 
     @tool(background=True, formatter=Broken())
     async def report() -> str:
@@ -182,12 +182,12 @@ async def test_a_fault_names_the_place_of_its_code_and_its_traceback_is_in_the_l
 
 
 def leaves(*args: Any) -> Any:
-    """What an author's code may do where it is a program of its own."""
+    """Exit the program, as the code of an author may do in its own program."""
     sys.exit("boom")
 
 
 async def leaves_later(state: State) -> None:
-    """The same, async."""
+    """Exit the program, as async code of an author."""
     sys.exit("boom")
 
 
@@ -206,7 +206,7 @@ async def test_code_that_ends_the_program_is_a_fault_like_any_other(
 
 
 class Leaves(PatternDetector):
-    """A detector that ends the program whatever it is asked."""
+    """Detector that exits the program at every call."""
 
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
         """No answer."""
@@ -214,7 +214,7 @@ class Leaves(PatternDetector):
         return False
 
     def reset(self) -> None:
-        """Nothing to forget."""
+        """Do nothing."""
 
     def deadline(self, now: float) -> float | None:
         """No answer."""

@@ -1,4 +1,4 @@
-"""Breakpoints, pause and step in a session: what decides waits, everything else goes on."""
+"""Breakpoints, pause and step: decisions wait, audio and wire go on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def goes_on(t: Talk, how: Any = "continue") -> None:
 
 
 def where(t: Talk) -> str:
-    """Where the agent is held, "" when it is not."""
+    """Return the reason why the agent is held, "" when it is not."""
     told = [e for e in t.stage.sink.events if e.type in ("agent.held", "agent.released")]
     last = told[-1].payload if told else None
     return last.at if isinstance(last, ev.AgentHeld) else ""

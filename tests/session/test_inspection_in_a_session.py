@@ -1,4 +1,4 @@
-"""What a session tells of its agent to those who look on: what it is made of, and how guards and patterns stand."""
+"""Events that describe an agent's parts and the status of guards and patterns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gemini_live_runtime.session.agent.guard_monitor import AT_MOST_EVERY_S
 
 
 def nothing() -> None:
-    """An action."""
+    """Do nothing, as an action."""
 
 
 def book(table: int) -> str:

@@ -1,4 +1,4 @@
-"""No public name and no known fault is forgotten: each has a session-level test that exists."""
+"""Every public name and every known fault has a session test that exists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = ASKED_FOR.replace("\n", " ").replace(" ", "").split(",")
 
 @cache
 def in_file(file: str) -> set[str]:
-    """The names of the tests in a file."""
+    """Return the names of the tests in a file."""
     tree = ast.parse((HERE / f"test_{file}.py").read_text())
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return {node.name for node in functions if node.name.startswith("test_")}

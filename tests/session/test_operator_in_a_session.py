@@ -1,4 +1,4 @@
-"""The operator's hands on a running agent: state, phases, watchers, context and instruction."""
+"""Commands of the operator: state, phases, watchers, context and instruction."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from gemini_live_runtime.state.edits import MAX_EDITS, MAX_STEPS
 
 
 def nothing() -> None:
-    """An action."""
+    """Do nothing, as an action."""
 
 
 class Desk:
@@ -379,7 +379,7 @@ class Uncopied(PatternDetector):
         return False
 
     def reset(self) -> None:
-        """Nothing to forget."""
+        """Do nothing."""
 
     def twin(self) -> PatternDetector:
         """No."""

@@ -27,7 +27,7 @@ from gemini_live_runtime import events as ev
 
 
 def noticing(detector: PatternDetector, **more: Any) -> Live:
-    """An agent that does nothing about a pattern but notice it."""
+    """Return an agent whose pattern only fires."""
     return agent().pattern(TemporalPattern("seen", detector, lambda: None, **more))
 
 
@@ -180,7 +180,7 @@ async def test_a_detector_that_raises_is_told_and_the_others_go_on() -> None:
             return False
 
         def reset(self) -> None:
-            """Nothing."""
+            """Do nothing."""
 
     of = noticing(TurnCountDetector(True, 1)).pattern(TemporalPattern("broken", Broken(), lambda: None))
 

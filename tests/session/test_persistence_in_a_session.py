@@ -26,7 +26,7 @@ ENTERED: list[str] = []
 
 
 def kept(store: SessionPersistence) -> Live:
-    """An agent with two phases that is kept in `store` as "s"."""
+    """Return an agent with two phases, saved in `store` as "s"."""
     phases = (
         Phase("first", "One.", transitions=Transition("second", key("app:go"))),
         Phase("second", "Two.", needs="user:name", on_enter=lambda: ENTERED.append("second"), terminal=True),

@@ -29,7 +29,7 @@ GO = Transition("second", key("app:go"), because="it was said")
 
 
 def two(first: Phase | None = None, second: Phase | None = None) -> tuple[Phase, Phase]:
-    """Two phases; `app:go` leads from the first to the second."""
+    """Return two phases; `app:go` leads from the first to the second."""
     return (
         first or Phase("first", "Do the first thing.", transitions=GO),
         second or Phase("second", "Do the second thing.", terminal=True),

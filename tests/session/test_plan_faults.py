@@ -1,4 +1,4 @@
-"""An agent is checked as a whole: every fault at once, each with the place it was defined."""
+"""An agent is checked as a whole: all faults at once, each with its place."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ping() -> None:
 
 
 def rule(name: str) -> ReactorRule:
-    """A rule that does nothing."""
+    """Return a rule that does nothing."""
     return ReactorRule(name, lambda event, voice, state: None)
 
 

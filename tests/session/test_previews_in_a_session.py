@@ -1,4 +1,4 @@
-"""What a preview says would happen is what then happens, for edits and agents of all kinds."""
+"""A preview predicts the effects of an edit, for edits and agents of all kinds."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ WITHOUT_SHRINKING = (HypothesisPhase.explicit, HypothesisPhase.reuse, Hypothesis
 
 
 def nothing() -> None:
-    """An action."""
+    """Do nothing, as an action."""
 
 
 def fill(state: State) -> None:
@@ -106,7 +106,7 @@ def watchers(draw: st.DrawFn) -> Watcher:
 
 
 class Reached(PatternDetector):
-    """An author's own: there as soon as a guard holds `times` times in a row when state was changed."""
+    """Detector of an author that fires when a guard held at `times` changes in a row."""
 
     def __init__(self, guard: Guard, times: int) -> None:
         self.guard, self.times, self.seen = guard, times, [0]
@@ -118,7 +118,7 @@ class Reached(PatternDetector):
         return self.seen[0] >= self.times
 
     def reset(self) -> None:
-        """From the beginning."""
+        """Begin to count anew."""
         self.seen[0] = 0
 
     def progress(self, now: float) -> str:
@@ -201,11 +201,14 @@ def edits(draw: st.DrawFn, names: tuple[str, ...] = (*NAMES, "app:typed")) -> tu
 
 
 HOW: Counter[str] = Counter()
-"""What became of patterns in all edits."""
+"""Number of pattern outcomes over all edits."""
 
 
 async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, actions: bool = False) -> int:
-    """Preview an edit and make it; 1 when something came of it. With `actions` only what comes before the first."""
+    """Preview an edit, apply it, and compare; return 1 when it was applied.
+
+    With `actions` compare only the effects before the first action.
+    """
     session, machine = t.stage.session, t.stage.session.conductor.director
     state = t.state
     before = {name: state.own(name) for name in state.keys("derived")}
@@ -317,12 +320,12 @@ class Silent:
     """A text model that finds nothing."""
 
     async def generate(self, request: TextRequest) -> str:
-        """Nothing."""
+        """Return an empty reply."""
         return "{}"
 
 
 def without_actions(of: Live) -> Live:
-    """The agent with nothing in place of what it does by itself."""
+    """Return the agent with its actions replaced by nothing."""
     definition = of.definition
     phases = tuple(
         Phase(
@@ -348,7 +351,7 @@ def without_actions(of: Live) -> Live:
 
 
 def known_keys(of: Live) -> tuple[str, ...]:
-    """The keys that the agent decides by."""
+    """Return the keys that the agent's decisions depend on."""
     definition = of.definition
     keys = {name for item in definition.computed for name in item.inputs}
     keys |= {name for watcher in definition.watchers for name in watcher.predicate.keys}

@@ -1,4 +1,4 @@
-"""When the model is asked to speak: never into an answer that it owes."""
+"""Prompts of the model never interrupt an answer that it owes."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
 def hearing(seen: list[Any]) -> ReactorRule:
-    """A rule that only keeps the kinds of events."""
+    """Return a rule that only records the kinds of events."""
 
     def react(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> None:
         seen.append(type(event).__name__)
@@ -45,7 +45,7 @@ def hearing(seen: list[Any]) -> ReactorRule:
 
 
 def on_turn(effect: LiveEffect | Reaction) -> ReactorRule:
-    """A rule that wants `effect` whenever a turn is over."""
+    """Return a rule with `effect` at the end of every turn."""
 
     def react(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[LiveEffect | Reaction]:
         if isinstance(event, reactor.Live) and isinstance(event.event, ev.TurnCompleted):

@@ -11,14 +11,14 @@ from gemini_live_runtime import events as ev
 
 
 def phased() -> Live:
-    """Two phases; `app:go` leads from the first to the second."""
+    """Return two phases; `app:go` leads from the first to the second."""
     return agent().phase(
         Phase("first", "One.", transitions=Transition("second", key("app:go"))), Phase("second", "Two.", terminal=True)
     )
 
 
 async def resumable(t: Talk) -> None:
-    """The server gives a handle."""
+    """Send a resumption handle as the server."""
     await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
     await t.rests()
 

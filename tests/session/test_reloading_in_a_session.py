@@ -1,4 +1,4 @@
-"""An agent's file is edited while the call goes on: what changes, what stays, and what happens when it is broken."""
+"""Hot reload of an agent's file: changes, kept state, and broken edits."""
 
 from __future__ import annotations
 

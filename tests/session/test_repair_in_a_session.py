@@ -18,7 +18,7 @@ from gemini_live_runtime import events as ev
 
 
 def asking(nudge: int = 1, escalate: int = 3) -> Live:
-    """An agent that needs a name and a date."""
+    """Return an agent that needs a name and a date."""
     phases = (
         Phase(
             "ask",

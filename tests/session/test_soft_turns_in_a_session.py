@@ -11,7 +11,7 @@ from gemini_live_runtime.session.rules.reactor import ReactorRule
 
 
 async def heard(t: Talk, text: str) -> None:
-    """The user says something, as the server's detector and recogniser tell."""
+    """Send the user's speech, as the server's detector and recogniser report it."""
     await t.voice(True)
     await t.hears(text)
     await t.voice(False)

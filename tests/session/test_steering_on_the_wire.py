@@ -1,4 +1,4 @@
-"""What the model is told, frame by frame, and in which order a turn's end is worked through."""
+"""Steering frame by frame, and the order of the work at a turn's end."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ANGRY = InstructionModifier.when(key("app:angry"), "Stay calm.")
 
 
 def phased(**more: Any) -> Live:
-    """Two phases; `app:go` leads from the first to the second."""
+    """Return two phases; `app:go` leads from the first to the second."""
     return agent().phase(
         Phase("first", "One.", transitions=Transition("second", key("app:go")), modifiers=ANGRY),
         Phase("second", "Two.", terminal=True, modifiers=ANGRY, **more),
@@ -44,7 +44,7 @@ def phased(**more: Any) -> Live:
 
 
 async def goes_on(t: Talk) -> None:
-    """Two turns, `app:go` set before the first ends."""
+    """Run two turns, with `app:go` set before the first ends."""
     await t.begins()
     t.server.frames.clear()
     await t.writes(go=True)

@@ -1,6 +1,6 @@
-"""A model that hears only what is said and typed: it waits for its tools, and nothing is put into its history.
+"""Sessions with a model that takes no context and waits for its tools.
 
-Client content after the setup would end such a session, or be passed over in silence.
+Client content after the setup would end such a session, or be ignored.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ ANGRY = InstructionModifier.when(key("app:angry"), "Stay calm.")
 
 
 def sync_only() -> Live:
-    """The agent of the other tests, on this model."""
+    """Return the agent of the other tests, with this model."""
     return agent().model(MODEL)
 
 
 def phased(**more: Any) -> Live:
-    """Two phases; `app:go` leads from the first to the second and back again when it is taken away."""
+    """Return two phases; `app:go` leads to the second, its removal back."""
     return sync_only().phase(
         Phase("first", "One.", transitions=Transition("second", key("app:go")), modifiers=ANGRY),
         Phase(
@@ -54,17 +54,17 @@ def phased(**more: Any) -> Live:
 
 
 def texts(t: Talk) -> list[str]:
-    """The texts that went out on the current connection."""
+    """Return the texts sent on the current connection."""
     return [frame["realtimeInput"]["text"] for frame in t.server.frames if "text" in frame.get("realtimeInput", {})]
 
 
 def instruction(setup: dict[str, Any]) -> str:
-    """The whole system instruction of a setup."""
+    """Return the system instruction of a setup."""
     return "\n\n".join(part["text"] for part in setup["systemInstruction"]["parts"])
 
 
 async def can_be_resumed(t: Talk) -> None:
-    """The server gives a handle."""
+    """Send a resumption handle as the server."""
     await t.server.says(sessionResumptionUpdate={"newHandle": "h", "resumable": True})
     await t.rests()
 
@@ -234,7 +234,7 @@ MOVES: dict[str, Callable[[Talk], Awaitable[None]]] = {}
 
 
 def move(function: Callable[[Talk], Awaitable[None]]) -> Callable[[Talk], Awaitable[None]]:
-    """One thing that may happen."""
+    """Register a move of the generated sessions."""
     MOVES[function.__name__] = function
     return function
 

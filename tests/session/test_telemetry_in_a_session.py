@@ -31,7 +31,10 @@ from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
 async def spoken(t: Talk, seconds: float = 0.5) -> None:
-    """A spoken turn with the server's marks: 0.2 s to the answer, which is heard to its end."""
+    """Run a spoken turn with the server's marks, 0.2 s before the answer.
+
+    The answer is played to its end.
+    """
     await t.voice(True)
     await t.hears("hello")
     await t.voice(False)
@@ -132,7 +135,10 @@ async def test_figures_are_reported_at_intervals_without_anybody_listening() -> 
 
 
 def pushy(notes: int) -> Live:
-    """An agent with a slow tool and a rule that wants many notes sent when `app:x` changes."""
+    """Return an agent whose rule sends many notes when `app:x` changes.
+
+    It has a slow tool.
+    """
     many = SendContext(tuple(f"note {number}" for number in range(notes)))
 
     async def slow() -> None:

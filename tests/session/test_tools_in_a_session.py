@@ -1,4 +1,4 @@
-"""Tools in a session: every call id gets exactly one answer, and what a tool did counts before it."""
+"""Every call id gets one answer, after the effects of the tool."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
 def turns(t: Talk) -> tuple[TranscriptTurn, ...]:
-    """The ended turns."""
+    """Return the ended turns."""
     buffer = t.stage.mind.transcript
     assert isinstance(buffer, TranscriptBuffer)
     window = buffer.window(10)

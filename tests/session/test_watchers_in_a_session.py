@@ -29,7 +29,7 @@ TOTAL = ComputedVar("total", lambda s: s.get("app:price", 0) * s.get("app:count"
 
 
 def note(seen: list[Any]) -> Any:
-    """An action that keeps what it is told."""
+    """Return an action that records its arguments."""
 
     def keep(state: State, change: Change) -> None:
         seen.append((change.key, change.old, change.new))

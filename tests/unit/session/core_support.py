@@ -1,4 +1,4 @@
-"""A core with a small script language around it: what happens, and what came of it."""
+"""Drive a core with a small script language and inspect its effects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MS = 24
 
 
 class Bench:
-    """Drives a core as a runner would, with a device that plays exactly what the test says."""
+    """Driver of a core, with a device that plays as the test says."""
 
     def __init__(
         self, *, mode: ev.Mode = "voice", manual: bool = False, microphone: str = "mic", **options: Any
@@ -63,7 +63,7 @@ class Bench:
     # -- the server ----------------------------------------------------------------------------------------------
 
     def says(self, **fields: Any) -> None:
-        """A server message by its camelCase top-level fields."""
+        """Pass on a server message, given by its camelCase top-level fields."""
         message, problems = from_json(ServerMessage, fields)
         assert not problems
         self.do(self.core.server_message(self.now, message))
@@ -79,14 +79,14 @@ class Bench:
         self.do(self.core.server_message(self.now, message))
 
     def tool_ends(self, outcome: Outcome, mode: ToolExecutionMode = STANDARD) -> None:
-        """A call ended and its answer was made, as the session's mind would."""
+        """Finish a call and compose its answer, as the agent would."""
         answer = final_answer(outcome, mode, async_tools=self.capabilities.async_tools)
         self.do(self.core.tool_finished(self.now, outcome, answer))
 
     # -- the devices ---------------------------------------------------------------------------------------------
 
     def plays(self, gen: int, ms: int) -> None:
-        """The device consumes `ms` of a generation."""
+        """Let the device consume `ms` of a generation."""
         before = self.heard.get(gen, 0)
         if before == 0:
             self.do(self.core.playback_started(self.now, gen))

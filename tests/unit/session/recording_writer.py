@@ -18,7 +18,10 @@ def notes(*texts: str, role: ContextRole = "model") -> tuple[ContextNote, ...]:
 
 
 class RecordingWriter:
-    """`posted` holds (kind, what) pairs. `failing` maps a kind to what posting it raises."""
+    """Writer that records posts in `posted` as pairs of kind and content.
+
+    `failing` maps a kind to the exception that posting it raises.
+    """
 
     def __init__(self) -> None:
         self.posted: list[tuple[str, Any]] = []

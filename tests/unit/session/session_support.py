@@ -1,4 +1,4 @@
-"""A whole session in virtual time against a server that the test scripts frame by frame."""
+"""Run a whole session in virtual time against a server scripted frame by frame."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ScriptedServer:
         return frame
 
     async def hears_a(self, kind: str) -> dict[str, Any]:
-        """The next frame with top-level key `kind`; others are passed over."""
+        """Return the next frame with top-level key `kind`, skipping others."""
         while kind not in (frame := await self.hears()):
             pass
         value: dict[str, Any] = frame[kind]
@@ -105,7 +105,7 @@ class ScriptedServer:
 
 
 class Stage:
-    """One session under test: `session`, what it emitted (`sink`), and the server's end (`server`).
+    """Session under test: `session`, its events (`sink`), the server's end (`server`).
 
     `server` is the end of the first connection; `next_server` waits for the one after it.
     """
@@ -193,7 +193,7 @@ class Stage:
         self.state = self.mind.state
 
     async def next_server(self) -> ScriptedServer:
-        """The server's end of the next connection."""
+        """Wait for the next connection and return the server's end of it."""
         return await self._opened.get()
 
     async def settled(self) -> None:
@@ -216,7 +216,10 @@ async def stage(
     hang_up: bool = True,
     text_model: TextModel | None = None,
 ) -> AsyncIterator[Stage]:
-    """Run a session beside the block; then hang up, unless it ends by itself, and wait for its exit code."""
+    """Run a session beside the block and wait for its exit code.
+
+    At the end of the block the session is hung up, unless `hang_up` is False.
+    """
     one = Stage(agent or Agent(name="test", instruction="Test."), audio(), mode, max_minutes, text_model)
     running = asyncio.create_task(one.session.run())
     async with asyncio.timeout(600):

@@ -1,4 +1,4 @@
-"""Keeping a session and taking it up: what cannot be used is said, and nothing that was kept is lost for it."""
+"""Saving and restoring a session: unusable parts are reported, the rest is used."""
 
 from __future__ import annotations
 

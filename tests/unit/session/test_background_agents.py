@@ -1,4 +1,4 @@
-"""Text agents beside the conversation: permits, results in the state, and nothing stale."""
+"""Text agents beside the conversation: permits, and results in the state."""
 
 from __future__ import annotations
 

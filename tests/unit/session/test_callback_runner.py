@@ -21,7 +21,7 @@ CALLS = (FunctionCall(id="1", name="pay"), FunctionCall(id="2", name="look"))
 
 
 class Bench:
-    """A runner whose listeners are given as (callback, function) pairs, and what it reports."""
+    """Runner with listeners given as (callback, function) pairs, and its reports."""
 
     def __init__(self, *listening: tuple[str, Callable[..., Any]], concurrent: bool = False, **options: Any) -> None:
         self.reports: list[CallbackFault | SlowCallback] = []
@@ -42,7 +42,7 @@ class Bench:
 
 
 def pass_time(seconds: float) -> None:
-    """What a plain function that computes for so long does to the loop's time."""
+    """Advance the loop's time, as a plain function that computes for so long would."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualTimeLoop)
     loop.jump(seconds)

@@ -1,4 +1,4 @@
-"""Who may listen to what."""
+"""Validation of listeners."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ANSWERING = [name for name, spec in CALLBACKS.items() if spec.answers]
 
 
 def taking(count: int, *, is_async: bool = False) -> Callable[..., Any]:
-    """A function of `count` parameters."""
+    """Return a function of `count` parameters."""
     names = ", ".join(f"p{index}" for index in range(count))
     space: dict[str, Any] = {}
     exec(f"{'async ' if is_async else ''}def listener({names}): pass", space)

@@ -1,4 +1,4 @@
-"""A session's connections: what is brought along to the next one, and when it is made."""
+"""Connections of a session: what carries over to the next, and when it is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Whatever happens in whatever order: turns alternate, cut audio is never played, calls are answered at most once."""
+"""Properties of the core for events in any order.
+
+Turns alternate, cut audio is never played, calls are answered at most once.
+"""
 
 from __future__ import annotations
 

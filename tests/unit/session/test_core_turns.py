@@ -1,4 +1,4 @@
-"""Turns, generations and interruptions: who spoke, what was heard, what is dropped."""
+"""Turns, generations and interruptions: speaker, heard part, dropped part."""
 
 from __future__ import annotations
 

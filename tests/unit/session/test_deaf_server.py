@@ -1,4 +1,4 @@
-"""A server that recognises no speech is typed to, and the operator is told once why."""
+"""A server without speech recognition gets text, and the operator learns why once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for a text or a setup to travel with."""
+"""Context that waits for a text or a setup to carry it."""
 
 from __future__ import annotations
 

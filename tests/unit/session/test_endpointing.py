@@ -1,4 +1,4 @@
-"""Turn commit: holds, back-channels, and starts and ends that alternate. Times in these tests are ms."""
+"""Turn taking: holds, back-channels, alternating starts and ends; times in ms."""
 
 from __future__ import annotations
 

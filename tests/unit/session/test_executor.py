@@ -32,7 +32,10 @@ from gemini_live_runtime.session.rules.executor import MAX_CONCURRENT, EffectFau
 
 
 class Desk:
-    """An executor with all it touches. Entering the phase `slow` takes an hour, `stubborn` cannot be stopped."""
+    """Executor with its writer, queue and reports.
+
+    Entering the phase `slow` takes an hour; `stubborn` ignores its cancellation.
+    """
 
     def __init__(self, *waiting: str, prompt: bool = False) -> None:
         self.wire = RecordingWriter()

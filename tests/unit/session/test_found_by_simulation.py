@@ -1,4 +1,4 @@
-"""Faults that the simulation of whole sessions has found, each as the shortest way to it."""
+"""Faults that the simulation of sessions has found, each in its shortest form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever an author's code does, the conversation goes on and the session ends in an orderly way."""
+"""An author's code cannot stop the conversation or an orderly end of the session."""
 
 from __future__ import annotations
 

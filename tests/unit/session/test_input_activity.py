@@ -1,4 +1,4 @@
-"""Deciding on our own when the user speaks: marks and audio in the order of the wire, nothing lost, nothing twice."""
+"""Client-side turn taking: marks and audio in order, none lost, none twice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRAME = 640
 
 
 class Wire:
-    """What would go to the server: marks, and the audio between them as one piece."""
+    """Messages to the server: marks, and the audio between them as one piece."""
 
     def __init__(self, preset: Literal["immediate", "responsive", "conversational"] = "immediate") -> None:
         self.sent: list[str | bytes] = []

@@ -1,4 +1,4 @@
-"""A running session: what reaches the server, the tools, the sound files and the journal."""
+"""A running session: server, tools, sound files and journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How instructions and context look on the wire."""
+"""Instructions and context as wire messages."""
 
 from __future__ import annotations
 

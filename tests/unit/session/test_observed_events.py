@@ -1,4 +1,4 @@
-"""Modules that look at an event's type before its cases know every type that they have a case for."""
+"""Modules that filter events by type know every type that they handle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gemini_live_runtime.session.agent import event_observer, session_keys
 
 
 def _cases(module: ModuleType, function: str) -> set[str]:
-    """The classes named in the patterns of a function's `match`."""
+    """Return the classes named in the patterns of a function's `match`."""
     tree = ast.parse(inspect.getsource(module))
     (found,) = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function]
     patterns = [node for node in ast.walk(found) if isinstance(node, ast.MatchClass)]

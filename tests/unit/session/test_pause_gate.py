@@ -1,4 +1,4 @@
-"""The gate by itself: what waits, what passes, and that nothing is lost or passes twice, whatever is ordered."""
+"""Pause gate: steps wait or pass, in order, each once, with any commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Gated:
         self.done.append(f"{step} failed: {error!r}")
 
     def put(self, name: str, points: int = 0) -> None:
-        """A step that reaches so many points inside."""
+        """Queue a step that passes `points` gates inside."""
 
         async def step() -> None:
             for number in range(points):

@@ -1,4 +1,4 @@
-"""An agent is checked as a whole before anything is opened: every fault at once, each with its place."""
+"""An agent is checked before anything is opened: all faults at once, with places."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_setting_of_no_use_is_refused_with_its_value_and_where_the_agent_was_b
 
 def test_every_fault_is_listed_at_once_each_with_its_own_place() -> None:
     def clash() -> str:
-        """One."""
+        """Do nothing; the name is that of another tool."""
         return ""
 
     def first() -> Any:

@@ -1,4 +1,4 @@
-"""Who has the floor, and when a waiting prompt is released."""
+"""Floor control and the release of waiting prompts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Reactor:
         return self.reactor.react(event, now=self.now, state=self.state)
 
     def effects(self, *events: ReactorEvent) -> list[type[Any]]:
-        """The kinds of effects that the last of `events` calls for."""
+        """Return the kinds of effects that the last of `events` causes."""
         for event in events[:-1]:
             self.reactions(event)
         return [type(reaction.effect) for reaction in self.reactions(events[-1])]

@@ -1,4 +1,4 @@
-"""Whether, when and with what a lost connection is made again."""
+"""Decisions about reconnecting: if, when, and with which handle."""
 
 from __future__ import annotations
 

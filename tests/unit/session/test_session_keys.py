@@ -1,4 +1,4 @@
-"""What a session keeps track of by itself: keys for guards, whatever the server says."""
+"""Keys that a session writes by itself, for guards."""
 
 from __future__ import annotations
 

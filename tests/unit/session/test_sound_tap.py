@@ -1,4 +1,4 @@
-"""Each piece of the model's sound is counted and given to who listens; listeners are isolated and watched."""
+"""Pieces of the model's audio are counted and passed to isolated listeners."""
 
 from __future__ import annotations
 

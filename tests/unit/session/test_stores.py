@@ -1,4 +1,4 @@
-"""Snapshots of sessions: what is kept, how it is written, and what happens to files that cannot be read."""
+"""Snapshots of sessions: content, writing, and unreadable files."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ async def test_a_save_that_nobody_waits_for_any_more_does_not_overtake_the_next(
 
 
 class Slow:
-    """A persistence whose saves take a second each; `faults` are raised first, one a save."""
+    """Store whose saves take a second each and first raise `faults`, one a save."""
 
     def __init__(self, *faults: Exception) -> None:
         self.kept: list[int] = []

@@ -1,4 +1,4 @@
-"""Events on their way to a program: bounded by class, counted, and over when the session is."""
+"""Subscriptions of events: bounded by class, counted, ended with the session."""
 
 from __future__ import annotations
 

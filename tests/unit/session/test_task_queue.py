@@ -1,4 +1,4 @@
-"""Steps one after the other: none is lost to another's fault, and the lane never takes the loop for itself."""
+"""Steps run in order, survive each other's faults, and leave the loop to others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of a session: what is measured, from where, and what is None because it cannot be."""
+"""Metrics of a session: what is measured, from when, and what stays None."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry, Turn
 from gemini_live_runtime.session.metrics.waterfall import STAGES, Waterfall
 
 T0 = 100.0
-"""When the sessions of these tests begin."""
+"""Start of the sessions in these tests, in clock seconds."""
 
 
 def fresh() -> SessionTelemetry:
@@ -23,7 +23,10 @@ def fresh() -> SessionTelemetry:
 def spoken_turn(
     telemetry: SessionTelemetry, number: int, at: float, latency: float = 0.3, source: str = "server_vad"
 ) -> None:
-    """A second of speech that ends at `at`, an answer of three chunks, and the turn's completion 2 s later."""
+    """Report a second of speech until `at`, an answer of three chunks, and its end.
+
+    The turn is completed 2 s later.
+    """
     telemetry.voice_started(at - 1, source)  # type: ignore[arg-type]
     telemetry.voice_ended(at, source)  # type: ignore[arg-type]
     telemetry.turn_started(at + 0.1, number, "voice")

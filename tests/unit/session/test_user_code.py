@@ -1,4 +1,4 @@
-"""An author's code is isolated: whatever it raises or refuses to do, the conversation goes on."""
+"""An author's code is isolated: exceptions and refusals do not stop the agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Voice activity: edges in audio time, whatever the chunks look like."""
+"""Voice activity: edges in audio time, for chunks of any size."""
 
 from __future__ import annotations
 

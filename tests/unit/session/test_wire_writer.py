@@ -1,4 +1,4 @@
-"""The session's one way to the socket: order, what is said about it, and what becomes of what did not go out."""
+"""Posting to the socket: order, events, and messages that could not be sent."""
 
 from __future__ import annotations
 
