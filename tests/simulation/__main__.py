@@ -1,4 +1,4 @@
-"""`python -m tests.simulation --seed N` runs one simulated session again and shows it; see `--help`."""
+"""Run a simulated session again: `python -m tests.simulation --seed N`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _kind(fault: str) -> str:
-    """What a fault says, without its numbers."""
+    """Return the text of a fault without its numbers."""
     return re.sub(r"[0-9.]+|'[^']*'|\{[^}]*\}", "#", fault)[:90]
 
 

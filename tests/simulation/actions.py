@@ -1,4 +1,4 @@
-"""What can happen in a simulated session, and when it can."""
+"""Define the actions of simulated sessions and the states that allow them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PENDING = ("pending",)
 
 
 def possible(wire: str) -> list[Action]:
-    """The actions that fit this state of the wire."""
+    """Return the actions that are possible in this state of the wire."""
     return [action for action in ACTIONS.values() if action.fits(wire)]
 
 
@@ -58,13 +58,13 @@ def _action(*needs: str, **weights: float) -> Callable[[Perform], Perform]:
 
 @_action(*PENDING, pending=24.0)
 async def connect(world: World, chance: random.Random) -> None:
-    """The server accepts the setup."""
+    """Accept the setup as the server."""
     world.push(setupComplete={"sessionId": f"s-{len(world.lines)}"})
 
 
 @_action(*PENDING, pending=0.5)
 async def refuse(world: World, chance: random.Random) -> None:
-    """The server closes in place of accepting the setup."""
+    """Close as the server instead of accepting the setup."""
     assert world.line is not None
     ends = ((1011, "busy"), (1008, "no such session"), (1007, "bad handle"))
     world.line.drop(*(ends[0] if world.directed else chance.choice(ends)))
@@ -72,7 +72,10 @@ async def refuse(world: World, chance: random.Random) -> None:
 
 @_action("open", "pending", pending=0.7)
 async def drop(world: World, chance: random.Random) -> None:
-    """The connection is lost, perhaps with what was under way, and perhaps for longer."""
+    """Drop the connection.
+
+    What is on its way may be lost with it, and the server may be unreachable for some time.
+    """
     assert world.line is not None
     world.unreachable = 0 if world.directed else chance.choice((0, 0, 0, 1, 2))
     world.line.drop(chance.choice((1001, 1006, 1011)), lose=chance.random() < 0.4)
@@ -80,7 +83,7 @@ async def drop(world: World, chance: random.Random) -> None:
 
 @_action(*OPEN, open=0.15)
 async def close_for_good(world: World, chance: random.Random) -> None:
-    """The server closes and means it."""
+    """Close for good as the server."""
     assert world.line is not None
     ends = ((1000, ""), (1008, "policy"), (1007, "invalid"))
     world.line.drop(*(ends[0] if world.directed else chance.choice(ends)))
@@ -88,14 +91,14 @@ async def close_for_good(world: World, chance: random.Random) -> None:
 
 @_action(*OPEN)
 async def go_away(world: World, chance: random.Random) -> None:
-    """The server will close soon."""
+    """Announce as the server that it will close."""
     left = "0.5s" if world.directed else chance.choice(("0.5s", "3s", "10s", None))
     world.push(goAway={} if left is None else {"timeLeft": left})
 
 
 @_action(*OPEN)
 async def offer_handle(world: World, chance: random.Random) -> None:
-    """The server can, or can no longer, take the session up again."""
+    """Offer or withdraw a resumption handle as the server."""
     if world.directed or chance.random() < 0.8:
         world.push(sessionResumptionUpdate={"newHandle": f"handle-{world.seed}", "resumable": True})
     else:
@@ -107,7 +110,7 @@ async def offer_handle(world: World, chance: random.Random) -> None:
 
 @_action(*OPEN, open=1.3)
 async def speak(world: World, chance: random.Random) -> None:
-    """The server hears the user."""
+    """Send a transcript of the user's speech as the server."""
     if chance.random() < 0.5:
         world.device.voice(True)
     for _ in range(chance.randint(1, 2)):
@@ -123,14 +126,14 @@ async def speak(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def voice(world: World, chance: random.Random) -> None:
-    """A voice at the microphone, of which the server says nothing."""
+    """Report a local voice at the microphone, without a report of the server."""
     world.device.voice(chance.random() < 0.5)
     world.device.hear(chance.randint(0, 3))
 
 
 @_action(*ANY, none=1.5, pending=2.0)
 async def type_text(world: World, chance: random.Random) -> None:
-    """The operator types."""
+    """Type a text as the operator."""
     text = chance.choice((f"{world.word('t')} angry", f"{world.word('t')} calm", world.word("t"), world.word("t")))
     if chance.random() < 0.05:
         text = " "
@@ -139,7 +142,7 @@ async def type_text(world: World, chance: random.Random) -> None:
 
 @_action(*OPEN, open=1.5)
 async def say(world: World, chance: random.Random) -> None:
-    """The model's words."""
+    """Send words of the model."""
     for _ in range(chance.randint(1, 3)):
         text = f" {world.word('m')}{chance.choice(('', '', ' and so on'))}"
         dice = chance.random()
@@ -153,7 +156,7 @@ async def say(world: World, chance: random.Random) -> None:
 
 @_action(*OPEN, open=1.5)
 async def sound(world: World, chance: random.Random) -> None:
-    """The model's voice, each frame of one number."""
+    """Send audio of the model, each frame of one number."""
     for _ in range(chance.randint(1, 3)):
         world.frames += 1
         ms = chance.choice((20, 60, 200))
@@ -169,7 +172,7 @@ async def sound(world: World, chance: random.Random) -> None:
 
 @_action(*OPEN)
 async def think(world: World, chance: random.Random) -> None:
-    """The model thinks aloud."""
+    """Send thoughts of the model."""
     world.content(modelTurn={"parts": [{"text": f" {world.word('x')}", "thought": True}]})
 
 
@@ -195,7 +198,10 @@ async def turn_complete(world: World, chance: random.Random) -> None:
 
 @_action(*OPEN)
 async def server_interrupt(world: World, chance: random.Random) -> None:
-    """The server cuts its answer, as it does when it hears the user; its turn is complete soon after."""
+    """Interrupt the answer as the server, as it does when it hears the user.
+
+    The turn is complete soon after.
+    """
     fields: dict[str, Any] = {"interrupted": True}
     if chance.random() < 0.3:
         fields["inputTranscription"] = {"text": f" {world.word('u')}"}
@@ -206,7 +212,7 @@ async def server_interrupt(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def interrupt(world: World, chance: random.Random) -> None:
-    """The operator cuts the model's answer."""
+    """Interrupt the model's answer as the operator."""
     await world.command(cmd.Interrupt())
 
 
@@ -234,7 +240,7 @@ NAMES = ("note", "add", "add", "search", "broken", "never", "stubborn", "ticket"
 
 @_action(*OPEN, open=2.0)
 async def call(world: World, chance: random.Random) -> None:
-    """The model calls one to three tools."""
+    """Call one to three tools as the model."""
     calls = []
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
         name = chance.choice(NAMES)
@@ -251,7 +257,7 @@ async def call(world: World, chance: random.Random) -> None:
 
 @_action(*OPEN)
 async def cancel_call(world: World, chance: random.Random) -> None:
-    """The server no longer wants answers: of calls that run, that ended, or that never were."""
+    """Cancel calls as the server: running, ended or unknown ones."""
     known = world.calls[-4:]
     ids = chance.sample(known, min(len(known), chance.randint(1, 2))) or ["call-nobody-made"]
     world.push(toolCallCancellation={"ids": ids})
@@ -267,7 +273,7 @@ async def wait(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def play(world: World, chance: random.Random) -> None:
-    """The device plays on, without time passing."""
+    """Let the device play on, without time passing."""
     world.device.consume(chance.choice((0.01, 0.05, 0.2, 5.0)))
 
 
@@ -276,7 +282,10 @@ async def play(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def edit(world: World, chance: random.Random) -> None:
-    """The program writes to the state. What it writes once all is over belongs to no session, and is told nowhere."""
+    """Write to the state as the program.
+
+    A write after the end belongs to no session and is not reported.
+    """
     state = world.handle.state
     key, value = chance.choice(
         (
@@ -301,7 +310,7 @@ async def edit(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def transition(world: World, chance: random.Random) -> None:
-    """The program moves the conversation."""
+    """Change the phase as the program."""
     name = chance.choice(world.phases)
     world.timeline.note("moved", phase=name)
     world.handle.transition_to(name, "the program says so")
@@ -309,7 +318,7 @@ async def transition(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def steer(world: World, chance: random.Random) -> None:
-    """The program tells the model something, has it speak, gives it a new instruction, or answers a tool's call."""
+    """Send context, a prompt, an instruction or a tool's answer as the program."""
     handle = world.handle
     match 2 if world.directed else chance.randrange(4):
         case 0:
@@ -330,7 +339,7 @@ async def steer(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def switch(world: World, chance: random.Random) -> None:
-    """The operator uses the switches."""
+    """Use the switches as the operator."""
     on = chance.random() < 0.5
     await world.command(
         chance.choice(
@@ -357,7 +366,7 @@ EDITS: tuple[dict[str, Any], ...] = (
 
 @_action(*ANY)
 async def operate(world: World, chance: random.Random) -> None:
-    """The operator changes the agent's mind: state, phase, watchers, what the model knows."""
+    """Change state, phase, watchers or context as the operator."""
     match chance.randrange(9):
         case 0 | 1 | 2:
             edits = tuple(chance.sample(EDITS, chance.randint(1, 2)))
@@ -379,13 +388,13 @@ async def operate(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def hold(world: World, chance: random.Random) -> None:
-    """The operator holds the agent."""
+    """Pause the agent as the operator."""
     await world.command(cmd.HoldAgent())
 
 
 @_action(*ANY, open=2.0)
 async def go_on(world: World, chance: random.Random) -> None:
-    """The operator lets a held agent go on, for good or for a while."""
+    """Continue a paused agent as the operator, for good or for a step."""
     await world.command(cmd.ReleaseAgent(how=chance.choice(("continue", "continue", "event", "event", "turn"))))
 
 
@@ -408,7 +417,7 @@ BREAKPOINTS = (
 
 @_action(*ANY)
 async def set_break(world: World, chance: random.Random) -> None:
-    """The operator sets breakpoints, or forgets them all."""
+    """Set or remove breakpoints as the operator."""
     if chance.random() < 0.15:
         await world.command(cmd.RemoveBreakpoint())
         return
@@ -418,20 +427,20 @@ async def set_break(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def mark(world: World, chance: random.Random) -> None:
-    """The operator marks a moment, sometimes one that there is not."""
+    """Mark a moment as the operator, sometimes one that does not exist."""
     of = chance.choice((0, 1, world.hub.view.seq, world.hub.view.seq + 50))
     await world.command(cmd.SetMark(text=chance.choice(("", "odd")), of=of))
 
 
 @_action(*ANY)
 async def look_away(world: World, chance: random.Random) -> None:
-    """The last console goes, or one comes back."""
+    """Detach the last console, or attach one."""
     world.session.watched(chance.random() < 0.6)
 
 
 @_action(*ANY, open=0.12, pending=0.2, none=0.2)
 async def hang_up(world: World, chance: random.Random) -> None:
-    """The operator ends the session."""
+    """End the session as the operator."""
     if not world.hung_up:
         world.hung_up = True
         world.timeline.note("hung up")

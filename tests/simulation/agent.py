@@ -1,7 +1,7 @@
-"""The agent of the simulation: some of everything, and much of it slow, failing or stubborn.
+"""Define the simulated agent: parts of all kinds, often slow, failing or stubborn.
 
-Its functions belong to whichever world runs (`CURRENT`), so that its plans are made once. What fails here says that it
-does so on purpose; any other fault in a session is a finding.
+Its functions use the world that runs (`CURRENT`), so that its plans are made once. Faults of this agent say that they
+are intended; any other fault in a session is a finding.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ COMPUTED = (
 
 
 async def read_mood(window: TranscriptWindow) -> dict[str, Any]:
-    """What the caller's last words say of the mood, and who they are."""
+    """Extract the mood and the caller's name from the last words."""
     said = window.last_user
     if "garble" in said:
         raise ValueError(ON_PURPOSE)
@@ -206,13 +206,13 @@ async def read_mood(window: TranscriptWindow) -> dict[str, Any]:
 
 
 async def count_answers(window: TranscriptWindow) -> dict[str, Any]:
-    """How many turns of the window the model has spoken in."""
+    """Count the turns of the window in which the model has spoken."""
     await asyncio.sleep(0)
     return {"answers": sum(1 for turn in window.turns if turn.model)}
 
 
 async def after_tools(window: TranscriptWindow) -> dict[str, Any]:
-    """Nothing, or a fault."""
+    """Return nothing, or fail."""
     await mood()
     return {}
 
@@ -322,7 +322,7 @@ MODELS = ("gemini-3.8-live", "gemini-2.5-flash-live", "gemini-3.1-flash-live")
 def plan_of(
     model: str, steering: SteeringMode, deferred: bool, greeting: bool, soft: bool, push_to_talk: bool
 ) -> SessionPlan:
-    """One of the agent's variants."""
+    """Return a variant of the agent."""
     live = _base().model(model).steering(steering, ContextDelivery.DEFERRED if deferred else ContextDelivery.IMMEDIATE)
     if greeting:
         live = live.greeting("Greet the caller.")
@@ -334,7 +334,10 @@ def plan_of(
 
 
 def choose_plan(chance: random.Random, *, reconnects: bool) -> SessionPlan:
-    """A variant of the agent, with or without a memory; `reconnects` for a model that is instructed by reconnecting."""
+    """Choose a variant of the agent, with or without persistence.
+
+    `reconnects` is for a model that takes instructions only with a new connection.
+    """
     plan = plan_of(
         MODELS[-1] if reconnects else chance.choice(MODELS),
         SteeringMode.INSTRUCTION_UPDATE if reconnects else chance.choice(list(SteeringMode)),

@@ -20,11 +20,11 @@ class Current:
     timeline = Timeline()
     chance = random.Random()
     faulty = 0.0
-    """How likely a call of a callback fails or is slow."""
+    """Current world, and how likely a call of a callback fails or is slow."""
 
 
 async def mood() -> None:
-    """Nothing, a fault, or a wait."""
+    """Do nothing, fail, or wait."""
     dice = Current.chance.random()
     if dice < Current.faulty / 2:
         raise RuntimeError(ON_PURPOSE)
@@ -105,7 +105,7 @@ async def ticket(seconds: float, context: ToolContext, state: State) -> str:
 
 @tool(blocking=False, scheduling="SILENT")
 async def log(context: ToolContext) -> str:
-    """Write a line nobody has to hear of."""
+    """Write a line, without result."""
     _ran(context, "log")
     await asyncio.sleep(0.5)
     return "logged"

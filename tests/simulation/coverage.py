@@ -1,4 +1,4 @@
-"""Which actions followed which: counted over many sessions, and brought about where chance takes too long."""
+"""Count which actions follow which over many sessions, and plan the rare ones."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ class Director:
 
     @property
     def reconnects(self) -> bool:
-        """Whether the session's model must be one that takes a new instruction only with a new connection."""
+        """Return True when the plan needs a model that is instructed by reconnecting."""
         return self.pair[0] == "connect" and ACTIONS[self.pair[1]].needs == ("pending",)
 
     def next(self, wire: str, made: int, seed: int) -> Step | None:
-        """The step to take now; None when chance may choose."""
+        """Return the next step of the plan, or None to let chance choose."""
         if made < self.after or not self.queue:
             return None
         name, pause = self.queue[0]
@@ -100,7 +100,7 @@ class Director:
 
 @dataclass(slots=True)
 class Coverage:
-    """What occurred over many sessions."""
+    """Counts of actions, pairs of actions and events over many sessions."""
 
     sessions: int = 0
     actions: Counter[str] = field(default_factory=Counter)
@@ -109,7 +109,7 @@ class Coverage:
     """Sessions in which an event of a type occurred."""
 
     def add(self, names: Sequence[str], events: Iterable[str]) -> None:
-        """One session's actions in order, and the types of its events."""
+        """Add a session's actions, in order, and the types of its events."""
         self.sessions += 1
         self.actions.update(names)
         self.pairs.update(pairwise(names))
@@ -133,7 +133,7 @@ class Coverage:
         return [pair for pair in IMPOSSIBLE if self.pairs[pair]]
 
     def report(self) -> list[str]:
-        """For people, a line each."""
+        """Yield the lines of a report."""
         rarest = sorted((self.pairs[pair], pair) for pair in POSSIBLE)[:5]
         occurred = len(POSSIBLE) - len(self.missing)
         return [

@@ -1,4 +1,4 @@
-"""A sound device that plays exactly what the schedule says, and notes which samples those were."""
+"""Play exactly as the schedule says, and record which samples were played."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ RATE = 24_000
 
 
 class ScriptedDevice:
-    """An `AudioIO`. Every audio frame of the server consists of one number, by which its samples are known."""
+    """`AudioIO` with a scripted device.
+
+    Every audio frame of the server consists of one number, which identifies its samples.
+    """
 
     def __init__(self, timeline: Timeline, *, microphone: bool) -> None:
         self._timeline = timeline
@@ -124,7 +127,7 @@ class ScriptedDevice:
                 self._listener.playback_drained(gen)
 
     def voice(self, speaking: bool) -> None:
-        """The local voice mark."""
+        """Report a local voice."""
         if self._listener is not None and not self.closed:
             self._listener.voice(speaking)
 

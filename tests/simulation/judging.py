@@ -16,14 +16,14 @@ SHARDS = 8
 
 
 def judged(found: Run) -> str:
-    """Which promise the session broke; "" when none."""
+    """Return the promise that the session broke, or ""."""
     if found.fault:
         return f"Fault: {found.fault}"
     return broken_promise(found.timeline, found.facts, soft_turns=found.soft_turns)
 
 
 def broken_promise(timeline: Timeline, facts: dict[str, Any], *, soft_turns: bool) -> str:
-    """What the reference model finds wrong with a session that is over; "" for nothing."""
+    """Return the finding of the reference model about an ended session, or ""."""
     try:
         Reference(soft_turns=soft_turns).judge(timeline, facts)
     except Broken as broken:
@@ -33,7 +33,7 @@ def broken_promise(timeline: Timeline, facts: dict[str, Any], *, soft_turns: boo
 
 @cache
 def shard(number: int) -> tuple[Coverage, list[str]]:
-    """The coverage of a part of the seeds, and what was broken in it."""
+    """Return the coverage of a part of the seeds, and the broken promises."""
     coverage, broken = Coverage(), []
     size = SEEDS // SHARDS
     for seed in range(number * size, (number + 1) * size):
@@ -51,7 +51,7 @@ def shard(number: int) -> tuple[Coverage, list[str]]:
 
 @cache
 def covered() -> Coverage:
-    """The coverage of all seeds."""
+    """Return the coverage of all seeds."""
     whole = Coverage()
     for number in range(SHARDS):
         whole.merge(shard(number)[0])

@@ -1,8 +1,8 @@
-"""A small model of a session: from what happened to it, what must be true of what it did.
+"""Judge a session by a small model of it: timeline in, broken promises out.
 
-It knows the promises made to people (an answer to every call, one turn at a time, what was heard is what is kept) and
-the agent's table of phases, and nothing of how a session works: it reads a timeline of plain values, imports nothing of
-the runtime, and raises `Broken` at the first entry that breaks a promise.
+The model knows the promises made to users (an answer to every call, one turn at a time, the played part is the kept
+part) and the agent's table of phases. It knows nothing of the implementation: it reads a timeline of plain values,
+imports nothing of the runtime, and raises `Broken` at the first entry that breaks a promise.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ WAYS: dict[str, list[tuple[str, Callable[[State], bool]]]] = {
 }
 """The agent's transitions, in their order."""
 
-DOORS: dict[str, Callable[[State], bool]] = {
+ENTRY_CONDITIONS: dict[str, Callable[[State], bool]] = {
     "order": lambda state: state.get("app:closed") is not True,
     "pay": lambda state: state.get("app:total") is not None,
 }
-"""What must hold besides for a phase to be entered by a guard."""
+"""Conditions, beside its guard, for a phase to be entered by a guard."""
 
 
 def _opens(phase: str, state: State) -> bool:
-    door = DOORS.get(phase)
-    return door is None or door(state)
+    condition = ENTRY_CONDITIONS.get(phase)
+    return condition is None or condition(state)
 
 
 ON_PURPOSE = ("on purpose", "took longer than", "dropped the answer", "already", "ConnectionClosedError")
-"""What the faults of the agent's own code say."""
+"""Texts of the intended faults of the agent's code."""
 
 
 class Numbers(Rule):
-    """Events are numbered densely from 1, time never goes back, and a session begins and ends with its own events."""
+    """Events are numbered densely from 1, in order of time, from start to end event."""
 
     def __init__(self) -> None:
         self.seq = 0
@@ -82,7 +82,7 @@ class Numbers(Rule):
 
 
 class Faults(Rule):
-    """Whatever fails, fails on purpose: no fault of the session's own."""
+    """All faults are intended: the session has none of its own."""
 
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
@@ -97,7 +97,10 @@ class Faults(Rule):
 
 
 class Edits(Rule):
-    """An edit by hand is made once or refused, whole; what is told of it is what was written, and can be undone."""
+    """An operator's edit is applied once or refused as a whole, and can be undone.
+
+    Its events report the values that were written.
+    """
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
@@ -128,7 +131,7 @@ class Edits(Rule):
 
 
 class Memory(Rule):
-    """Changes of the state form one chain for each key, densely numbered, that ends in the state as it is."""
+    """State changes of a key form a dense chain that ends in the final state."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -156,7 +159,10 @@ class Memory(Rule):
 
 
 class Phases(Rule):
-    """One phase at a time, left only along a declared transition whose condition holds, or because somebody said so."""
+    """Phases change along transitions whose condition holds, or by command.
+
+    One phase is current at a time.
+    """
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
@@ -229,8 +235,8 @@ class Phases(Rule):
             self.check(not due, f"{self.current} was never left for {due}")
 
 
-class Standing(Rule):
-    """What is told of the ways out of a phase is how they stand, and the last that was told still holds at the end."""
+class GuardStatus(Rule):
+    """Guard status events are true, and the last one still holds at the end."""
 
     def __init__(self, memory: Memory, phases: Phases) -> None:
         self.memory = memory
@@ -281,7 +287,7 @@ def _reads(tree: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class Texts(Rule):
-    """A typed text is sent once, or it is refused with a reason: never both, never neither."""
+    """A typed text is sent once, or refused with a reason; never both, never neither."""
 
     def __init__(self) -> None:
         self.typed: dict[str, str] = {}
@@ -320,10 +326,10 @@ class Texts(Rule):
             self.check(arrived + refused == 1, f"{text!r}: arrived {arrived}, sent {sent}, refused {refused}")
 
 
-class Held(Rule):
-    """While the agent is held nothing is decided, and it is held and released by turns.
+class Paused(Rule):
+    """A paused agent decides nothing; pause and continue alternate.
 
-    What a step has begun when the agent is held in its middle is finished: at most one phase is entered.
+    A step that has begun before the pause is finished: at most one phase is entered.
     """
 
     def __init__(self) -> None:
@@ -378,12 +384,12 @@ class Reference:
             Edits(memory),
             phases,
             Calls(phases),
-            Standing(memory, phases),
+            GuardStatus(memory, phases),
             Texts(),
             turns,
             Words(turns),
             Sound(),
-            Held(),
+            Paused(),
             Rest(),
         ]
 

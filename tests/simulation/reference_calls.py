@@ -1,4 +1,4 @@
-"""The reference model's promises about tool calls: each ends once and has its one answer."""
+"""Judge tool calls: each ends once and has one answer."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ ENDS: dict[str, set[str]] = {
     "pay": {"ok", "error"},
     "none": {"refused"},
 }
-"""How the tools end when nothing comes between."""
+"""Outcome of each tool without an intervention."""
 
 
-class Where(Protocol):
+class CurrentPhase(Protocol):
     """Knows the phase."""
 
     current: str
@@ -41,19 +41,19 @@ def _allows(phase: str, tool: str) -> bool:
 
 
 class Call:
-    """One call as far as it is known."""
+    """Tool call as far as it is known."""
 
     def __init__(self, ident: str, name: str, line: int, args: dict[str, Any]) -> None:
         self.id, self.name, self.line, self.args = ident, name, line, args
         self.ran = 0
         self.cancelled = self.lost = self.given = False
         self.cancelled_at: float | None = None
-        """When the server cancelled it while it ran."""
+        """Time at which the server cancelled it while it ran."""
         self.acknowledged = False
         self.waits = False
-        """It ended between two connections, so that its answer goes out with the next one."""
+        """True when it ended between two connections, so its answer goes out with the next."""
         self.stranded = False
-        """The server's present session has never heard of it: the model is told in words."""
+        """True when the server's current session does not know the call: the model gets the result in words."""
         self.phases: set[str] = set()
         self.finished: dict[str, Any] | None = None
         self.answers: list[dict[str, Any]] = []
@@ -61,9 +61,9 @@ class Call:
 
 
 class Calls(Rule):
-    """Each call that arrived ends once; it is answered once, unless nobody waits for the answer any more."""
+    """A call ends once and is answered once, unless the server no longer waits."""
 
-    def __init__(self, phases: Where) -> None:
+    def __init__(self, phases: CurrentPhase) -> None:
         self.phases = phases
         self.calls: dict[str, Call] = {}
         self.order: list[Call] = []
@@ -195,13 +195,16 @@ class Calls(Rule):
             assert call.finished is not None
             self.check(call.answered_on > 0 or not call.answers, f"{call.id} was answered, and nobody knows")
             self.check(not (call.stranded and call.answers), f"{call.id} was answered to a server that never asked")
-            if call.answered_on and call.answered_on not in self.lines_gone and not call.stranded:
+            if call.answered_on and call.answered_on not in self.lost_lines and not call.stranded:
                 self.check(len(call.answers) == 1, f"the answer to {call.id} never arrived")
         told = [call for call in self.order if call.stranded and call.answered_on]
-        sure = [call for call in told if call.answered_on not in self.lines_gone]
+        sure = [call for call in told if call.answered_on not in self.lost_lines]
         self.check(len(sure) <= self.told <= len(told), f"{self.told} results were told in words, {len(told)} are owed")
 
     @property
-    def lines_gone(self) -> set[int]:
-        """Connections, counted as they became ready, that are gone: what was under way may be lost."""
+    def lost_lines(self) -> set[int]:
+        """Return the numbers of lost connections, counted as they became ready.
+
+        Messages on their way may be lost with them.
+        """
         return set(range(1, self.line + 1)) if self.over else set(range(1, self.line + (0 if self.ready else 1)))

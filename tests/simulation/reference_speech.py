@@ -1,4 +1,4 @@
-"""The reference model's promises about speech: turns, the words of both sides, and the sound that is played."""
+"""Judge speech: turns, the words of both sides, and the audio that is played."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ NO_ANSWER_S = 20.0
 
 
 class Turns(Rule):
-    """Turns are numbered densely, one at a time; each begins and ends for a reason, and ends when it has to."""
+    """Turns are numbered densely, one at a time, and begin and end for a reason.
+
+    A turn ends when it has to.
+    """
 
     def __init__(self, *, soft_turns: bool) -> None:
         self.soft_turns = soft_turns
@@ -111,7 +114,10 @@ class Turns(Rule):
 
 
 class Words(Rule):
-    """Every word that was received is told once, verbatim, in order; the transcript keeps what was said and heard."""
+    """Received words are reported once, verbatim, in order.
+
+    The transcript keeps the spoken and the played part.
+    """
 
     def __init__(self, turns: Turns) -> None:
         self.turns = turns
@@ -120,7 +126,7 @@ class Words(Rule):
         self.model: defaultdict[int, list[str]] = defaultdict(list)
         self.gens: defaultdict[int, set[int]] = defaultdict(set)
         self.said: defaultdict[int, str] = defaultdict(str)
-        """What the model said in each generation."""
+        """Words of the model by generation."""
         self.turn_of: dict[int, int] = {}
         self.latest: dict[int, int] = {}
         """The turn that went on when a turn's first words came."""
@@ -214,7 +220,10 @@ class Words(Rule):
 
 
 class Sound(Rule):
-    """Sound that was cut is never played, sound that was not is played whole and in order, and all of it is counted."""
+    """Cut audio is never played; other audio is played whole and in order.
+
+    All of it is counted.
+    """
 
     def __init__(self) -> None:
         self.answer_of: dict[int, int] = {}
@@ -300,7 +309,7 @@ class Sound(Rule):
             self.begun = False
 
     def _cut(self) -> None:
-        """Everything that arrived is cut, and what still arrives of an answer that has begun."""
+        """Cut all audio that has arrived, and the rest of an answer that has begun."""
         arrived = {self.answer_of[frame] for frame in self.counts}
         self.cut |= arrived
 

@@ -1,4 +1,4 @@
-"""What every rule of the reference model is made of."""
+"""Base class of the reference model's rules."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ class Broken(AssertionError):  # noqa: N818 - a promise, not an error
 
 
 class Rule:
-    """A promise. It sees every entry in order, events apart from the rest, and the facts at the end."""
+    """Promise that checks every entry in order, and the facts at the end."""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         """Something that is not an event."""
 
     def event(self, event: dict[str, Any]) -> None:
-        """An event, as JSON."""
+        """Check an event, given as JSON."""
 
     def end(self, facts: dict[str, Any]) -> None:
-        """It is all over."""
+        """Check the facts at the end."""
 
     @staticmethod
     def check(holds: bool, otherwise: str) -> None:

@@ -16,7 +16,7 @@ from gemini_live_runtime.clock import VirtualTimeLoop
 
 @dataclass(slots=True)
 class Run:
-    """What came of a seed."""
+    """Result of a seed."""
 
     seed: int
     steps: list[Step]
@@ -27,7 +27,10 @@ class Run:
 
 
 def run(seed: int, steps: Sequence[Step] | None = None) -> Run:
-    """Run the session of `seed`, with `steps` in place of its own; a fault of the session itself is in `fault`."""
+    """Run the session of `seed`, with `steps` in place of its own.
+
+    A fault of the session itself is in `fault`.
+    """
     world = World(seed, steps)
     faults: list[str] = []
     facts: dict[str, Any] = {}
@@ -52,7 +55,10 @@ def _told(context: dict[str, Any]) -> str:
 
 
 def shrunk(found: Run, fails: Callable[[Run], bool]) -> Run:
-    """The session of `found` with as many steps left out as possible while `fails(run)` stays true."""
+    """Return the shortest session like `found` for which `fails(run)` is true.
+
+    Steps are left out one after the other.
+    """
     best, size = found, max(1, len(found.steps) // 2)
     while size >= 1:
         at = 0

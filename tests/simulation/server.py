@@ -1,4 +1,4 @@
-"""The server's end of a simulated connection: frames go in at once, and whatever arrives is noted."""
+"""Script the server's end of a connection: send frames at once, record arrivals."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from gemini_live_runtime.wire.transport import TransportClosed
 
 
 class Line:
-    """One connection, seen from both ends: the client's is a `Transport`, the server's are `push` and `drop`.
+    """Connection, seen from both ends.
 
-    `uplink_s` is how long a frame of the client is under way; closing in that time loses it, and the client knows.
+    The client's end is a `Transport`, the server's are `push` and `drop`. `uplink_s` is the time in seconds that a
+    frame of the client takes; closing in that time loses it, and the client knows.
     """
 
     def __init__(self, number: int, timeline: Timeline, uplink_s: float) -> None:

@@ -1,4 +1,4 @@
-"""Two thousand sessions before the reference model. One that breaks a promise is run again by the command it prints."""
+"""Two thousand sessions against the reference model; a failure prints its command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same sessions, steered by hypothesis: it looks for the shortest way to break a promise."""
+"""Sessions steered by hypothesis, which looks for the shortest broken promise."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PAUSES = st.sampled_from(("", "none"))
 
 
 def steps(wire: str) -> st.SearchStrategy[Step]:
-    """What can happen while the wire is in this state."""
+    """Return the steps that are possible in this state of the wire."""
     return st.builds(Step, st.sampled_from([action.name for action in possible(wire)]), SEEDS, PAUSES)
 
 
 class SessionMachine(RuleBasedStateMachine):
-    """A session that anything may happen to, before the reference model of `tests.simulation.reference`."""
+    """Session with any order of actions, against the reference model."""
 
     def __init__(self) -> None:
         super().__init__()

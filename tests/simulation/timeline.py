@@ -1,4 +1,4 @@
-"""What happened in one simulated session, in order: the only thing that the reference model gets to see."""
+"""Timeline of one simulated session, the only input of the reference model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class Entry:
-    """One happening. `kind` says which of the fields below `data` there are."""
+    """Entry of the timeline; `kind` says which of the fields below `data` are set."""
 
     at: int
     kind: str

@@ -1,7 +1,7 @@
-"""One simulated session: a real `LiveSession` between a scripted server, a scripted device and a scripted program.
+"""Run one simulated session with scripted server, device and program.
 
-Everything is chosen by seeded randomness and done in virtual time, so a seed is a session. What was done is kept as a
-script, from which the session can be run again with actions left out.
+The session is a real `LiveSession`. Everything is chosen by seeded randomness and done in virtual time, so a seed is a
+session. The actions are kept as a script, from which the session can be run again with actions left out.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class World:
         self.uplink_s = chance.choice((0.0, 0.0, 0.03, 0.4))
         self.microphone = chance.random() < 0.8
         self.hurry = chance.choice((0.1, 0.5))
-        """How likely nothing is waited for after an action."""
+        """Probability that the next action follows at once."""
         self.finishes = chance.random() < 0.75
-        """Whether the session is brought to rest before it is hung up."""
+        """True when the session comes to rest before it is hung up."""
         self.length = chance.randint(14, 26)
         Current.timeline = self.timeline
         Current.chance = random.Random(seed + 1)
@@ -183,7 +183,7 @@ class World:
 
     @property
     def given_up(self) -> bool:
-        """Whether there will be no connection any more."""
+        """True when no further connection will be made."""
         return self.hung_up or self.core._facts.status == "error"
 
     def push(self, **frame: Any) -> None:
@@ -231,7 +231,7 @@ class World:
         return {"code": code, "rest": rest, **self._facts()}
 
     def write_late(self, key: str, value: Any) -> None:
-        """The program writes what belongs to no session any more."""
+        """Write, as the program, values that belong to no session any more."""
         self.late.add(key)
         self.handle.state.set(key, value)
 
@@ -311,7 +311,7 @@ class World:
             left -= part
 
     async def _finish(self) -> dict[str, Any]:
-        """The server becomes helpful and everything is brought to rest: nothing may stay open for ever."""
+        """Let the server cooperate until everything has ended: nothing may stay open."""
         if self._is_given_up():
             return {}
         self.timeline.note("action", name="(finish)", wire=self.wire)
@@ -370,7 +370,7 @@ class World:
         return ", ".join(f"{name}: {value}" for name, value in unrest.items() if value)
 
     def word(self, kind: str) -> str:
-        """A word that was never said before."""
+        """Return a word that was not used before."""
         self.words += 1
         return f"{kind}{self.words}"
 
