@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from tests.unit.session.session_support import ScriptedServer, Stage, stage
 
 from gemini_live_runtime import Live, LiveHandle, State, TextModel
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.audio.interface import AudioIO
@@ -39,7 +40,7 @@ class Talk:
         self.handle: LiveHandle = one.session.handle
         self.state: State = one.state
         self.setup: dict[str, Any] = {}
-        self._calls = 0
+        self._calls = self._commands = 0
         self._reading: list[asyncio.Task[None]] = []
 
     # -- what happens ------------------------------------------------------------------------------------------------
@@ -115,6 +116,29 @@ class Talk:
             calls.append({"id": f"c{self._calls}", "name": name, "args": args})
         await self.server.says(toolCall={"functionCalls": calls})
         await self.rests()
+
+    async def commands(self, order: cmd.Order) -> str:
+        """Give a command as the operator; return the reason of its refusal, or ""."""
+        self._commands += 1
+        ident = f"o{self._commands}"
+        await self.stage.session.command(cmd.Command(ident, order))
+        await self.rests()
+        refused = [event.reason for event in self.all(ev.CommandRefused) if event.command_id == ident]
+        assert len(refused) <= 1
+        return "".join(refused)
+
+    async def edits(self, *edits: dict[str, Any], reason: str = "") -> str:
+        """Edit state keys as the operator; return the reason of the refusal, or ""."""
+        return await self.commands(cmd.EditState(edits=edits, reason=reason))
+
+    async def sets(self, name: str, value: Any, **more: Any) -> str:
+        """Edit one state key as the operator; return the reason of the refusal, or ""."""
+        return await self.edits({"key": name, "value": value, **more})
+
+    async def previews(self, *edits: dict[str, Any]) -> ev.EditPreviewed:
+        """Preview edits as the operator."""
+        assert await self.commands(cmd.PreviewEdit(edits=edits)) == ""
+        return self.all(ev.EditPreviewed)[-1]
 
     async def writes(self, **values: Any) -> None:
         """Write `app:` keys as the embedding program."""

@@ -21,22 +21,14 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import Command, Order
-
-
-async def orders(t: Talk, order: Order) -> str:
-    """Give an order; why it was refused, "" when it was not."""
-    refused = await t.stage.session.carried_out(Command("test", order))
-    await t.rests()
-    return refused
 
 
 async def breaks(t: Talk, kind: Any, target: str) -> None:
-    assert await orders(t, cmd.SetBreakpoint(kind=kind, target=target)) == ""
+    assert await t.commands(cmd.SetBreakpoint(kind=kind, target=target)) == ""
 
 
 async def goes_on(t: Talk, how: Any = "continue") -> None:
-    assert await orders(t, cmd.ReleaseAgent(how=how)) == ""
+    assert await t.commands(cmd.ReleaseAgent(how=how)) == ""
 
 
 def where(t: Talk) -> str:
@@ -69,7 +61,7 @@ def two_phases() -> Live:
 
 async def test_a_paused_agent_answers_no_tool_until_it_goes_on() -> None:
     async with talk(agent().tools(lookup)) as t:
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.calls("lookup")
         await t.passes(60)
         assert t.sent("answer") == []
@@ -82,7 +74,7 @@ async def test_a_paused_agent_answers_no_tool_until_it_goes_on() -> None:
 
 async def test_what_waits_is_counted_and_named() -> None:
     async with talk(agent().tools(lookup)) as t:
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.calls("lookup", "lookup")
         await t.calls("lookup")
     held = t.all(ev.AgentHolding)[-1]
@@ -92,7 +84,7 @@ async def test_what_waits_is_counted_and_named() -> None:
 
 async def test_typing_and_the_answer_to_it_go_on_while_the_agent_is_held() -> None:
     async with talk(agent()) as t:
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.types("hello")
         await t.says("fine")
         await t.ends()
@@ -103,7 +95,7 @@ async def test_typing_and_the_answer_to_it_go_on_while_the_agent_is_held() -> No
 
 async def test_a_typed_text_goes_out_on_a_connection_made_while_the_agent_is_held() -> None:
     async with talk(agent(), begins=False) as t:
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.begins()
         await t.types("hello")
         assert len(t.all(ev.TextSent)) == 1
@@ -111,9 +103,9 @@ async def test_a_typed_text_goes_out_on_a_connection_made_while_the_agent_is_hel
 
 async def test_holding_twice_and_releasing_what_is_not_held_are_refused() -> None:
     async with talk(agent()) as t:
-        assert "not held" in await orders(t, cmd.ReleaseAgent())
-        assert await orders(t, cmd.HoldAgent()) == ""
-        assert "already" in await orders(t, cmd.HoldAgent())
+        assert "not held" in await t.commands(cmd.ReleaseAgent())
+        assert await t.commands(cmd.HoldAgent()) == ""
+        assert "already" in await t.commands(cmd.HoldAgent())
 
 
 # -- breakpoints -------------------------------------------------------------------------------------------------------
@@ -217,7 +209,7 @@ async def test_an_expression_holds_the_agent_when_it_becomes_true_and_says_why()
 
 async def test_a_disabled_breakpoint_holds_nothing_and_counts_nothing() -> None:
     async with talk(agent().tools(lookup)) as t:
-        await orders(t, cmd.SetBreakpoint(kind="tool", target="lookup", enabled=False))
+        await t.commands(cmd.SetBreakpoint(kind="tool", target="lookup", enabled=False))
         await t.calls("lookup")
         assert len(t.sent("answer")) == 1
         assert hits(t) == [0]
@@ -236,7 +228,7 @@ async def test_a_disabled_breakpoint_holds_nothing_and_counts_nothing() -> None:
 )
 async def test_a_breakpoint_that_cannot_be_is_refused_with_the_reason(kind: Any, target: str, said: str) -> None:
     async with talk(agent().tools(lookup)) as t:
-        assert said in await orders(t, cmd.SetBreakpoint(kind=kind, target=target))
+        assert said in await t.commands(cmd.SetBreakpoint(kind=kind, target=target))
     assert t.all(ev.BreakpointsChanged) == []
 
 
@@ -245,7 +237,7 @@ async def test_a_breakpoint_that_cannot_be_is_refused_with_the_reason(kind: Any,
 
 async def test_one_decision_at_a_time() -> None:
     async with talk(agent().tools(lookup)) as t:
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.calls("lookup")
         stood = []
         while not t.sent("answer"):
@@ -257,7 +249,7 @@ async def test_one_decision_at_a_time() -> None:
 
 async def test_until_the_turn_has_ended() -> None:
     async with talk(agent()) as t:
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.hears("hello")
         await goes_on(t, "turn")
         assert where(t) == ""
@@ -290,7 +282,7 @@ async def test_time_that_an_agent_is_held_is_no_time_for_its_patterns() -> None:
     async with talk(of) as t:
         await t.writes(angry=True)
         await t.passes(3)
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.passes(60)
         await goes_on(t)
         await t.passes(1.5)
@@ -315,7 +307,7 @@ async def test_a_pattern_is_held_before_it_acts() -> None:
 
 async def test_no_soft_turn_is_taken_while_the_agent_is_held() -> None:
     async with talk(agent().soft_turns(2.0)) as t:
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.voice(True)
         await t.hears("hold on")
         await t.voice(False)
@@ -331,7 +323,7 @@ async def test_turns_that_end_while_the_agent_is_held_are_not_counted_against_it
 
     async with talk(of) as t:
         await t.turn()
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         for _ in range(5):
             await t.turn()
         await goes_on(t)
@@ -349,7 +341,7 @@ async def test_a_connection_that_is_lost_while_the_agent_is_held_is_made_again_a
         if resumes:
             await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
             await t.rests()
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.server.closes(1011, "try later")
         await t.connects_again()
         await t.types("and now?")
@@ -362,7 +354,7 @@ async def test_a_connection_that_is_lost_while_the_agent_is_held_is_made_again_a
 async def test_a_connection_is_left_in_time_while_the_agent_is_held() -> None:
     async with talk(agent()) as t:
         await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.turn()
         await t.server.says(goAway={"timeLeft": "10s"})
         await t.passes(9)
@@ -373,8 +365,8 @@ async def test_being_looked_at_gives_an_agent_with_patterns_nothing_to_decide() 
     of = agent().pattern(TemporalPattern("mad", SustainedDetector(key("app:angry"), 5), lambda: None))
 
     async with talk(of) as t:
-        await orders(t, cmd.HoldAgent())
-        await orders(t, cmd.SetMark())
+        await t.commands(cmd.HoldAgent())
+        await t.commands(cmd.SetMark())
         await t.passes(5)
     assert t.all(ev.AgentHolding) == []
 
@@ -393,7 +385,7 @@ async def test_a_call_that_the_server_cancels_while_it_is_held_is_not_run_and_no
 
 async def test_an_interruption_is_done_at_once() -> None:
     async with talk(agent()) as t:
-        await orders(t, cmd.HoldAgent())
+        await t.commands(cmd.HoldAgent())
         await t.types("hello")
         await t.says("a long story")
         await t.server.says(serverContent={"interrupted": True})
@@ -438,15 +430,15 @@ async def test_a_held_agent_that_nobody_watches_goes_on_and_breakpoints_wait_for
 
 async def test_a_mark_is_an_event_with_its_note() -> None:
     async with talk(agent()) as t:
-        assert await orders(t, cmd.SetMark(text="here", of=2)) == ""
-        assert "no event" in await orders(t, cmd.SetMark(of=100_000))
+        assert await t.commands(cmd.SetMark(text="here", of=2)) == ""
+        assert "no event" in await t.commands(cmd.SetMark(of=100_000))
     assert [(e.text, e.of) for e in t.all(ev.MarkSet)] == [("here", 2)]
 
 
 async def test_a_mark_of_the_past_keeps_its_time() -> None:
     async with talk(agent()) as t:
         await t.passes(20)
-        assert await orders(t, cmd.SetMark(text="there", of=2, t=7.5)) == ""
+        assert await t.commands(cmd.SetMark(text="there", of=2, t=7.5)) == ""
     assert [(e.of, e.t) for e in t.all(ev.MarkSet)] == [(2, 7.5)]
 
 
@@ -454,11 +446,11 @@ async def test_a_mark_of_the_past_keeps_its_time() -> None:
 async def test_a_mark_stands_between_the_beginning_and_now(t: float) -> None:
     async with talk(agent()) as talking:
         await talking.passes(20)
-        assert f"cannot stand at {t:g} s" in await orders(talking, cmd.SetMark(of=2, t=t))
+        assert f"cannot stand at {t:g} s" in await talking.commands(cmd.SetMark(of=2, t=t))
     assert talking.all(ev.MarkSet) == []
 
 
 async def test_a_time_to_mark_without_its_event_is_refused() -> None:
     async with talk(agent()) as t:
-        assert "Which event" in await orders(t, cmd.SetMark(t=0.0))
+        assert "Which event" in await t.commands(cmd.SetMark(t=0.0))
     assert t.all(ev.MarkSet) == []

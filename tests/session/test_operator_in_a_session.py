@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
     Change,
@@ -39,48 +39,15 @@ def nothing() -> None:
     """Do nothing, as an action."""
 
 
-class Desk:
-    """Orders by number, and what came of each."""
-
-    def __init__(self, talk: Talk) -> None:
-        self.t = talk
-        self._made = 0
-
-    async def does(self, order: cmd.Order) -> str:
-        """Give an order; why it was refused, "" when it was not."""
-        self._made += 1
-        ident = f"o{self._made}"
-        await self.t.stage.session.command(cmd.Command(ident, order))
-        await self.t.rests()
-        refused = [event.reason for event in self.t.all(ev.CommandRefused) if event.command_id == ident]
-        assert len(refused) <= 1
-        return "".join(refused)
-
-    async def edits(self, *edits: dict[str, Any], reason: str = "") -> str:
-        return await self.does(cmd.EditState(edits=edits, reason=reason))
-
-    async def sets(self, name: str, value: Any, **more: Any) -> str:
-        return await self.edits({"key": name, "value": value, **more})
-
-    async def previews(self, *edits: dict[str, Any]) -> ev.EditPreviewed:
-        assert await self.does(cmd.PreviewEdit(edits=edits)) == ""
-        return self.t.all(ev.EditPreviewed)[-1]
-
-    @property
-    def applied(self) -> list[ev.EditsApplied]:
-        return self.t.all(ev.EditsApplied)
-
-
 # -- state -----------------------------------------------------------------------------------------------------------
 
 
 async def test_an_edit_writes_adds_and_removes_together_and_says_who_did_it() -> None:
     async with talk(agent().state(values={"app:a": 1, "user:b": "x"})) as t:
-        desk = Desk(t)
         edits = ({"key": "app:a", "value": [1]}, {"key": "user:b", "remove": True}, {"key": "app:c", "value": None})
-        assert await desk.edits(*edits, reason="because") == ""
+        assert await t.edits(*edits, reason="because") == ""
         assert t.state.snapshot(["app:a", "user:b", "app:c"]) == {"app:a": [1], "app:c": None}
-        (applied,) = desk.applied
+        (applied,) = t.all(ev.EditsApplied)
         assert (applied.command_id, applied.how, applied.undo, applied.redo) == ("o1", "edit", 1, 0)
         assert [(v["key"], v["old"], v["new"], v["added"], v["removed"]) for v in applied.values] == [
             ("app:a", 1, [1], False, False),
@@ -134,40 +101,36 @@ async def test_an_edit_that_cannot_be_made_is_refused_in_a_sentence_and_changes_
     )
 
     async with talk(of) as t:
-        desk = Desk(t)
         before = t.state.snapshot()
         for tried in (edit, edit):
-            assert said in await desk.edits({"key": "app:first", "value": 1}, tried)
+            assert said in await t.edits({"key": "app:first", "value": 1}, tried)
         assert t.state.snapshot() == before
-        assert desk.applied == []
-        assert said in (await desk.previews({"key": "app:first", "value": 1}, edit)).problem
+        assert t.all(ev.EditsApplied) == []
+        assert said in (await t.previews({"key": "app:first", "value": 1}, edit)).problem
 
 
 async def test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused() -> None:
     async with talk(agent()) as t:
-        desk = Desk(t)
-        assert "The edit is empty" in await desk.edits()
+        assert "The edit is empty" in await t.edits()
         many = ({"key": f"app:k{number}", "value": 0} for number in range(MAX_EDITS + 1))
-        assert f"at most {MAX_EDITS} keys" in await desk.edits(*many)
-        assert "app:a is edited twice" in await desk.edits({"key": "app:a", "value": 1}, {"key": "app:a", "value": 2})
+        assert f"at most {MAX_EDITS} keys" in await t.edits(*many)
+        assert "app:a is edited twice" in await t.edits({"key": "app:a", "value": 1}, {"key": "app:a", "value": 2})
 
 
 async def test_what_was_seen_still_holds_so_the_edit_is_made() -> None:
     async with talk(agent().state(values={"app:a": 1})) as t:
-        desk = Desk(t)
-        assert await desk.sets("app:a", 2, expect=1) == ""
-        assert await desk.sets("app:b", 1, expect_absent=True) == ""
-        assert await desk.edits({"key": "app:a", "remove": True, "expect": 2}) == ""
+        assert await t.sets("app:a", 2, expect=1) == ""
+        assert await t.sets("app:b", 1, expect_absent=True) == ""
+        assert await t.edits({"key": "app:a", "remove": True, "expect": 2}) == ""
         assert "app:a" not in t.state
         assert t.state["app:b"] == 1
 
 
 async def test_declared_types_make_what_they_can_of_a_value() -> None:
     async with talk(agent().state(StateKey("app:age", int))) as t:
-        desk = Desk(t)
-        assert await desk.sets("app:age", "12") == ""
+        assert await t.sets("app:age", "12") == ""
         assert t.state["app:age"] == 12
-        assert desk.applied[-1].values[0]["new"] == 12
+        assert t.all(ev.EditsApplied)[-1].values[0]["new"] == 12
 
 
 async def test_an_edit_lets_state_settle_and_the_conversation_move() -> None:
@@ -187,7 +150,7 @@ async def test_an_edit_lets_state_settle_and_the_conversation_move() -> None:
     )
 
     async with talk(of) as t:
-        await Desk(t).sets("app:n", 5)
+        await t.sets("app:n", 5)
         assert t.state["derived:double"] == 10
         assert seen == [(0, 10)]
         assert t.phases == ["first", "second"]
@@ -195,19 +158,18 @@ async def test_an_edit_lets_state_settle_and_the_conversation_move() -> None:
 
 async def test_edits_are_taken_back_and_made_again_one_by_one() -> None:
     async with talk(agent().state(values={"app:a": 1, "app:b": 1})) as t:
-        desk = Desk(t)
-        await desk.edits({"key": "app:a", "value": 2}, {"key": "app:b", "remove": True})
-        await desk.sets("app:new", "x")
-        assert await desk.does(cmd.UndoEdit()) == ""
+        await t.edits({"key": "app:a", "value": 2}, {"key": "app:b", "remove": True})
+        await t.sets("app:new", "x")
+        assert await t.commands(cmd.UndoEdit()) == ""
         assert "app:new" not in t.state
-        assert await desk.does(cmd.UndoEdit()) == ""
+        assert await t.commands(cmd.UndoEdit()) == ""
         assert t.state.snapshot(["app:a", "app:b"]) == {"app:a": 1, "app:b": 1}
-        assert await desk.does(cmd.UndoEdit()) == "There is no edit to undo."
-        assert await desk.does(cmd.RedoEdit()) == ""
-        assert await desk.does(cmd.RedoEdit()) == ""
+        assert await t.commands(cmd.UndoEdit()) == "There is no edit to undo."
+        assert await t.commands(cmd.RedoEdit()) == ""
+        assert await t.commands(cmd.RedoEdit()) == ""
         assert t.state.snapshot(["app:a", "app:b", "app:new"]) == {"app:a": 2, "app:new": "x"}
-        assert await desk.does(cmd.RedoEdit()) == "There is no edit to redo."
-        assert [(item.how, item.undo, item.redo) for item in desk.applied] == [
+        assert await t.commands(cmd.RedoEdit()) == "There is no edit to redo."
+        assert [(item.how, item.undo, item.redo) for item in t.all(ev.EditsApplied)] == [
             ("edit", 1, 0),
             ("edit", 2, 0),
             ("undo", 1, 1),
@@ -219,47 +181,43 @@ async def test_edits_are_taken_back_and_made_again_one_by_one() -> None:
 
 async def test_what_was_changed_since_is_not_taken_back_unless_forced() -> None:
     async with talk(agent().state(values={"app:a": 1})) as t:
-        desk = Desk(t)
-        await desk.sets("app:a", 2)
+        await t.sets("app:a", 2)
         t.state.set("app:a", 3)
-        refused = await desk.does(cmd.UndoEdit())
+        refused = await t.commands(cmd.UndoEdit())
         assert refused == ("app:a is 3 now (by program), not 2 as expected. Force it to overwrite later changes.")
         assert t.state["app:a"] == 3
-        assert await desk.does(cmd.UndoEdit(force=True)) == ""
+        assert await t.commands(cmd.UndoEdit(force=True)) == ""
         assert t.state["app:a"] == 1
         t.state.set("app:a", 9)
-        assert "Force it" in await desk.does(cmd.RedoEdit())
-        assert await desk.does(cmd.RedoEdit(force=True)) == ""
+        assert "Force it" in await t.commands(cmd.RedoEdit())
+        assert await t.commands(cmd.RedoEdit(force=True)) == ""
         assert t.state["app:a"] == 2
 
 
 async def test_taking_back_an_added_key_that_is_gone_already_is_no_fault_when_forced() -> None:
     async with talk(agent()) as t:
-        desk = Desk(t)
-        await desk.edits({"key": "app:a", "value": 1}, {"key": "app:b", "value": 1})
+        await t.edits({"key": "app:a", "value": 1}, {"key": "app:b", "value": 1})
         t.state.remove("app:a")
-        assert "app:a is absent now" in await desk.does(cmd.UndoEdit())
-        assert await desk.does(cmd.UndoEdit(force=True)) == ""
+        assert "app:a is absent now" in await t.commands(cmd.UndoEdit())
+        assert await t.commands(cmd.UndoEdit(force=True)) == ""
         assert "app:b" not in t.state
 
 
 async def test_a_new_edit_forgets_what_was_taken_back_and_an_equal_one_is_no_edit() -> None:
     async with talk(agent()) as t:
-        desk = Desk(t)
-        await desk.sets("app:a", 1)
-        await desk.does(cmd.UndoEdit())
-        await desk.sets("app:b", 1)
-        assert await desk.does(cmd.RedoEdit()) == "There is no edit to redo."
-        await desk.sets("app:b", 1)
-        assert (desk.applied[-1].values, desk.applied[-1].undo) == ((), 1)
+        await t.sets("app:a", 1)
+        await t.commands(cmd.UndoEdit())
+        await t.sets("app:b", 1)
+        assert await t.commands(cmd.RedoEdit()) == "There is no edit to redo."
+        await t.sets("app:b", 1)
+        assert (t.all(ev.EditsApplied)[-1].values, t.all(ev.EditsApplied)[-1].undo) == ((), 1)
 
 
 async def test_only_so_many_edits_are_remembered() -> None:
     async with talk(agent()) as t:
-        desk = Desk(t)
         for number in range(MAX_STEPS + 5):
-            await desk.sets("app:a", number)
-        assert desk.applied[-1].undo == MAX_STEPS
+            await t.sets("app:a", number)
+        assert t.all(ev.EditsApplied)[-1].undo == MAX_STEPS
 
 
 # -- previews --------------------------------------------------------------------------------------------------------
@@ -313,11 +271,10 @@ async def test_a_preview_tells_what_would_follow_and_changes_nothing() -> None:
     )
 
     async with talk(of) as t:
-        desk = Desk(t)
         t.handle.mute_watcher("big")
         await t.passes(1)
         before, state = list(t.events), t.state.snapshot()
-        found = await desk.previews({"key": "app:n", "value": 7})
+        found = await t.previews({"key": "app:n", "value": 7})
         assert t.events == [*before, "edit.previewed"]
         assert t.state.snapshot() == state
         assert found.problem == ""
@@ -340,18 +297,17 @@ async def test_a_preview_tells_which_patterns_would_begin_end_and_fire_and_leave
         return [(item["name"], item["how"], item["wait_s"]) for item in preview.patterns]
 
     async with talk(of) as t:
-        desk = Desk(t)
         angry = {"key": "app:angry", "value": True}
         for _ in range(2):
-            preview = await desk.previews(angry, {"key": "app:said", "value": "yes"})
+            preview = await t.previews(angry, {"key": "app:said", "value": "yes"})
             assert told(preview) == [
                 ("angry for long", "begins", 30.0),
                 ("edited twice", "begins", None),
                 ("silent", "ends", None),
             ]
-        await desk.edits(angry)
+        await t.edits(angry)
         await t.passes(12)
-        calm = await desk.previews({"key": "app:angry", "value": False})
+        calm = await t.previews({"key": "app:angry", "value": False})
         assert told(calm) == [("angry for long", "ends", None), ("edited twice", "fires", None)]
         assert calm.patterns[0]["before"].startswith("12.")
         assert (calm.patterns[1]["times"], calm.unknown) == (1, ("what pattern edited twice does",))
@@ -367,7 +323,7 @@ async def test_a_pattern_that_sets_itself_off_is_previewed_all_the_same() -> Non
     of = of.pattern(TemporalPattern("edit", RateDetector("edit.applied", 1, 60), lambda: None))
 
     async with talk(of) as t:
-        preview = await Desk(t).previews({"key": "app:a", "value": 1})
+        preview = await t.previews({"key": "app:a", "value": 1})
         assert {item["name"]: item["times"] for item in preview.patterns} == {"echo": 100, "edit": 1}
 
 
@@ -388,7 +344,7 @@ class Uncopied(PatternDetector):
 
 async def test_a_pattern_that_cannot_be_copied_is_said_to_be_unknown() -> None:
     async with talk(agent().pattern(TemporalPattern("odd", Uncopied(), lambda: None))) as t:
-        preview = await Desk(t).previews({"key": "app:a", "value": 1})
+        preview = await t.previews({"key": "app:a", "value": 1})
         assert preview.patterns == ()
         assert preview.unknown == ("pattern odd: ValueError: it holds a file",)
 
@@ -397,8 +353,7 @@ async def test_a_preview_goes_on_into_the_phase_that_would_be_entered() -> None:
     of = phased().watch(Watcher(key("app:draft").changed(), nothing, name="draft"))
 
     async with talk(of) as t:
-        desk = Desk(t)
-        found = await desk.previews({"key": "app:n", "value": 7}, {"key": "app:menu", "value": "fish"})
+        found = await t.previews({"key": "app:n", "value": 7}, {"key": "app:menu", "value": "fish"})
         assert found.phase == "second"
         assert [(w["name"], w["key"], w["new"]) for w in found.watchers] == [("draft", "app:draft", None)]
         assert found.guards[0]["after"] == "ready"
@@ -422,10 +377,10 @@ async def test_a_preview_knows_what_a_phase_writes_when_it_is_entered() -> None:
     )
 
     async with talk(of) as t:
-        found = await Desk(t).previews({"key": "app:n", "value": 7})
+        found = await t.previews({"key": "app:n", "value": 7})
         assert found.phase == "second"
         assert [w["name"] for w in found.watchers] == ["presented", "phase"]
-        await Desk(t).sets("app:n", 7)
+        await t.sets("app:n", 7)
         assert [event.watcher for event in t.all(ev.WatcherFired)] == ["presented", "phase"]
 
 
@@ -441,12 +396,11 @@ async def test_a_preview_leaves_no_trace_in_what_watchers_remember() -> None:
     )
 
     async with talk(of) as t:
-        desk = Desk(t)
         for _ in range(3):
-            found = await desk.previews({"key": "app:n", "value": 3})
+            found = await t.previews({"key": "app:n", "value": 3})
             assert [w["name"] for w in found.watchers] == ["set", "odd"]
         assert [status.fired for status in t.stage.session.conductor.settler.watchers.status] == [0, 0]
-        await desk.sets("app:n", 3)
+        await t.sets("app:n", 3)
         assert fired == [1]
 
 
@@ -466,7 +420,7 @@ async def test_rules_and_failing_functions_are_named_as_unknown() -> None:
     )
 
     async with talk(of) as t:
-        found = await Desk(t).previews({"key": "app:n", "value": 0})
+        found = await t.previews({"key": "app:n", "value": 0})
         assert found.problem == ""
         assert any(text.startswith("computed bad: ") and "ZeroDivisionError" in text for text in found.unknown)
         assert any(text.startswith("watcher inverse: ZeroDivisionError") for text in found.unknown)
@@ -483,14 +437,13 @@ async def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up()
         return 1
 
     async with talk(agent().computed(ComputedVar("one", sleepy, "app:n")).state(values={"app:n": 1})) as t:
-        desk = Desk(t)
         slow[0] = True
         order = cmd.PreviewEdit(edits=({"key": "app:n", "value": 2},))
         began = time.monotonic()
         for number in range(MAX_ASKING):
             await t.stage.session.command(cmd.Command(f"p{number}", order))
         assert time.monotonic() - began < 0.5
-        assert "previews wait for the agent's code" in await desk.does(order)
+        assert "previews wait for the agent's code" in await t.commands(order)
         await t.passes(2 * LIMIT_S)
         slow[0] = False
         assert [found.problem for found in t.all(ev.EditPreviewed)] == [
@@ -506,26 +459,25 @@ async def test_a_held_agent_is_edited_after_a_look_ahead_and_goes_on_from_there(
     )
 
     async with talk(of) as t:
-        desk = Desk(t)
-        await desk.does(cmd.SetBreakpoint(kind="key", target="app:n"))
+        await t.commands(cmd.SetBreakpoint(kind="key", target="app:n"))
         await t.writes(n=4)
         assert t.all(ev.AgentHeld)
         await t.passes(1)
         assert fired == []
         # What waits to be decided is decided together with the edit.
-        assert [w["old"] for w in (await desk.previews({"key": "app:other", "value": 1})).watchers] == [1]
+        assert [w["old"] for w in (await t.previews({"key": "app:other", "value": 1})).watchers] == [1]
         wanted = ({"key": "app:n", "value": 9, "expect": 4}, {"key": "app:menu", "value": "fish"})
-        assert (await desk.previews(*wanted)).phase == "second"
-        assert await desk.edits(*wanted) == ""
+        assert (await t.previews(*wanted)).phase == "second"
+        assert await t.edits(*wanted) == ""
         await t.passes(1)
         # It is told at once how the ways stand, and nothing is decided.
         assert t.all(ev.GuardsRead)[-1].ways[0]["outcome"] == "ready"
         assert (fired, t.phases) == ([], ["first"])
-        await desk.does(cmd.RemoveBreakpoint())
-        await desk.does(cmd.ReleaseAgent())
+        await t.commands(cmd.RemoveBreakpoint())
+        await t.commands(cmd.ReleaseAgent())
         assert (fired, t.phases) == ([9], ["first", "second"])
-        await desk.does(cmd.HoldAgent())
-        assert await desk.does(cmd.UndoEdit()) == ""
+        await t.commands(cmd.HoldAgent())
+        assert await t.commands(cmd.UndoEdit()) == ""
         assert t.state["app:n"] == 4
 
 
@@ -534,7 +486,7 @@ async def test_a_held_agent_is_edited_after_a_look_ahead_and_goes_on_from_there(
 
 async def test_the_operator_takes_the_conversation_to_a_phase_without_asking_guards() -> None:
     async with talk(phased()) as t:
-        assert await Desk(t).does(cmd.GoToPhase(phase="second", reason="to look")) == ""
+        assert await t.commands(cmd.GoToPhase(phase="second", reason="to look")) == ""
         entered = t.all(ev.PhaseEntered)[-1]
         assert (entered.phase, entered.trigger, entered.because) == ("second", "operator", "to look")
         assert t.state["session:phase"] == "second"
@@ -547,17 +499,15 @@ async def test_the_operator_leaves_even_a_terminal_phase() -> None:
     )
 
     async with talk(of) as t:
-        desk = Desk(t)
-        await desk.does(cmd.GoToPhase(phase="end"))
-        await desk.does(cmd.GoToPhase(phase="first"))
+        await t.commands(cmd.GoToPhase(phase="end"))
+        await t.commands(cmd.GoToPhase(phase="first"))
         assert t.phases == ["first", "end", "first"]
 
 
 async def test_the_operator_goes_to_a_phase_when_the_turn_has_ended() -> None:
     async with talk(phased()) as t:
-        desk = Desk(t)
         await t.hears("hello")
-        assert await desk.does(cmd.GoToPhase(phase="second", when="turn-end")) == ""
+        assert await t.commands(cmd.GoToPhase(phase="second", when="turn-end")) == ""
         assert t.phases == ["first"]
         assert [n.text for n in t.all(ev.Notice)] == ["The conversation goes to second when the turn has ended"]
         await t.says("hi")
@@ -565,17 +515,16 @@ async def test_the_operator_goes_to_a_phase_when_the_turn_has_ended() -> None:
         assert t.phases == ["first", "second"]
         assert t.events.index("phase.entered", t.events.index("turn.completed")) > 0
         # Nobody speaks: there is no end to wait for.
-        await desk.does(cmd.GoToPhase(phase="first", when="turn-end"))
+        await t.commands(cmd.GoToPhase(phase="first", when="turn-end"))
         assert t.phases == ["first", "second", "first"]
 
 
 async def test_a_later_order_to_go_takes_the_place_of_one_that_waits() -> None:
     first = Phase("first", "1", transitions=(Transition("second", key("app:x")), Transition("third", key("app:y"))))
     async with talk(agent().phase(first, Phase("second", "2", terminal=True), Phase("third", "3", terminal=True))) as t:
-        desk = Desk(t)
         await t.hears("hello")
-        await desk.does(cmd.GoToPhase(phase="second", when="turn-end"))
-        await desk.does(cmd.GoToPhase(phase="third", when="now"))
+        await t.commands(cmd.GoToPhase(phase="second", when="turn-end"))
+        await t.commands(cmd.GoToPhase(phase="third", when="now"))
         assert t.phases == ["first", "third"]
         (refused,) = t.all(ev.CommandRefused)
         assert (refused.command_id, refused.reason) == ("o1", "Another phase was asked for before second was entered")
@@ -585,26 +534,23 @@ async def test_a_later_order_to_go_takes_the_place_of_one_that_waits() -> None:
 
 async def test_orders_about_phases_that_cannot_be_are_refused() -> None:
     async with talk(agent()) as t:
-        desk = Desk(t)
-        assert await desk.does(cmd.GoToPhase(phase="x")) == "Agent test has no phases."
-        await desk.does(cmd.PreviewPhase(phase="x"))
+        assert await t.commands(cmd.GoToPhase(phase="x")) == "Agent test has no phases."
+        await t.commands(cmd.PreviewPhase(phase="x"))
         assert t.all(ev.PhasePreviewed)[-1].problem == "Agent test has no phases."
     async with talk(phased()) as t:
-        desk = Desk(t)
-        assert await desk.does(cmd.GoToPhase(phase="nowhere")) == (
+        assert await t.commands(cmd.GoToPhase(phase="nowhere")) == (
             "There is no phase 'nowhere'. Phases: first, second."
         )
-        assert await desk.does(cmd.GoToPhase(phase="first")) == "The conversation is in phase first already."
-        await desk.does(cmd.PreviewPhase(phase="first"))
+        assert await t.commands(cmd.GoToPhase(phase="first")) == "The conversation is in phase first already."
+        await t.commands(cmd.PreviewPhase(phase="first"))
         assert t.all(ev.PhasePreviewed)[-1].problem == "The conversation is in phase first already."
 
 
 async def test_a_phase_is_previewed_with_all_that_going_there_would_do() -> None:
     async with talk(phased()) as t:
-        desk = Desk(t)
         await t.passes(1)
         before, state = list(t.events), t.state.snapshot()
-        assert await desk.does(cmd.PreviewPhase(phase="second")) == ""
+        assert await t.commands(cmd.PreviewPhase(phase="second")) == ""
         assert t.events == [*before, "phase.previewed"]
         assert t.state.snapshot() == state
         found = t.all(ev.PhasePreviewed)[-1]
@@ -617,8 +563,8 @@ async def test_a_phase_is_previewed_with_all_that_going_there_would_do() -> None
         assert (found.way["text"], found.way["value"]) == ("app:n > 5", False)
         assert (found.tools_added, found.tools_removed, found.prompts) == ((), ("cancel",), True)
         assert t.handle.phase == "first"
-        await desk.does(cmd.GoToPhase(phase="second"))
-        await desk.does(cmd.PreviewPhase(phase="first"))
+        await t.commands(cmd.GoToPhase(phase="second"))
+        await t.commands(cmd.PreviewPhase(phase="first"))
         back = t.all(ev.PhasePreviewed)[-1]
         assert (back.instruction, back.tools_added, back.tools_removed) == ("One.", ("cancel",), ())
         assert (back.guard, back.prompts) == (None, False)
@@ -633,7 +579,7 @@ async def test_an_instruction_that_cannot_be_written_is_told_in_the_preview() ->
     )
 
     async with talk(of) as t:
-        await Desk(t).does(cmd.PreviewPhase(phase="second"))
+        await t.commands(cmd.PreviewPhase(phase="second"))
         found = t.all(ev.PhasePreviewed)[-1]
         assert (found.problem, found.instruction) == ("", "")
         assert found.unknown[0].startswith("instruction of second: ")
@@ -649,11 +595,10 @@ async def test_a_muted_watcher_only_counts_until_it_is_heard_again() -> None:
     of = agent().watch(Watcher(key("app:n").changed(), lambda: fired.append(1), name="n"))
 
     async with talk(of) as t:
-        desk = Desk(t)
-        assert await desk.does(cmd.SwitchWatcher(watcher="n", muted=True)) == ""
+        assert await t.commands(cmd.SwitchWatcher(watcher="n", muted=True)) == ""
         await t.writes(n=1)
         assert fired == []
-        assert await desk.does(cmd.SwitchWatcher(watcher="n", muted=False)) == ""
+        assert await t.commands(cmd.SwitchWatcher(watcher="n", muted=False)) == ""
         await t.writes(n=2)
         assert fired == [1]
         assert [event.muted for event in t.all(ev.WatcherFired)] == [True, False]
@@ -661,7 +606,7 @@ async def test_a_muted_watcher_only_counts_until_it_is_heard_again() -> None:
             (True, "operator"),
             (False, "operator"),
         ]
-        refused = await desk.does(cmd.SwitchWatcher(watcher="m", muted=True))
+        refused = await t.commands(cmd.SwitchWatcher(watcher="m", muted=True))
         assert refused == "There is no watcher 'm'. Watchers: n."
 
 
@@ -684,8 +629,7 @@ async def test_the_operator_fires_a_watcher_and_what_it_writes_counts(blocking: 
     )
 
     async with talk(of) as t:
-        desk = Desk(t)
-        assert await desk.does(cmd.FireWatcher(watcher="many")) == ""
+        assert await t.commands(cmd.FireWatcher(watcher="many")) == ""
         assert seen == [("app:n", 1, 1)]
         (fired,) = t.all(ev.WatcherFired)
         assert (fired.watcher, fired.muted, fired.explanation["text"]) == ("many", False, "the operator fired it")
@@ -693,7 +637,7 @@ async def test_the_operator_fires_a_watcher_and_what_it_writes_counts(blocking: 
         assert t.phases == ["first", "second"]
         (status,) = t.stage.session.conductor.settler.watchers.status
         assert status.fired == 1
-        assert await desk.does(cmd.FireWatcher(watcher="few")) == "There is no watcher 'few'. Watchers: many."
+        assert await t.commands(cmd.FireWatcher(watcher="few")) == "There is no watcher 'few'. Watchers: many."
 
 
 # -- the model -------------------------------------------------------------------------------------------------------
@@ -701,32 +645,30 @@ async def test_the_operator_fires_a_watcher_and_what_it_writes_counts(blocking: 
 
 async def test_the_operator_lets_the_model_know_something() -> None:
     async with talk(agent()) as t:
-        desk = Desk(t)
-        assert await desk.does(cmd.GiveContext(text="The line is noisy.")) == ""
+        assert await t.commands(cmd.GiveContext(text="The line is noisy.")) == ""
         assert t.sent("model context") == [("model context", "The line is noisy.")]
         assert t.all(ev.ContextSent)[-1].reasons == ("the operator",)
-        assert "text is empty" in await desk.does(cmd.GiveContext(text=" "))
-        assert "at most" in await desk.does(cmd.GiveContext(text="x" * (cmd.MAX_TEXT + 1)))
+        assert "text is empty" in await t.commands(cmd.GiveContext(text=" "))
+        assert "at most" in await t.commands(cmd.GiveContext(text="x" * (cmd.MAX_TEXT + 1)))
 
 
 async def test_without_a_connection_the_model_cannot_be_told_and_the_operator_is() -> None:
     async with talk(agent(), begins=False) as t:
-        assert "The model was not told: There is no connection" in await Desk(t).does(cmd.GiveContext(text="Hm."))
+        assert "The model was not told: There is no connection" in await t.commands(cmd.GiveContext(text="Hm."))
         await t.begins()
 
 
 async def test_the_operator_replaces_the_instruction_and_what_is_added_to_it_stays() -> None:
     late = InstructionModifier.when(~key("app:x").is_set(), "It is late.")
     async with talk(agent().in_every_phase(late)) as t:
-        desk = Desk(t)
-        assert await desk.does(cmd.SetInstruction(text="Be long.")) == ""
+        assert await t.commands(cmd.SetInstruction(text="Be long.")) == ""
         (sent,) = t.sent("instruction")
         assert sent[1].startswith("Be long.")
         assert "It is late." in sent[1]
         assert t.all(ev.InstructionUpdated)[-1].text == sent[1]
         assert t.all(ev.AgentDescribed)[-1].instruction == "Be long."
-        assert await desk.does(cmd.SetInstruction(text="Be long.")) == "That is the agent's instruction already."
-        assert "needs an instruction" in await desk.does(cmd.SetInstruction(text=" "))
+        assert await t.commands(cmd.SetInstruction(text="Be long.")) == "That is the agent's instruction already."
+        assert "needs an instruction" in await t.commands(cmd.SetInstruction(text=" "))
 
 
 # -- the end, and programs -------------------------------------------------------------------------------------------
@@ -748,9 +690,8 @@ async def test_every_order_is_refused_once_the_session_has_ended() -> None:
 
     async with talk(phased()) as t:
         await t.handle.disconnect()
-        desk = Desk(t)
         for order in orders:
-            assert await desk.does(order) == "The session is over"
+            assert await t.commands(order) == "The session is over"
         assert "app:a" not in t.state
 
 
