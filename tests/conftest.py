@@ -1,4 +1,6 @@
-"""What holds for every test: nobody's home, key, display or sound card is touched, and in CI no skip goes unnoticed."""
+"""Protect the home folder, keys, display and sound card from tests; check skips.
+
+In CI a skip that is not listed in `allowed_skips.toml` fails the run."""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """In CI a skip that is not on the list fails the run."""
+    """Fail the run in CI for a skip that is not on the list."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if os.environ.get("CI") and reporter is not None and _unexpected_skips(reporter) and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -54,15 +56,15 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.fixture(scope="session")
 def no_sound_devices(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A configuration of ALSA without devices. It aborts whoever asks, which the program leaves to a child."""
+    """ALSA configuration without devices; it aborts processes that list devices."""
     path = tmp_path_factory.mktemp("sound") / "alsa.conf"
     path.write_text("pcm { }\nctl { }\n")
     return path
 
 
 @pytest.fixture(autouse=True)
-def nobodys_microphone(request: pytest.FixtureRequest, no_sound_devices: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No sound device, whether this machine has one or runs the sound loop, but for tests marked `pulse`."""
+def hide_sound_devices(request: pytest.FixtureRequest, no_sound_devices: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide sound devices and the sound loop, except from tests marked `pulse`."""
     if request.node.get_closest_marker("pulse") is None:
         monkeypatch.setenv("ALSA_CONFIG_PATH", str(no_sound_devices))
         monkeypatch.delenv("PULSE_RUNTIME_PATH", raising=False)

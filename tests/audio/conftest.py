@@ -1,4 +1,4 @@
-"""The PulseAudio loop of `pulse_loop.sh`: what is played is what the microphone hears."""
+"""Use the PulseAudio loop of `pulse_loop.sh`: its microphone records the playback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pulse_loop() -> None:
 
 @pytest.fixture
 def own_loop(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """A sound loop for one test to hurt: its environment, with the server's process id in `PULSE_PID`."""
+    """Environment of a test's own sound loop; `PULSE_PID` is the server's process id."""
     for program in ("pulseaudio", "pactl"):
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed")

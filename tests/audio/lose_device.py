@@ -1,4 +1,6 @@
-"""Opens the devices, says so, prints what is lost. A child of the tests, which hurt the sound server meanwhile."""
+"""Open the devices in a child of the tests and print each lost one.
+
+The tests stop or kill the sound server meanwhile."""
 
 from __future__ import annotations
 

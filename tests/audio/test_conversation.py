@@ -1,7 +1,7 @@
-"""A conversation through real sound devices: a second process speaks into the sink that the model plays into.
+"""Test a conversation through real devices, with a second process as the user.
 
-The program runs as a process of its own, with PortAudio streams on a PulseAudio loop: its microphone hears both the
-model's answers and the person, as in a room.
+The program runs as a process of its own, with PortAudio streams on a PulseAudio loop: its microphone records both the
+model's answers and the user, as in a room.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Conversation:
         self._lines.put(None)
 
     def until(self, wanted: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-        """The first event from now on for which `wanted` holds."""
+        """Return the next event for which `wanted` returns True."""
         while True:
             line = self._lines.get(timeout=PATIENCE_S)
             assert line is not None, f"the program ended; its last events: {self.events[-5:]}"
@@ -73,7 +73,7 @@ class Conversation:
                 return event
 
     def plays(self, path: Path) -> None:
-        """A second process plays a file into the same sink."""
+        """Play a file into the same sink in a second process."""
         subprocess.run(["paplay", str(path)], env=self._environment, check=True)
 
     def ends(self) -> int:

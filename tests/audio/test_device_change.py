@@ -1,4 +1,4 @@
-"""Going on with another device on real streams, in mid-speech."""
+"""Test switching devices on real streams during speech."""
 
 from __future__ import annotations
 

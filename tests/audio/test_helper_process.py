@@ -1,4 +1,4 @@
-"""The helper as a console runs it: a process of its own on the sound loop."""
+"""Test the device helper as a process on the sound loop."""
 
 from __future__ import annotations
 

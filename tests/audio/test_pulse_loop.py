@@ -1,4 +1,4 @@
-"""Real PortAudio streams on the PulseAudio loop: hearing oneself, cancelling, being interrupted, losing the device.
+"""Test streams on the PulseAudio loop: echo, interruptions and lost devices.
 
 These tests take real time: a device has its own clock.
 """
@@ -67,7 +67,7 @@ class Waiting(Recorder):
 
 @dataclass
 class Scene:
-    """What happened in one conversation with the loop."""
+    """Record of one conversation with the loop."""
 
     recorder: Waiting = field(default_factory=Waiting)
     canceller: str = ""
@@ -106,7 +106,7 @@ async def chunks(scene: Scene, count: int) -> None:
 
 
 async def converse(scene: Scene) -> None:
-    """The model speaks for 11 s; after 5 s a second process speaks into the same sink."""
+    """Play the model's speech for 11 s, and after 5 s the user's into the same sink."""
     async with opened(scene) as audio:
         pcm = to_int16(load(MODEL, 24_000)).tobytes()
         scene.mark("start")

@@ -1,4 +1,4 @@
-"""A spoken question in a WAV file leaves a spoken answer in another, in real time over a real socket."""
+"""Test a spoken question in a WAV file and its answer in another, in real time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions run in virtual time."""
+"""Run sessions in virtual time."""
 
 from tests.support.virtual_time import pytest_pycollect_makeitem
 

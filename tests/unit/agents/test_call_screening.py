@@ -1,4 +1,4 @@
-"""The call screener puts through whom Sam knows when it is urgent, and has a kind word for the others."""
+"""Test that the call screener connects urgent calls from Sam's contacts only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of bundled agents tells the truth about them."""
+"""Test that the catalogue agrees with the agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clinic's intake: from what is said to phases, state, and who wrote it."""
+"""Test the clinic: utterances lead to phases, state and its writers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo agent's tools do what they say."""
+"""Test the concierge's tools."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_weather_says_that_it_is_typical() -> None:
 
 
 def at(moment: datetime) -> dict[str, Any]:
-    """The tools' functions of a desk whose clock stands still."""
+    """Return the functions of the concierge's tools, with a stopped clock."""
     return {tool.name: tool.function for tool in concierge(wall_clock=lambda: moment).plan().declared}
 
 

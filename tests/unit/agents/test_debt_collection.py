@@ -1,4 +1,4 @@
-"""The debt collector keeps to the rules: what is said leads where it should, and nothing of money comes too early."""
+"""Test that the debt collector keeps to the rules and mentions no money too early."""
 
 from __future__ import annotations
 

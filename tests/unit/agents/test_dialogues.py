@@ -1,4 +1,4 @@
-"""Each bundled agent and its dialogue fit together: what the dialogue waits for is told, what it offers works."""
+"""Test that each bundled agent and its dialogue fit together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Sample(dict[str, Any]):
 
 
 def instructions(name: str, phase: str = "") -> list[str]:
-    """Every text that the model of an agent may be told as its instruction, of one phase or of all."""
+    """Return all instructions of an agent's model, of one phase or of all."""
     definition = bundled(name).definition
     texts = []
     for item in definition.phases:
@@ -49,7 +49,7 @@ def instructions(name: str, phase: str = "") -> list[str]:
 
 
 def dialogue_of(name: str, instruction: str = "") -> ScriptedDialogue:
-    """The dialogue of an agent, with its tools declared."""
+    """Return the dialogue of an agent, with its tools declared."""
     dialogue = ScriptedDialogue(bundled_script(name))
     dialogue.declare({declared.name: declared.parameters for declared in bundled(name).declared})
     dialogue.instruct(instruction)
@@ -57,7 +57,7 @@ def dialogue_of(name: str, instruction: str = "") -> ScriptedDialogue:
 
 
 def understood(name: str, text: str, instruction: str = "", before: str = "") -> bool:
-    """Whether this is understood under an instruction, just after the model has said `before`."""
+    """Return True when `text` is understood after the model has said `before`."""
     dialogue = dialogue_of(name, instruction)
     dialogue.restore({**dialogue.snapshot(), "last_reply": before})
     reply = dialogue.respond(text, typed=True)

@@ -1,4 +1,4 @@
-"""Finding agents: what is found, and the sentence for what is not."""
+"""Test loading agents, and the errors for missing ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The restaurant's order desk: from what is said to phases, state, and who wrote it."""
+"""Test the restaurant: utterances lead to phases, state and its writers."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ ANSWERS = (
 
 
 def said(*texts: str) -> str:
-    """What the model says to the last of these texts."""
+    """Return the model's answer to the last of these texts."""
     after = talk_to(restaurant(), *texts)
     at = max(n for n, event in enumerate(after.events) if isinstance(event.payload, ev.TextSent))
     deltas = [e.payload for e in after.events[at:] if isinstance(e.payload, ev.TranscriptDelta)]

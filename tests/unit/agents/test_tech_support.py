@@ -1,4 +1,4 @@
-"""Technical support tries what can help, believes what was tried, and hands over when nothing does."""
+"""Test that technical support tries both remedies and then hands over."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def call(*said: str) -> ConversationOutcome:
 
 
 def entered(happened: ConversationOutcome, phase: str) -> ev.PhaseEntered:
-    """The event of entering a phase last."""
+    """Return the last event of entering `phase`."""
     return [e.payload for e in happened.events if isinstance(e.payload, ev.PhaseEntered) and e.payload.phase == phase][
         -1
     ]

@@ -1,4 +1,4 @@
-"""A listener that writes everything down, signals, and a double of the `sounddevice` module."""
+"""Provide a recording listener, signals, and a fake `sounddevice` module."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Recorder:
         self.calls.append(("lost", direction, reason))
 
     def of(self, kind: str) -> list[tuple[Any, ...]]:
-        """The calls of one kind."""
+        """Return the calls of one kind."""
         return [call for call in self.calls if call[0] == kind]
 
     def heard(self, gen: int) -> int:
-        """Samples of `gen` reported as heard; they must be told in order and without a gap."""
+        """Return the samples of `gen` reported as heard; assert that there is no gap."""
         spans = [call[2:] for call in self.of("heard") if call[1] == gen]
         for (first, count), (following, _) in itertools.pairwise(spans):
             assert following == first + count, spans
@@ -67,7 +67,10 @@ def tone(rate: int, seconds: float, hertz: float = 440.0, level: float = 0.5) ->
 
 
 def babble(rate: int, seconds: float, seed: int, level: float = 0.1) -> np.ndarray:
-    """Voice-like sound: harmonics of a wandering pitch, in syllables with pauses. Float32, RMS about `level`."""
+    """Return voice-like sound: harmonics of a varying pitch, in syllables with pauses.
+
+    Float32, RMS about `level`.
+    """
     rng = np.random.default_rng(seed)
     count = round(rate * seconds)
     t = np.arange(count) / rate
@@ -89,7 +92,7 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
 
 
 class FakePortAudioError(Exception):
-    """What `sounddevice.PortAudioError` looks like: (message, code)."""
+    """Error with the arguments of `sounddevice.PortAudioError`: (message, code)."""
 
 
 class FakeStream:
@@ -113,13 +116,13 @@ class FakeStream:
         self.closed = True
 
     def end(self) -> None:
-        """The device ends the stream."""
+        """End the stream, as a device does."""
         if self.active:
             self.active = False
             self.options["finished_callback"]()
 
     def call(self, microphone: np.ndarray | None = None, **flags: bool) -> np.ndarray:
-        """One callback; returns what the device would play or heard."""
+        """Call the stream's callback; return the samples played or recorded."""
         frames, channels = self.options["blocksize"], self.options["channels"]
         data = np.zeros((frames, channels), np.float32)
         if microphone is not None:
@@ -130,7 +133,10 @@ class FakeStream:
 
 
 class FakePortAudio:
-    """A double of the `sounddevice` module: two devices, both 48 kHz; `refuse` maps a direction to an exception."""
+    """Fake `sounddevice` module with two devices of 48 kHz.
+
+    `refuse` maps a direction to an exception.
+    """
 
     PortAudioError = FakePortAudioError
 
@@ -165,7 +171,7 @@ class FakePortAudio:
         return self._make("output", options)
 
     def stream(self, direction: str) -> FakeStream:
-        """The stream opened last in this direction."""
+        """Return the stream opened last in this direction."""
         return next(stream for stream in reversed(self.streams) if stream.direction == direction)
 
     def _make(self, direction: str, options: dict[str, Any]) -> FakeStream:

@@ -1,4 +1,4 @@
-"""The rings a device callback touches."""
+"""Test the rings between device callbacks and worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The microphone's side: echo, voice mark, meters, alignment."""
+"""Test capture: echo, voice detection, meters, alignment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RATE = 16_000
 
 
 def room(far: np.ndarray, delay_ms: int = 60, level: float = 0.5, seed: int = 7) -> np.ndarray:
-    """What a microphone hears of `far`: a delayed direct path and a decaying tail of 150 ms."""
+    """Return the echo of `far`: a delayed direct path and a decaying tail of 150 ms."""
     rng = np.random.default_rng(seed)
     tail = rng.standard_normal(2400) * np.exp(-np.arange(2400) / 500)
     response = np.concatenate([np.zeros(RATE * delay_ms // 1000), [1.0], 0.1 * tail])

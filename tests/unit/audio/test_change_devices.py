@@ -1,4 +1,4 @@
-"""Going on with other devices in mid-speech: nothing of it is lost, and what cannot be used changes nothing."""
+"""Test switching devices during speech: nothing is lost, bad devices are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening, playing through and losing real devices, with a double of PortAudio."""
+"""Test opening, playing and losing devices, with a fake PortAudio."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Session:
         await self.audio.close()
 
     async def until(self, condition: Callable[[], bool], step: Callable[[], Any] | None = None) -> None:
-        """Wait for a call to the listener that makes `condition` true; `step` is done before every look."""
+        """Call `step` and wait for a listener call, until `condition` is true."""
         async with asyncio.timeout(10):
             while not condition():
                 if step is not None:

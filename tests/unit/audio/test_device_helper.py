@@ -1,4 +1,4 @@
-"""The process that listens for a console: its orders, its reports, and that it lets go of every device."""
+"""Test the device helper: orders, reports, and that it closes every device."""
 
 from __future__ import annotations
 

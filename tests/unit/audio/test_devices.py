@@ -1,4 +1,4 @@
-"""Choosing a device and asking a child process which there are."""
+"""Test choosing a device and listing devices in a child process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WAV files as devices, on virtual time; and no devices at all."""
+"""Test WAV files as devices, and no devices, on virtual time."""
 
 from __future__ import annotations
 

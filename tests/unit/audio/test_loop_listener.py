@@ -1,4 +1,4 @@
-"""What the audio thread tells reaches the event loop in order, in batches, and within a limit."""
+"""Test that the worker's calls reach the loop in order, in batches, bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The playback buffer: prebuffer, order, underruns, limits."""
+"""Test the playback buffer: prebuffer, order, underruns, limits."""
 
 from __future__ import annotations
 

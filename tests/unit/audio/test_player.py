@@ -1,4 +1,4 @@
-"""The process that plays for a console: what it plays, what it reports, and that it lets go of the device."""
+"""Test the player process: playback, reports, and that it closes the device."""
 
 from __future__ import annotations
 

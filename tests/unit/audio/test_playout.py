@@ -1,4 +1,4 @@
-"""From `play` to the device and back to `heard`."""
+"""Test playout: from `play` to the device and back to `playback_heard`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the microphone test and the echo test say, from samples and levels."""
+"""Test the verdicts of the microphone test and the echo test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gemini_live_runtime.samples import MeterSample
 
 
 def heard(voice_db: float | None, room_db: float, *, seconds: float = 5.0) -> MicrophoneCheck:
-    """Five seconds of room noise, with a voice in the middle three."""
+    """Return a check of five seconds of room noise, with a voice in the middle three."""
     rng = np.random.default_rng(1)
     count = int(seconds * MIC_RATE)
     sound = rng.normal(0, 10 ** (room_db / 20), count)

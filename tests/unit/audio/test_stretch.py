@@ -1,4 +1,4 @@
-"""Faster and slower speech: how long it becomes, that it keeps its pitch, and that blocks make no difference."""
+"""Test time stretching: length, pitch, and independence of block sizes."""
 
 from __future__ import annotations
 

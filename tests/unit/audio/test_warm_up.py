@@ -1,4 +1,4 @@
-"""A canceller's first leaks stay out of the call; afterwards nothing is touched."""
+"""Test that leaks of a new canceller are attenuated, and nothing afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WAV files of every shape, and files that only look like one."""
+"""Test WAV files of all formats, and damaged ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker finds out that a stream ended, fell silent, failed or does not keep up."""
+"""Test that the worker detects streams that end, stop, fail or do not keep up."""
 
 from __future__ import annotations
 

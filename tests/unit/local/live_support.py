@@ -1,4 +1,4 @@
-"""A Live client for tests, and parts whose every move is known, on virtual time."""
+"""Provide a Live client and deterministic model parts, on virtual time."""
 
 from __future__ import annotations
 
@@ -29,14 +29,17 @@ from gemini_live_runtime.local.server import LocalServer
 from gemini_live_runtime.wire.transport import Transport, TransportClosed
 
 WORD_S = 0.25
-"""Seconds of every word that `Tone` speaks."""
+"""Seconds of each word that `Tone` speaks."""
 
 LONG = " ".join(f"word{i}" for i in range(80))
 """An answer of 20 s."""
 
 
 class Parrot:
-    """Says back what it hears. "call A and B" calls tools, "long" talks for long, "before" recalls."""
+    """Dialogue that repeats utterances.
+
+    "call A and B" calls tools, "long" gives a long answer, "before" recalls the last utterance.
+    """
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -131,7 +134,10 @@ class Broken(Tone):
 
 
 class TestParts:
-    """Parrot, ear and tone. `heard` is what the ear will hear; `ear=False`, `voice=None`: that part is missing."""
+    """Fake parts: parrot, recogniser and tone.
+
+    `heard` are the utterances to recognise; `ear=False` and `voice=None` leave a part out.
+    """
 
     __test__ = False
 
@@ -188,7 +194,7 @@ class Client:
         return message
 
     async def until(self, kind: str) -> dict[str, Any]:
-        """The next message that has `kind`, as its own or inside serverContent."""
+        """Return the next message that has `kind`, itself or inside serverContent."""
         while True:
             message = await self.next()
             if kind in message or kind in message.get("serverContent", {}):
@@ -209,7 +215,7 @@ class Client:
             return end.code, end.reason
 
     async def handle(self) -> str:
-        """The next resumption handle."""
+        """Return the next resumption handle."""
         while True:
             update = (await self.until("sessionResumptionUpdate"))["sessionResumptionUpdate"]
             if update.get("resumable"):
@@ -248,7 +254,7 @@ class Turn:
 
     @property
     def marks(self) -> list[str]:
-        """The kinds of messages in order, what serverContent holds first, runs of the same kind once."""
+        """Return the kinds of messages in order, runs once; content by its first field."""
         names: list[str] = []
         for message in self.messages:
             for kind in [*message.get("serverContent", {}), *(k for k in message if k != "serverContent")]:
@@ -258,7 +264,7 @@ class Turn:
 
 
 def setup(**fields: Any) -> dict[str, Any]:
-    """A setup message; both transcriptions are on unless a field says otherwise."""
+    """Return a setup message, with both transcriptions unless a field turns them off."""
     base = {"model": "models/local-parrot", "inputAudioTranscription": {}, "outputAudioTranscription": {}}
     return {"setup": {key: value for key, value in {**base, **fields}.items() if value is not None}}
 
@@ -270,14 +276,14 @@ def tools(*names: str, behavior: str | None = None) -> list[dict[str, Any]]:
 
 
 def answer(call: Mapping[str, Any], value: str = "42", **fields: Any) -> dict[str, Any]:
-    """A tool response to one function call."""
+    """Return a tool response to one function call."""
     response = {"id": call["id"], "name": call["name"], "response": {"answer": value}, **fields}
     return {"toolResponse": {"functionResponses": [response]}}
 
 
 @asynccontextmanager
 async def server(parts: TestParts | None = None, **options: Any) -> AsyncIterator[LocalServer]:
-    """A running server; stopped at the end."""
+    """Run a server; stop it at the end."""
     running = LocalServer(ServerOptions(**options), parts or TestParts())
     try:
         yield running
@@ -287,7 +293,7 @@ async def server(parts: TestParts | None = None, **options: Any) -> AsyncIterato
 
 @asynccontextmanager
 async def session(parts: TestParts | None = None, **fields: Any) -> AsyncIterator[Client]:
-    """A client whose setup was accepted. `options` go to the server."""
+    """Connect a client whose setup is accepted; `options` go to the server."""
     options = fields.pop("options", {})
     async with server(parts, **options) as running:
         yield await join(running, **fields)
@@ -302,7 +308,7 @@ async def join(running: LocalServer, **fields: Any) -> Client:
 
 
 async def refused(message: Mapping[str, Any] | str | bytes, **options: Any) -> tuple[int, str]:
-    """How the server closes when this is the first message."""
+    """Return how the server closes after this first message."""
     async with server(**options) as running:
         client = Client(running.connect())
         await client.transport.send(message if isinstance(message, str | bytes) else json.dumps(message))
@@ -326,7 +332,7 @@ def virtual(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
 
 
 def voice(seconds: float, rate: int = 16_000, level: float = 0.2) -> bytes:
-    """Something that a voice activity detector takes for speech: a vowel that breathes at 4 Hz."""
+    """Return sound that a detector takes for speech: a vowel modulated at 4 Hz."""
     t = np.arange(int(rate * seconds)) / rate
     phase = 2 * np.pi * np.cumsum(120 + 20 * np.sin(2 * np.pi * 1.3 * t)) / rate
     sound = np.zeros(len(t))
@@ -339,6 +345,6 @@ def voice(seconds: float, rate: int = 16_000, level: float = 0.2) -> bytes:
 
 
 def hiss(seconds: float, level: float = 0.001, rate: int = 16_000) -> bytes:
-    """A quiet room."""
+    """Return the noise of a quiet room."""
     noise = np.random.default_rng(2).normal(0, level, int(rate * seconds))
     return bytes((noise * 32767).astype("<i2").tobytes())

@@ -1,4 +1,4 @@
-"""Voice activity: where speech begins and ends."""
+"""Test the starts and ends of speech."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scripted model in a conversation with phases: it reacts to what it is told, and remembers what it heard."""
+"""Test the scripted dialogue with phases: instructions, notes and memory."""
 
 import json
 from typing import Any

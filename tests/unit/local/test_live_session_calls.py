@@ -1,4 +1,4 @@
-"""Function calls over the Live protocol."""
+"""Test function calls over the Live protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session remembers: usage, compression, resumption, leaving, and simulated faults."""
+"""Test usage, compression, resumption, goAway and simulated faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Being told things in mid-session: instructions, notes and prompts over the Live protocol."""
+"""Test instructions, notes and prompts in the middle of a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a well-behaved client does and whenever: the server's messages keep to the protocol."""
+"""Test that the server keeps to the protocol for any sequence of valid messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server accepts as a setup and as a message, and how it refuses the rest."""
+"""Test which setups and messages a server accepts, and how it refuses others."""
 
 from __future__ import annotations
 

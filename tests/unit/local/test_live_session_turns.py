@@ -1,4 +1,4 @@
-"""Turns over the Live protocol: text, speech, transcripts, pacing, barge-in."""
+"""Test turns over the Live protocol: text, speech, transcripts, pacing, barge-in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recogniser against real synthetic speech: what it must hear, and what it must refuse."""
+"""Test the recogniser on synthetic speech: accepted and rejected phrases."""
 
 from __future__ import annotations
 

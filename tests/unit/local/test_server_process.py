@@ -1,4 +1,4 @@
-"""The server on a socket and as a program."""
+"""Test the server on a socket and as a program."""
 
 from __future__ import annotations
 

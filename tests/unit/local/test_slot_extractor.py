@@ -1,4 +1,4 @@
-"""Extraction without a model: what a script's patterns find in what was said."""
+"""Test extraction by a script's patterns, without a model."""
 
 import asyncio
 import json
