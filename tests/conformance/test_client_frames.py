@@ -21,7 +21,7 @@ from gemini_live_runtime.wire.transport import MemoryTransport, Transport
 FRAMES = Path(__file__).parents[1] / "data" / "frames" / "client-frames.jsonl"
 CAPTURED = {case["case"]: case for case in map(json.loads, FRAMES.read_text("utf-8").splitlines())}
 
-# What is below these keys belongs to the user: no key there is anybody's to rename.
+# Keys of the user's own maps, which are never renamed.
 USER_MAPS = {"args", "response", "parametersJsonSchema", "responseJsonSchema", "labels", "partMetadata"}
 
 

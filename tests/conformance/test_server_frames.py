@@ -24,7 +24,7 @@ from gemini_live_runtime.wire.transport import MemoryTransport, Transport
 FRAMES = Path(__file__).parents[1] / "data" / "frames" / "server-frames.jsonl"
 CAPTURED = {case["case"]: case for case in map(json.loads, FRAMES.read_text("utf-8").splitlines())}
 
-# The fact that Google's client looks for another key than servers send: it loses this field, we read it.
+# Google's client looks for another key than servers send, and loses this field; ours reads it.
 LOST_BY_THE_SDK = {"voice_activity_start": "ACTIVITY_START", "voice_activity_end": "ACTIVITY_END"}
 
 READ = [name for name, case in CAPTURED.items() if "parsed" in case and not case["first_frame"]]

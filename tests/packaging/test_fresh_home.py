@@ -46,7 +46,7 @@ def test_every_step_of_the_welcome_opens_from_the_wheel_and_looking_configures_n
             terminal.read_until(b"Try the demo")
         terminal.type(b"\x11")
         terminal.read_until(b"CODE 0")
-    # The console remembers how its panes stand; nothing else was decided.
+    # The console saves its layout, and nothing else.
     assert {path.name for path in home.rglob("*") if path.is_file()} <= {"console.json"}
 
 

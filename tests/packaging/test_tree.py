@@ -38,7 +38,7 @@ def test_no_path_of_a_machine_and_no_package_index_is_committed(pattern: re.Patt
 
 
 def test_no_two_test_files_have_the_same_name() -> None:
-    # Test folders are no packages: pytest imports a file by its name alone and refuses the second.
+    # Test folders are no packages: pytest imports files by their base names, which must be unique.
     names = Counter(file.name for file in committed_files() if file.parts[0] == "tests" and file.match("test_*.py"))
     assert [name for name, count in names.items() if count > 1] == []
 

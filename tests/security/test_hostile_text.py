@@ -198,7 +198,7 @@ def test_a_wrong_argument_is_repeated_sanitised(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("")
-    # No operating system passes a zero byte in an argument.
+    # Operating systems refuse a zero byte in an argument.
     ended = run(*(part.replace("\x00", "") for part in command))
     assert ended.control == []
     assert ended.code in (1, 2) or command[:3] == ("config", "set", "voice"), ended

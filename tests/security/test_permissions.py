@@ -43,7 +43,7 @@ def readable_by_others(folder: Path) -> list[str]:
 
 
 def kinds(folder: Path) -> set[str]:
-    # The speech program's sound library makes itself an empty folder.
+    # The sound library of espeak-ng creates an empty folder.
     return {path.name for path in folder.rglob("*")} - {"pulse"}
 
 
@@ -64,7 +64,7 @@ async def test_an_engines_folder_door_and_session_are_private_under_any_umask(
             await link.send(Command("c1", SendText(text="hello")))
             seen: set[str] = set()
             while not {"door", "engine.json", "spec.json", "engine.lock", "events.jsonl"} <= seen:
-                # Another process makes them: there is nothing to wait on.
+                # Another process creates them, so poll.
                 await asyncio.sleep(0.01)
                 seen |= kinds(nobodys_home)
                 assert engine.process.poll() is None
@@ -92,7 +92,7 @@ def test_a_link_in_the_place_of_a_journal_is_not_followed(tmp_path: Path, nobody
     paths.private_dir(paths.data_dir())
     paths.sessions_dir().symlink_to(outside)
     run(*TALK)
-    # A person may keep the folder elsewhere by a link; what is in it is still private.
+    # The folder may be a symbolic link; its files are private all the same.
     assert readable_by_others(outside) == []
 
 

@@ -54,7 +54,7 @@ def talk(url: str, *options: str, debug: bool = True) -> Ended:
     return run(*before, "talk", "--backend", url, "--text", "hello", "--timeout", "10", *options)
 
 
-# -- where a credential may go ---------------------------------------------------------------------------------------
+# -- trusted hosts ---------------------------------------------------------------------------------------------------
 
 
 def test_a_trusted_host_gets_the_key_in_a_header_and_nowhere_else(key: str) -> None:
@@ -92,14 +92,14 @@ def test_a_redirect_does_not_carry_the_key_on(key: str) -> None:
 
 
 def test_the_key_is_never_sent_in_the_clear_off_this_machine(key: str) -> None:
-    # 192.0.2.0/24 is set aside for documentation; nothing is sent there, the refusal comes first.
+    # 192.0.2.0/24 is reserved for documentation (RFC 5737); the refusal comes before any connection.
     trust("192.0.2.1")
     ended = talk("ws://192.0.2.1:9", "--timeout", "0.2")
     assert ended.code == 1
     assert leaks(paths.data_dir(), ended.out, ended.err) == []
 
 
-# -- where it may not turn up ----------------------------------------------------------------------------------------
+# -- output and files ------------------------------------------------------------------------------------------------
 
 
 def _echo(kind: str) -> FakeLiveServer:
@@ -248,7 +248,7 @@ def test_engine_and_embedded_server_hold_no_key_that_other_processes_can_read(
         def ready() -> bool:
             return bool(_children(pid)) if backend == "local" else bool(server.headers)
 
-        # Another process: there is nothing to wait on but its signs of life.
+        # Another process, so poll its output.
         while not ready():
             assert time.monotonic() < deadline
             assert engine.process.poll() is None, engine.startup_output()

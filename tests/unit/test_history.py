@@ -264,7 +264,7 @@ def test_a_recorded_session_has_little_in_memory(monkeypatch):
     events = long_session(300, "text")
     found = live(events)
     assert found.first_seq == 1
-    # The first page was there before anything said that the session is recorded.
+    # The first page existed before an event said that the session is recorded.
     assert found.memory_bytes < 2_000
     assert found.view_at(150) == fold(events[:150])
     found.close()

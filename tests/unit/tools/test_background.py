@@ -37,7 +37,7 @@ def virtually(scenario: Callable[[], Awaitable[None]]) -> None:
     run_virtual(main())
 
 
-# -- what is sent ------------------------------------------------------------------------------------------------------
+# -- answers -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_acknowledgement_leaves_the_call_open_and_carries_no_scheduling() -> None:
@@ -107,7 +107,7 @@ def test_a_formatter_that_fails_is_named_and_the_default_one_answers() -> None:
     assert answer.problem == "Own.format_cancelled: ValueError: no words"
 
 
-# -- how it is declared ------------------------------------------------------------------------------------------------
+# -- declarations ------------------------------------------------------------------------------------------------------
 
 
 def test_a_background_tool_does_not_block_and_has_more_time() -> None:
@@ -164,7 +164,7 @@ def test_options_that_do_not_go_together_are_refused_by_name(options: dict[str, 
         tool(**options)(search)
 
 
-# -- who keeps track of it ---------------------------------------------------------------------------------------------
+# -- running calls -----------------------------------------------------------------------------------------------------
 
 
 class Tracked:

@@ -224,7 +224,7 @@ class TestSending:
         for number in range(MAX_QUEUED_CHUNKS + 11):
             connection.send_audio(bytes([number, 0]))
             if number == 0:
-                # The first is already in the transport's hands.
+                # The transport already has the first one.
                 await asyncio.sleep(0.01)
                 text = asyncio.create_task(connection.send(compose.realtime_text("kept")))
                 await asyncio.sleep(0)

@@ -54,7 +54,7 @@ def test_whole_messages_survive(root: type[Message]) -> None:
     @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(messages(root))
     def survives(message: Message) -> None:
-        # Reading lifts `scheduling` out of `response`; such maps are tested by themselves.
+        # Decoding reads `scheduling` inside `response`; other tests check such maps.
         written = dump_object(to_json(message))
         if '"scheduling"' not in written and "willContinue" not in written:
             assert through_the_wire(message) == message
