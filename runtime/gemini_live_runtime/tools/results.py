@@ -71,6 +71,7 @@ def as_object(value: Any) -> dict[str, Any]:
         value = value.model_dump(mode="json")
     elif is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
+    # pydantic writes NaN as it is, which the peer's JSON parser would refuse.
     try:
         plain = _finite(_ANY.dump_python(value, mode="json"))
     except (PydanticSerializationError, RecursionError, ValueError) as error:

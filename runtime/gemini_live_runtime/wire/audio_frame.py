@@ -63,7 +63,7 @@ def make_encoder(head: str, tail: str, encode_base64: Callable[[bytes], str]) ->
     def encode(pcm: bytes) -> str:
         if len(pcm) & 1:
             raise ProtocolError(
-                f"A chunk of {len(pcm)} bytes of 16-bit PCM is an odd number", field="pcm", value=len(pcm)
+                f"A chunk of 16-bit PCM has {len(pcm)} bytes, an odd number", field="pcm", value=len(pcm)
             )
         return f"{head}{encode_base64(pcm)}{tail}"
 

@@ -151,6 +151,7 @@ _REASONS: tuple[tuple[CloseKind, re.Pattern[str]], ...] = tuple(
     )
 )
 
+# RFC 6455, 7.4.1, as Google's servers use them: 1007 for a refused argument, 1008 for an aborted session.
 _CODES = {
     1000: CloseKind.NORMAL,
     1001: CloseKind.UNAVAILABLE,

@@ -71,6 +71,7 @@ def as_audio_frame(message: ServerMessage) -> AudioFrame | None:
     blob = turn.parts[0].inline_data
     if blob is None or blob.mime_type is None or (rate := pcm_rate(blob.mime_type)) is None:
         return None
+    # Equality with a message of the speech alone proves that no other field would be lost.
     if message != audio_message(blob.data, blob.mime_type, turn.role) or turn.role not in (None, "model"):
         return None
     return AudioFrame(blob.data, rate, blob.mime_type)
@@ -180,6 +181,7 @@ def _read(cls: type[Message], value: Any, path: str, problems: Problems) -> Any:
         if field is None:
             extra[key] = item
             continue
+        # In proto3 JSON, null is the same as an absent field.
         if item is None:
             continue
         where = f"{path}.{key}" if path else key
@@ -203,6 +205,7 @@ def _write(message: Message, path: str) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for field in codec_of(type(message)).fields:
         value = getattr(message, field.attribute)
+        # proto3 JSON omits defaults, but the services require some empty fields (`always`).
         if value is None or (value == field.default and not field.always):
             continue
         where = f"{path}.{field.name}" if path else field.name
@@ -210,6 +213,7 @@ def _write(message: Message, path: str) -> dict[str, Any]:
             result[field.name] = field.write(value, where)
         except WrongTypeError as error:
             raise ProtocolError(f"{where}: {error}", field=where) from None
+    # A field of the class wins over an unreadable value of the same name in `extra`.
     for key, item in message.extra.items():
         if item is not None:
             result.setdefault(key, item)
@@ -228,7 +232,7 @@ def _check_pcm(values: Mapping[str, Any], path: str) -> None:
     mime_type = values.get("mime_type") or ""
     if len(values.get("data", b"")) % 2 and mime_type.lower().partition(";")[0].strip() == "audio/pcm":
         raise ProtocolError(
-            f"{path}.data holds {len(values['data'])} bytes of 16-bit PCM, an odd number", field=f"{path}.data"
+            f"{path}.data has {len(values['data'])} bytes of 16-bit PCM, an odd number", field=f"{path}.data"
         )
 
 

@@ -151,6 +151,7 @@ class Connection:
             raise ProtocolError(refused[0], field="message")
         raw = client_to_json(message)
         frame = dump_object(raw)
+        # All checks come before queueing: a refused message leaves no trace, and the order of the others stays.
         self._check_open()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queue.append(_QueuedFrame(frame, message=message, raw=raw, done=done))

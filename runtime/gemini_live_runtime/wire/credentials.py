@@ -124,6 +124,7 @@ def find_api_key(environment: Mapping[str, str], *, source: str = "", key_file: 
         )
     if source in ("", "env"):
         values = {name: environment[name].strip() for name in KEY_VARIABLES if environment.get(name, "").strip()}
+        # The key that is not used must not be shown either.
         for value in values.values():
             redactor.add(value)
         if values:

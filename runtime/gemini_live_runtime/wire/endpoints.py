@@ -31,6 +31,7 @@ DEFAULT_VERTEX_LOCATION = "us-central1"
 
 _GEMINI_PATH = "/ws/google.ai.generativelanguage.{version}.GenerativeService.{method}"
 _VERTEX_PATH = "/ws/google.cloud.aiplatform.{version}.LlmBidiService/BidiGenerateContent"
+# Matched as a whole: a host that merely begins or ends like one of Google's gets no credential.
 _GOOGLE_HOSTS = re.compile(
     r"generativelanguage\.googleapis\.com|([a-z0-9-]+-)?aiplatform\.googleapis\.com"
     r"|aiplatform\.[a-z0-9-]+\.rep\.googleapis\.com"
@@ -214,6 +215,7 @@ def _split(url: str) -> SplitResult:
         valid = parts.scheme in ("ws", "wss") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         valid = False
+    # urlsplit silently drops tabs and newlines, so white space is checked in the URL itself.
     if not valid or re.search(r"[\s\x00-\x1f\x7f]", url.strip()):
         raise ConfigError(
             f"{redacted_url(url)[:80]!r} is not a WebSocket URL",

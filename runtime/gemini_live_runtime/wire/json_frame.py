@@ -77,11 +77,13 @@ def parse_object(frame: str | bytes) -> dict[str, Any]:
         raise ProtocolError(f"The frame is not JSON: {error.msg} at character {error.pos}", field="frame") from None
     except RecursionError:
         raise _too_deep() from None
+    # Python limits the digits of an integer (sys.set_int_max_str_digits).
     except ValueError:
         raise ProtocolError("The frame has a number with too many digits", field="frame") from None
     if not isinstance(value, dict):
         raise ProtocolError(f"The frame is {json_kind(value)}, not a JSON object", field="frame")
     _check_depth(text, value)
+    # Decoded bytes have no surrogates of their own; escapes, and text that came as `str`, may have.
     if ("\\u" in text and _SURROGATE_ESCAPE.search(text)) or (text is frame and not text.isascii()):
         value = without_surrogates(value)
     return cast(dict[str, Any], value)
@@ -130,6 +132,7 @@ def json_kind(value: object) -> str:
 
 
 def _check_depth(text: str, value: Mapping[str, Any]) -> None:
+    # Brackets bound the depth from above, those in strings included; few frames have more than the limit.
     if text.count("{") + text.count("[") <= MAX_DEPTH:
         return
     level: list[Any] = [value]

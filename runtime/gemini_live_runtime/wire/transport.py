@@ -86,6 +86,7 @@ class MemoryTransport:
             raise TransportClosed(*self._closed)
         self._peer._inbox.append(frame)
         self._peer._wake.set()
+        # As with a socket, the peer may answer before this returns.
         await asyncio.sleep(0)
 
     async def recv(self) -> str | bytes:

@@ -145,6 +145,7 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
             proxy=None if is_loopback(host) else True,
             logger=_logger,
         )
+    # Specific errors first: InvalidStatus is an InvalidHandshake, and TLS, DNS and refusal errors are OSErrors.
     except InvalidStatus as error:
         body = bytes(error.response.body or b"")
         raise upgrade_refused(where, error.response.status_code, body) from None

@@ -216,5 +216,5 @@ class TestWriting:
 
     @pytest.mark.parametrize("encode", [encode_audio_chunk, encode_model_audio])
     def test_an_odd_number_of_bytes_is_refused(self, encode: Any) -> None:
-        with pytest.raises(ProtocolError, match="3 bytes of 16-bit PCM is an odd number"):
+        with pytest.raises(ProtocolError, match="16-bit PCM has 3 bytes, an odd number"):
             encode(b"abc")
