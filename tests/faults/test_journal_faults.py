@@ -1,6 +1,7 @@
-"""Every file-system call of the journal fails in turn, until the operation no longer reaches that call.
+"""Fail each file-system call of the journal in turn.
 
-What was acknowledged by the disk is still there and readable, the error is told once, and the session goes on.
+A test ends when the operation no longer reaches the failing call. Data that the disk has acknowledged stays readable,
+the error is reported once, and the session continues.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def event(seq: int) -> ev.Event:
 
 
 def until_it_ends(fault: int | str, **how: bool) -> Iterator[FaultyDisk]:
-    """Disks that fail at call 1, 2, 3, … until an operation ends without reaching the fault."""
+    """Yield disks that fail at call 1, 2, 3, … until the fault is not reached."""
     for at in range(1, 2000):
         disk = FaultyDisk(at, fault, **how)
         yield disk

@@ -1,4 +1,7 @@
-"""Every file-system call of saving a session fails in turn: what is left is the old snapshot or the new one, whole."""
+"""Fail each file-system call of saving a snapshot in turn.
+
+Afterwards either the old snapshot or the new one is there, whole.
+"""
 
 from __future__ import annotations
 

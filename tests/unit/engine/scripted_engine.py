@@ -1,4 +1,4 @@
-"""An engine process around a scripted session: `python scripted_engine.py [tcp] SPEC_FILE`."""
+"""Run an engine with a scripted session: `scripted_engine.py [tcp] SPEC_FILE`."""
 
 from __future__ import annotations
 

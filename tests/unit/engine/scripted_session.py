@@ -1,4 +1,4 @@
-"""A session that does what its spec's `agent` and its commands say, for tests of everything around a session."""
+"""Script a session by its spec's `agent` and its commands, to test its host."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ScriptedSession:
     commands: list[Command] = field(default_factory=list)
     mic_db: float = -60.0
     watchers: list[bool] = field(default_factory=list)
-    """What it was told of somebody watching."""
+    """Values that `watched` was called with."""
 
     async def run(self) -> int:
         spec = self.spec

@@ -1,4 +1,4 @@
-"""An agent inside one's own program: it lives as long as its block, however that ends."""
+"""Embed an agent in a program: its session ends with the block, in every case."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AGENT = Live.builder("test").instruction("Test.").tools(greet)
 
 
 class Caller(BaseModel):
-    """Who calls."""
+    """Caller's data."""
 
     name: str | None = None
 
@@ -238,7 +238,7 @@ def test_an_agent_that_extracts_is_told_by_the_server_that_a_model_is_not_there(
 
 
 async def _greeted(model: str) -> int:
-    """How many turns a greeting makes with a model of the embedded server."""
+    """Count the turns after a greeting with a model of the embedded server."""
     agent = AGENT.extract(LlmExtractor(Caller))
     async with agent.connect(backend="local", fast=True, model=model) as session:
         await session.send_text("greet")

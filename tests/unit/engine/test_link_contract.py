@@ -1,4 +1,4 @@
-"""One contract for every way of attaching to an engine: in process, Unix socket, loopback TCP with a token."""
+"""Check one contract for links in process, by Unix socket, and by TCP and token."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ async def until(link: Link, wanted: Callable[[LinkMessage], bool]) -> list[LinkM
 
 
 async def join(running: Engine) -> tuple[Link, list[LinkMessage]]:
-    """A link, and what it has said when its console is up to date."""
+    """Attach and receive the hello and the snapshot."""
     link = await running.attach()
     return link, [await receive(link), await receive(link)]
 

@@ -1,4 +1,4 @@
-"""The embedded server's process: taken when it was begun early, its failure told to whoever takes it."""
+"""Start the embedded server early: `start` takes it, and raises its failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output of people's code and of C libraries: events at a bounded rate, never a block, never a secret."""
+"""Capture output of agents and C libraries: bounded, never blocking, no secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mind in a view: what events of state, phases, watchers, tools and turns leave behind."""
+"""Fold events of state, phases, watchers, tools and turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent's mind as lines: what changed, who did it, what is missing, and nothing that a text could forge."""
+"""Print an agent's changes and decisions as lines that no text can forge."""
 
 from __future__ import annotations
 

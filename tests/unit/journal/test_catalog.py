@@ -1,4 +1,4 @@
-"""The list of sessions: true for every file, quick the second time, and titles beside what was recorded."""
+"""List sessions: correct for any file, cached, with titles beside the recording."""
 
 from __future__ import annotations
 

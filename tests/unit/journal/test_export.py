@@ -1,4 +1,4 @@
-"""Sessions as files: which part, what is in each format, and what is never overwritten, mistaken or let out."""
+"""Export sessions: ranges, the content of each format, and safe writing of files."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_running_session_is_exported_as_it_stands(tmp_path: Path) -> None:
 
 
 def test_what_is_written_between_the_two_looks_is_not_let_out(tmp_path: Path) -> None:
-    """What came after the first look was never learned from: it might hold what it would have been learned by."""
+    # The redaction has not learned from events after the first pass, which may hold private values.
     recorder = debt_call()
     writer = recorder.writer(tmp_path)
     material = ExportSource(writer.folder, redact=True, wanted=Range())
@@ -376,7 +376,11 @@ def tone(samples: int, hertz: float, rate: int) -> bytes:
 
 
 def sound_call(*, muted: bool = False) -> tuple[Recorder, dict[ev.Side, bytes]]:
-    """The user speaks from second 1 to 2; the model answers 2 s from 3 on, is cut at 4; an answer of 1 s from 6 on."""
+    """Record speech of the user and two answers of the model.
+
+    The user speaks from second 1 to 2. The model answers for 2 s from second 3, is interrupted at 4, and answers for
+    1 s from 6.
+    """
     recorder = Recorder()
     recorder.start(record="audio")
     sent = {"direction": "sent", "track": "user", "rate": 16000, "mime_type": "audio/pcm;rate=16000"}

@@ -1,4 +1,4 @@
-"""Reading journals in every state in which a writer, a disk or somebody else may leave them."""
+"""Read journals that a writer, a disk or another program has left damaged."""
 
 from __future__ import annotations
 

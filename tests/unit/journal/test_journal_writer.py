@@ -1,4 +1,4 @@
-"""What a session leaves on disk while it runs, and what can be read back."""
+"""Write a journal and read it back while its session runs and afterwards."""
 
 from __future__ import annotations
 

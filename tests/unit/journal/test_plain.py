@@ -1,4 +1,4 @@
-"""A session as lines: each final, each in order, none that hostile text could forge."""
+"""Print a session as lines: final, in order, not to be forged by hostile text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sound of a recording: what was heard stands where it was heard, and what was not heard is not there."""
+"""Read a recording's sound: heard samples at their time, unheard ones left out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MIC = 16_000
 
 
 class Call:
-    """A recorded call: every sample of the model's track is its own number, so that one sees where it went."""
+    """Recorded call; the value of each sample of the model's track is its number."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""What redaction takes out of a session, wherever it stands, and what it leaves alone."""
+"""Redact a session: private values in all places, and no others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def only(*payloads: ev.Payload) -> list[ev.Event]:
 
 
 def said(*texts: str, also: Iterable[ev.Payload] = ()) -> str:
-    """What the user is heard to say, in pieces as they came, after redaction."""
+    """Return the user's transcript of deltas `texts` after redaction."""
     deltas = [ev.TranscriptDelta(side="user", text=text) for text in texts]
     events = redacted(only(*also, *deltas))
     return "".join(event.payload.text for event in events if isinstance(event.payload, ev.TranscriptDelta))

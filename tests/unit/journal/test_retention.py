@@ -1,4 +1,4 @@
-"""Which sessions are listed, trimmed and purged, and what is never touched."""
+"""List, trim and purge sessions, and touch no other file."""
 
 from __future__ import annotations
 

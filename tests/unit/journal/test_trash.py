@@ -1,4 +1,4 @@
-"""Deleted sessions wait in the trash: whole, private, restorable, for a stated time and up to a stated size."""
+"""Move sessions to the trash: whole, private, restorable, bounded in size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The traffic of a session as events and tracks: nothing lost, nothing secret, nothing twice."""
+"""Record traffic as events and tracks: complete, once, without secrets."""
 
 from __future__ import annotations
 
