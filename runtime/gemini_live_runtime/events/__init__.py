@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+from gemini_live_runtime.events import agent, inspection, session
 from gemini_live_runtime.events.agent import *
 from gemini_live_runtime.events.base import *
 from gemini_live_runtime.events.inspection import *
@@ -25,78 +26,9 @@ from gemini_live_runtime.records import record
 
 PAYLOADS: dict[str, type[Payload]] = {
     cls.type: cls
-    for cls in (
-        SessionStarted,
-        SessionState,
-        SessionEnded,
-        ConnectionOpening,
-        ConnectionReady,
-        ConnectionClosed,
-        ConnectionGoAway,
-        ConnectionResumable,
-        WireMessage,
-        WireAudio,
-        TurnStarted,
-        GenerationCompleted,
-        TurnInterrupted,
-        TurnCompleted,
-        TranscriptDelta,
-        TextSent,
-        PlaybackStarted,
-        PlaybackHeard,
-        PlaybackDrained,
-        ToolCalled,
-        ToolFinished,
-        UsageReported,
-        AudioOpened,
-        AudioLost,
-        EchoLeaking,
-        VoiceMarked,
-        ControlChanged,
-        Meters,
-        Log,
-        Notice,
-        LimitReached,
-        CommandRefused,
-        RecordingTrimmed,
-        StateChanged,
-        PhaseEntered,
-        PhaseBlocked,
-        WatcherFired,
-        WatchersMissed,
-        PatternFired,
-        InstructionUpdated,
-        ContextSent,
-        PromptChanged,
-        ExtractionFinished,
-        ExtractionFailed,
-        PromotionDecided,
-        RepairActed,
-        ReactionPerformed,
-        CodeFailed,
-        CodeSlow,
-        ToolAcknowledged,
-        AgentFinished,
-        SoftTurnTaken,
-        TurnMeasured,
-        TelemetryReported,
-        SnapshotRestored,
-        SnapshotSaved,
-        DeliveryDropped,
-        AgentDescribed,
-        GuardsRead,
-        PatternsRead,
-        WatcherSwitched,
-        EditPreviewed,
-        EditsApplied,
-        PhasePreviewed,
-        BreakpointsChanged,
-        AgentHeld,
-        AgentHolding,
-        AgentReleased,
-        MarkSet,
-        AgentReloaded,
-    )
+    for module in (session, agent, inspection)
+    for cls in vars(module).values()
+    if isinstance(cls, type) and issubclass(cls, Payload) and cls not in (Payload, Unknown)
 }
 """Payload types by their names on the wire."""
 

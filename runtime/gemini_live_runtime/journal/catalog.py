@@ -19,7 +19,7 @@ from typing import Any
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError, UsageError
 from gemini_live_runtime.journal.lines import EVENTS_FILE
-from gemini_live_runtime.journal.retention import is_running, modified_at, regular_size, session_folders, track_files
+from gemini_live_runtime.journal.retention import is_running, regular_size, session_folders, track_files
 from gemini_live_runtime.journal.session_summary import SessionSummary, number, summarise
 from gemini_live_runtime.text import sanitise_line
 
@@ -110,11 +110,6 @@ def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[E
     if fresh or found.keys() != cache.keys():
         _write_cache(root, found)
     return sorted(entries, key=lambda entry: (entry.when, entry.id), reverse=True)
-
-
-def entry_of(folder: Path) -> Entry:
-    """Return one session's entry, without the cache."""
-    return _entry(folder, summarise(folder), modified_at(folder / EVENTS_FILE))
 
 
 def matches(entry: Entry, text: str) -> bool:

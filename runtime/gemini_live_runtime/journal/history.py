@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
+from operator import attrgetter
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.events import Event
 from gemini_live_runtime.journal.page_store import PageStore, without_gc
-from gemini_live_runtime.journal.pages import Page
 from gemini_live_runtime.journal.view import SessionView
 
 TURNS = frozenset({"turn.started"})
@@ -144,7 +144,7 @@ class History(PageStore):
         `first_seq` - 1 when all events in reach are later.
         """
         pages = self._all_pages()
-        index = bisect_right(pages, t, key=_begins_at) - 1
+        index = bisect_right(pages, t, key=attrgetter("begins_at")) - 1
         found = None
         if index >= 0:
             for event in self._events(pages[index]):
@@ -177,7 +177,7 @@ class History(PageStore):
     def _first_of_turn(self, turn: int) -> Event | None:
         """Return the first event stamped with `turn` or a later one."""
         pages = self._all_pages()
-        index = bisect_left(pages, turn, key=_turn)
+        index = bisect_left(pages, turn, key=attrgetter("turn"))
         if index >= len(pages):
             return None
         return next((event for event in self._events(pages[index]) if event.turn >= turn), None)
@@ -191,11 +191,3 @@ class History(PageStore):
     def _out_of_reach(self, seq: int) -> JournalError:
         reach = f"events {self.first_seq} to {self.last_seq} are" if self.count else "nothing is"
         return JournalError(f"Event {seq} is not in reach: {reach}", field="seq", value=seq)
-
-
-def _begins_at(page: Page) -> float:
-    return page.begins_at
-
-
-def _turn(page: Page) -> int:
-    return page.turn

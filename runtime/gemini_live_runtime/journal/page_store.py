@@ -19,6 +19,7 @@ from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import attrgetter
 
 from gemini_live_runtime import vocabulary
 from gemini_live_runtime.errors import JournalError, ProtocolError
@@ -176,17 +177,17 @@ class PageStore:
         """Return the page that contains `seq`, or the last one before it."""
         if self._open.count and seq >= self._open.first:
             return self._open
-        return self._pages[max(0, bisect_right(self._pages, seq, key=_first) - 1)]
+        return self._pages[max(0, bisect_right(self._pages, seq, key=attrgetter("first")) - 1)]
 
     def _pages_from(self, seq: int) -> Iterator[Page]:
         """Yield the pages with events from `seq` on, in order."""
         pages = self._all_pages()
-        yield from pages[bisect_left(pages, seq, key=_last) :]
+        yield from pages[bisect_left(pages, seq, key=attrgetter("last")) :]
 
     def _pages_back_from(self, seq: int) -> Iterator[Page]:
         """Yield the pages with events up to `seq`, newest first."""
         pages = self._all_pages()
-        yield from reversed(pages[: bisect_right(pages, seq, key=_first)])
+        yield from reversed(pages[: bisect_right(pages, seq, key=attrgetter("first"))])
 
     def _events(self, page: Page) -> list[Event]:
         if page is self._open:
@@ -283,11 +284,3 @@ def decode_lines(lines: bytes) -> list[Event]:
         return [vocabulary.event_from_json(value) for value in values]
     except (ProtocolError, AttributeError) as error:
         raise ValueError(str(error)) from None
-
-
-def _first(page: Page) -> int:
-    return page.first
-
-
-def _last(page: Page) -> int:
-    return page.last

@@ -87,11 +87,6 @@ def sound_between(history: History, folder: Path, begin: float, end: float) -> S
     return Sound(begin, end, samples, tuple(missing))
 
 
-def sound(history: History, folder: Path, first: int, last: int) -> Sound:
-    """Return the sound from event `first` to event `last`."""
-    return sound_between(history, folder, history.view_at(first).t, history.view_at(last).t)
-
-
 def playback(
     history: History, folder: Path, begin: float, end: float | None = None, *, speed: float = 1.0
 ) -> Iterator[Portion]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,22 +107,26 @@ def purge(
     for name, folder in folders.items():
         if everything or (before is not None and _started(folder) < before):
             chosen.add(name)
-    done, freed = [], 0
-    for name in sorted(chosen & folders.keys()):
-        folder = folders[name]
-        if is_running(folder):
-            kept.append((name, "it is running"))
-            continue
+    running = {name for name in chosen & folders.keys() if is_running(folders[name])}
+    kept += [(name, "it is running") for name in sorted(running)]
+    result = delete_folders([folders[name] for name in sorted((chosen & folders.keys()) - running)], disk)
+    return DeletionResult(result.session_ids, result.bytes_freed, (*kept, *result.kept))
+
+
+def delete_folders(folders: Iterable[Path], disk: Disk | None = None) -> DeletionResult:
+    """Delete the folders of sessions for good; those that cannot be deleted are `kept`."""
+    done, kept, freed = [], [], 0
+    for folder in folders:
         try:
-            freed += delete_folder(folder, disk)
+            freed += _delete_folder(folder, disk or Disk())
         except OSError as error:
-            kept.append((name, f"it cannot be deleted: {error.strerror or error}"))
+            kept.append((folder.name, f"it cannot be deleted: {error.strerror or error}"))
         else:
-            done.append(name)
+            done.append(folder.name)
     return DeletionResult(tuple(done), freed, tuple(kept))
 
 
-def delete_folder(folder: Path, disk: Disk) -> int:
+def _delete_folder(folder: Path, disk: Disk) -> int:
     """Delete a session's folder for good and return the bytes freed.
 
     Raises `OSError` when a file cannot be deleted, or the folder holds another folder.

@@ -16,7 +16,7 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.catalog import DELETED_FILE, Entry, list_entries, small_object
 from gemini_live_runtime.journal.disk import Disk
-from gemini_live_runtime.journal.retention import DeletionResult, delete_folder, is_running, session_folders
+from gemini_live_runtime.journal.retention import DeletionResult, delete_folders, is_running, session_folders
 
 TRASH_DAYS = 30
 TRASH_BYTES = 1_000_000_000
@@ -90,25 +90,13 @@ def expire(root: Path, now: float, *, disk: Disk | None = None) -> DeletionResul
         held += entry.total_bytes
         if now - deleted > TRASH_DAYS * 86_400 or (number and held > TRASH_BYTES):
             gone.append(entry.id)
-    return _remove(trash, gone, disk)
+    return delete_folders([trash / name for name in gone], disk)
 
 
 def empty(root: Path, *, disk: Disk | None = None) -> DeletionResult:
     """Delete for good all sessions in the trash."""
     trash = trash_dir(root)
-    return _remove(trash, [folder.name for folder in session_folders(trash)], disk)
-
-
-def _remove(trash: Path, names: list[str], disk: Disk | None) -> DeletionResult:
-    done, kept, freed = [], [], 0
-    for name in names:
-        try:
-            freed += delete_folder(trash / name, disk or Disk())
-        except OSError as error:
-            kept.append((name, f"it cannot be deleted: {error.strerror or error}"))
-        else:
-            done.append(name)
-    return DeletionResult(tuple(done), freed, tuple(kept))
+    return delete_folders(session_folders(trash), disk)
 
 
 def _by_deletion(trash: Path) -> list[tuple[float, Entry]]:

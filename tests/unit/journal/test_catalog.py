@@ -20,9 +20,13 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, UsageError
 from gemini_live_runtime.journal import catalog, session_summary
-from gemini_live_runtime.journal.catalog import CACHE_FILE, entry_of, list_entries, matches, preview, rename
+from gemini_live_runtime.journal.catalog import CACHE_FILE, Entry, list_entries, matches, preview, rename
 from gemini_live_runtime.journal.export import export
 from gemini_live_runtime.vocabulary import header
+
+
+def entry_of(folder: Path) -> Entry:
+    return next(entry for entry in list_entries(folder.parent) if entry.id == folder.name)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import vocabulary
-from gemini_live_runtime.journal.playback_sound import RATE, Sound, playback, sound, sound_between, sound_map
+from gemini_live_runtime.journal.playback_sound import RATE, Sound, playback, sound_between, sound_map
 from gemini_live_runtime.journal.recorded_history import RecordedHistory
 from gemini_live_runtime.journal.tracks import wav_header
 
@@ -199,12 +199,12 @@ def test_a_track_that_is_not_there_is_named_and_silent(tmp_path):
     call.model_sends(0.0, 4800)
     call.heard(1.0, 1, 0, 4800)
     history = call.recorded()
-    heard = sound(history, tmp_path, 1, 2)
+    heard = sound_between(history, tmp_path, history.view_at(1).t, history.view_at(2).t)
     assert heard.missing == ("user",)
     assert not heard.samples[:, 0].any()
     (tmp_path / "model.wav").write_bytes(b"not a track")
     (tmp_path / "user.wav").mkdir()
-    heard = sound(history, tmp_path, 1, 2)
+    heard = sound_between(history, tmp_path, history.view_at(1).t, history.view_at(2).t)
     assert heard.missing == ("user", "model")
     assert not heard.samples.any()
 
