@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from gemini_live_runtime.conversation.instructions import InstructionModifier, json_text
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
 from gemini_live_runtime.state.values import MISSING
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.state.store import State
 
 PHASE_NEEDS = "session:phase_needs"
 """Key of the list of keys that the current phase needs."""

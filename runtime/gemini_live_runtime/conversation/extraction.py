@@ -10,19 +10,17 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from gemini_live_runtime.clock import hold_time
 from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.text_model import TextModel
+from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, StateError, caller_place
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.values import to_json
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.threads import call_in_thread
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.transcript import TranscriptWindow
 
 T = TypeVar("T")
 
@@ -181,7 +179,7 @@ class FunctionExtractor:
         return as_extracted_fields(await result if isinstance(result, Awaitable) else result)
 
 
-ExtractorLike = TurnExtractor | Callable[["TranscriptWindow"], Any]
+ExtractorLike = TurnExtractor | Callable[[TranscriptWindow], Any]
 """An extractor, or a function of a window that is one."""
 
 

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.extraction import (
@@ -27,13 +27,11 @@ from gemini_live_runtime.conversation.extraction import (
 )
 from gemini_live_runtime.conversation.promotion import PromotionDecision, apply_decisions, promote
 from gemini_live_runtime.conversation.text_model import TextModel
+from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.text import sanitise_line
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.transcript import TranscriptWindow
 
 MAX_ERROR = 300
 """Characters of a failure's text."""

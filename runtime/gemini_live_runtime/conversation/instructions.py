@@ -6,19 +6,17 @@ import inspect
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
 from gemini_live_runtime.state.names import in_brackets
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
 
-if TYPE_CHECKING:
-    from gemini_live_runtime.state.store import State
-
-TextOf: TypeAlias = "Callable[[State], str | None]"
+TextOf: TypeAlias = Callable[[State], str | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

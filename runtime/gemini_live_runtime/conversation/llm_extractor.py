@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from pydantic import BaseModel
 
@@ -21,10 +21,8 @@ from gemini_live_runtime.conversation.extraction import (
 )
 from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.text_model import TextModel, TextRequest
+from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, caller_place
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.transcript import TranscriptWindow
 
 MAX_ANSWER = 200_000
 """Characters of the longest answer that is read."""

@@ -32,7 +32,7 @@ class Need:
         return is_filled(reader, self.key)
 
 
-NeedLike: TypeAlias = "str | Term | Need"
+NeedLike: TypeAlias = str | Term | Need
 
 
 def as_needs(values: NeedLike | Iterable[NeedLike]) -> tuple[Need, ...]:

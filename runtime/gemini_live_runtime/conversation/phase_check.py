@@ -128,7 +128,7 @@ def _reachability(phases: tuple[Phase, ...], initial: str, reached_by_code: Coll
     for name in sorted(set(reached_by_code) - by_name.keys()):
         yield Fault(f"Code goes to the phase {name}, which does not exist", "", f"Use {', '.join(by_name)}")
     for phase in phases:
-        # A single phase needs no transition: it stands for an agent without phases.
+        # A single phase needs no transition: it means an agent without phases.
         if not phase.terminal and not _possible_transitions(phase) and len(phases) > 1:
             text = f"The phase {phase.name} has no way out"
             yield Fault(text, phase.defined_at, "Add a transition that can be taken, or terminal=True")

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gemini_live_runtime.conversation.phase_check import check_structure, raise_faults
 from gemini_live_runtime.conversation.phases import Phase, Transition
@@ -39,9 +39,7 @@ from gemini_live_runtime.conversation.transitions import (
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.guards import Guard
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.store import State
 
 HISTORY_LIMIT = 100
 """Transitions in the history; the oldest is dropped."""

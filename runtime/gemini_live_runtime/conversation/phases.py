@@ -79,8 +79,8 @@ class PhasePreparation:
         _set(self, name=name, run=run, produces=_keys(produces), defined_at=defined_at or caller_place())
 
 
-KeyLike: TypeAlias = "str | Term"
-Keys: TypeAlias = "KeyLike | Iterable[KeyLike]"
+KeyLike: TypeAlias = str | Term
+Keys: TypeAlias = KeyLike | Iterable[KeyLike]
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from gemini_live_runtime.conversation.transcript import TranscriptTurn
 from gemini_live_runtime.errors import GeminiLiveError
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.transcript import TranscriptTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.json_values import same_value
@@ -22,13 +22,11 @@ from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.names import duplicate_names, in_brackets
 from gemini_live_runtime.state.reading import ReadRecorder
 from gemini_live_runtime.state.scopes import check_key
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
 from gemini_live_runtime.state.values import MISSING, copy_value, to_json
 
-if TYPE_CHECKING:
-    from gemini_live_runtime.state.store import State
-
-Compute: TypeAlias = "Callable[[State], Any] | Guard | Term"
+Compute: TypeAlias = Callable[[State], Any] | Guard | Term
 """A plain function of the state that returns a JSON value or None, or a guard, for its truth."""
 
 

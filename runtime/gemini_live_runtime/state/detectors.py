@@ -9,15 +9,13 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.store import State
 
 EPSILON_S = 1e-6
 """Seconds that a timer may be early, because sums of floats are inexact."""

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Container, Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_number
@@ -26,9 +26,7 @@ from gemini_live_runtime.state.detectors import (
 )
 from gemini_live_runtime.state.functions import check_action
 from gemini_live_runtime.state.names import duplicate_names
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.store import State
 
 __all__ = [
     "ConsecutiveFailureDetector",

@@ -11,19 +11,17 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.functions import check_action
 from gemini_live_runtime.state.guards import Guard, WatchPredicate
+from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.names import duplicate_names
 from gemini_live_runtime.state.reading import KeySet, Readable
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.values import MISSING, copy_value
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.state.keys import StateKey
-    from gemini_live_runtime.state.store import State
 
 __all__ = ["Change", "Firing", "NearMiss", "WatchFault", "WatchPredicate", "WatchResult", "Watcher", "WatcherRegistry"]
 

@@ -339,8 +339,8 @@ def test_a_should_extract_that_raises_is_reported() -> None:
 
 def test_a_listener_that_raises_does_not_keep_the_extractor_from_running_again() -> None:
     async def go() -> None:
-        told: list[Any] = []
-        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context["message"]))
+        messages: list[Any] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: messages.append(context["message"]))
         extractor = Fixed()
         runner = ExtractionRunner(
             State(), ex.ExtractionSchedule([extractor]), None, LoopClock(), lambda result: 1 / 0, lambda failure: None
@@ -349,7 +349,7 @@ def test_a_listener_that_raises_does_not_keep_the_extractor_from_running_again()
         for number in range(2):
             runner.trigger("turn", number, lambda n: turn)
             await runner.drain()
-        assert len(extractor.seen) == len(told) == 2
+        assert len(extractor.seen) == len(messages) == 2
 
     run_virtual(go())
 

@@ -242,12 +242,12 @@ def test_a_reply_that_was_not_finished_says_why(body: Any, words: str) -> None:
 
 def test_a_real_connection_carries_the_request() -> None:
     async def go() -> None:
-        heard: list[bytes] = []
+        requests: list[bytes] = []
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             head = await reader.readuntil(b"\r\n\r\n")
             length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-            heard.append(head + await reader.readexactly(length))
+            requests.append(head + await reader.readexactly(length))
             body = json.dumps(said("Hello")).encode()
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(body), body))
             await writer.drain()
@@ -261,7 +261,7 @@ def test_a_real_connection_carries_the_request() -> None:
             assert await model.generate(REQUEST) == "Hello"
             assert await model.generate(REQUEST) == "Hello"
             await model.aclose()
-        assert heard[0].startswith(b"POST /v1beta/models/tiny:generateContent HTTP/1.1\r\n")
-        assert heard[0].count(KEY.encode()) == 1
+        assert requests[0].startswith(b"POST /v1beta/models/tiny:generateContent HTTP/1.1\r\n")
+        assert requests[0].count(KEY.encode()) == 1
 
     asyncio.run(go())

@@ -63,7 +63,7 @@ def end(name: str = "end", **options: Any) -> Phase:
     return Phase(name, f"This is {name}.", terminal=True, **options)
 
 
-# -- what authors write ------------------------------------------------------------------------------------------------
+# -- definitions -------------------------------------------------------------------------------------------------------
 
 
 def test_one_of_anything_needs_no_brackets() -> None:
@@ -509,16 +509,16 @@ def test_a_long_first_line_is_cut_between_words() -> None:
 def test_explain_is_json_with_everything_a_person_asks() -> None:
     machine, state = three_phases(), State({"user:size": "big"})
     carry_out(machine, machine.follow(machine.evaluate(state), 3), state, now=1.0)
-    told = json.loads(json.dumps(machine.explain(state, 3.5)))
-    assert told["phase"] == "order"
-    assert told["seconds_in_phase"] == 2.5
-    assert [(need["key"], need["met"]) for need in told["needs"]] == [("user:dish", False), ("user:size", True)]
-    assert told["needs"][1]["by"] == "program"
-    assert told["transitions"][0]["outcome"] == "guard is false"
-    assert told["transitions"][0]["guard"]["text"] == "user:dish is set"
-    assert told["next"] is None
-    assert told["tools"] is None
-    assert [(item["from"], item["to"]) for item in told["path"]] == [("", "greet"), ("greet", "order")]
+    explanation = json.loads(json.dumps(machine.explain(state, 3.5)))
+    assert explanation["phase"] == "order"
+    assert explanation["seconds_in_phase"] == 2.5
+    assert [(need["key"], need["met"]) for need in explanation["needs"]] == [("user:dish", False), ("user:size", True)]
+    assert explanation["needs"][1]["by"] == "program"
+    assert explanation["transitions"][0]["outcome"] == "guard is false"
+    assert explanation["transitions"][0]["guard"]["text"] == "user:dish is set"
+    assert explanation["next"] is None
+    assert explanation["tools"] is None
+    assert [(item["from"], item["to"]) for item in explanation["path"]] == [("", "greet"), ("greet", "order")]
 
 
 def test_explain_names_the_next_phase_when_one_is_ready() -> None:

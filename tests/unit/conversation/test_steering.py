@@ -168,8 +168,8 @@ def test_a_modifier_that_applies_again_is_sent_again() -> None:
 
 def test_a_phase_that_is_entered_again_is_sent_again() -> None:
     steering = begun(CONTEXT, phase="A.")
-    told = [tell(steering, phase=phase).context for phase in ("B.", "A.")]
-    assert told == [("B.",), ("A.",)]
+    sent = [tell(steering, phase=phase).context for phase in ("B.", "A.")]
+    assert sent == [("B.",), ("A.",)]
 
 
 # -- tools, repair, entering, prompting --------------------------------------------------------------------------------
@@ -217,8 +217,8 @@ def test_at_first_all_tools_may_be_used_and_nothing_is_said() -> None:
 
 def test_a_nudge_is_sent_again_when_it_differs() -> None:
     steering = begun(UPDATE)
-    told = [tell(steering, nudge=nudge).context for nudge in ("Ask.", "Ask.", "Ask again.", "", "Ask.")]
-    assert told == [("Ask.",), (), ("Ask again.",), (), ("Ask.",)]
+    sent = [tell(steering, nudge=nudge).context for nudge in ("Ask.", "Ask.", "Ask again.", "", "Ask.")]
+    assert sent == [("Ask.",), (), ("Ask again.",), (), ("Ask.",)]
 
 
 def test_the_context_of_entering_is_sent_every_time() -> None:
@@ -275,12 +275,12 @@ def test_a_model_that_gets_all_outputs_knows_the_current_state(
         instruction = instruction if output.instruction is None else output.instruction
         for line in output.context:
             tools = line if line.startswith("[Tools]") else tools
-        heard = set(output.context) | (applying & set(now.modifiers))
+        received = set(output.context) | (applying & set(now.modifiers))
         applying = set(now.modifiers)
         full = [part for part in (now.base, now.phase, *now.modifiers, now.amendment) if part]
         if mode is UPDATE:
             expected = now.template or "\n\n".join(full)
             assert instruction == expected or (not expected and instruction.startswith("[No longer")) or not instruction
         else:
-            assert applying <= heard
+            assert applying <= received
         assert tools.startswith("[Tools] All") is (now.tools is None)

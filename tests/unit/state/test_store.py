@@ -95,7 +95,7 @@ class Order(BaseModel):
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("written", "kept"),
     [
         (Plan.GOLD, "gold"),
         (Level.HIGH, "high"),
@@ -105,18 +105,18 @@ class Order(BaseModel):
         ([True, 1, 1.0, None], [True, 1, 1.0, None]),
     ],
 )
-def test_values_are_kept_as_json(given: Any, kept: Any) -> None:
+def test_values_are_kept_as_json(written: Any, kept: Any) -> None:
     state = State()
-    state.set("app:x", given)
+    state.set("app:x", written)
     assert state.get_raw("app:x") == kept
     assert type(state.get_raw("app:x")) is type(kept)
 
 
 def test_changing_a_written_or_read_value_does_not_change_the_state() -> None:
     state = State()
-    given = {"list": [1]}
-    state.set("app:x", given)
-    given["list"].append(2)
+    written = {"list": [1]}
+    state.set("app:x", written)
+    written["list"].append(2)
     for read in (state.get("app:x"), state["app:x"], state.snapshot()["app:x"], state.get(key("app:x"))):
         read["list"].append(3)
     typed = state.try_get(StateKey("app:x", dict[str, Any]))

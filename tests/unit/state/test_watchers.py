@@ -89,8 +89,8 @@ def test_a_predicate_fires_on_its_change_only(predicate: WatchPredicate, old: An
     assert len(result.fired) == fires
     assert len(result.near_misses) == (not fires)
     assert not result.faults
-    told: list[Any] = [*result.fired, *result.near_misses]
-    for found in told:
+    findings: list[Any] = [*result.fired, *result.near_misses]
+    for found in findings:
         assert found.name == "w"
         assert found.key == "app:x"
         assert equal(found.old, None if old is MISSING else old)
