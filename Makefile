@@ -9,21 +9,23 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
 
-# Tests without processes, terminals or devices of their own: minutes matter here.
+# Unit tests and whole sessions; decoding hundreds of sentences takes a minute by itself and belongs to the rest.
 FAST := tests/unit tests/session
+SLOW := tests/unit/local/test_recogniser_accuracy.py
 # Tests that measure real time (sound, terminals, processes) run one after the other; the others run beside each other.
 ALONE := tests/audio tests/docs tests/e2e tests/mutants tests/packaging tests/sdk tests/snapshots
 # One or two folders for each dependency whose lowest version is to be shown to work.
-LOWEST := tests/unit/audio tests/unit/cli tests/unit/wire tests/unit/tools tests/unit/local/test_recogniser.py tests/pilot/test_console.py
+LOWEST := tests/unit/audio tests/unit/cli tests/unit/wire tests/unit/tools tests/unit/local/test_recogniser.py tests/pilot/test_console_typing.py
+REST = $(SLOW) $(filter-out $(FAST) $(ALONE),$(patsubst %/,%,$(wildcard tests/*/)))
 PARALLEL := -q -n auto --maxprocesses 4 --dist loadfile
 
 test: lint test-fast test-rest
 
 test-fast: $(VENV)/.test
-	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(SLOW:%=--ignore=%) $(PYTEST_ARGS)
 
 test-rest: $(VENV)/.test .venv-sdk/.ready
-	$(BIN)/python -m pytest $(PARALLEL) tests $(FAST:%=--ignore=%) $(ALONE:%=--ignore=%) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) $(REST) $(PYTEST_ARGS)
 	$(BIN)/python -m pytest -q $(ALONE) $(PYTEST_ARGS)
 
 # The lower bounds of pyproject.toml, all at once, with the oldest Python.
