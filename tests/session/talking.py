@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from tests.unit.session.session_support import ScriptedServer, Stage, stage
 
-from gemini_live_runtime import Live, LiveHandle, State, TextModel
+from gemini_live_runtime import Live, LiveHandle, Phase, State, TextModel, Transition, key
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
@@ -29,6 +29,20 @@ SECOND_OF_SPEECH = 24_000 * 2
 def agent() -> Live:
     """Return an agent called "test" whose instruction is "Be brief."; tests extend it."""
     return Live.builder("test").instruction("Be brief.")
+
+
+GO = key("app:go")
+
+
+def two_phases(when: Any = GO, second: Any = "Two.", **of_second: Any) -> tuple[Phase, Phase]:
+    """Return the phases "first" and "second"; the guard `when` leads from one to the other.
+
+    `second` is the instruction of the second phase, `of_second` its further settings; it is terminal.
+    """
+    return (
+        Phase("first", "One.", transitions=Transition("second", when)),
+        Phase("second", second, terminal=True, **of_second),
+    )
 
 
 class Talk:

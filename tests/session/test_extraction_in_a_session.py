@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import Talk, agent, talk, two_phases
 
 from gemini_live_runtime import (
     ExtractionTrigger,
@@ -147,9 +147,7 @@ async def test_a_phase_change_is_read_after_the_phase_was_entered() -> None:
 
     kept: list[Talk] = []
 
-    of = agent().phase(
-        Phase("first", "One.", transitions=Transition("second", key("app:go"))), Phase("second", "Two.", terminal=True)
-    )
+    of = agent().phase(*two_phases())
     async with talk(
         of.extract(FunctionExtractor(function=reads, name="reads", trigger=ON_PHASE_CHANGE)), begins=False
     ) as t:
@@ -175,14 +173,7 @@ async def test_a_slow_extractor_does_not_delay_the_conversation_and_counts_when_
         await asyncio.sleep(3)
         return {"mood": "glad"}
 
-    of = (
-        agent()
-        .extract(FunctionExtractor(function=reads, name="mood"))
-        .phase(
-            Phase("first", "One.", transitions=Transition("second", key("app:mood").is_set())),
-            Phase("second", "Two.", terminal=True),
-        )
-    )
+    of = agent().extract(FunctionExtractor(function=reads, name="mood")).phase(*two_phases(key("app:mood").is_set()))
 
     async with talk(of) as t:
         await t.turn()

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import Talk, agent, talk, two_phases
 
 from gemini_live_runtime import (
     ComputedVar,
@@ -188,10 +188,7 @@ async def test_a_guard_that_is_a_function_is_read_after_any_change() -> None:
     def ready(state: State) -> bool:
         return bool(state.get("app:ready"))
 
-    of = agent().phase(
-        Phase("first", "One.", transitions=Transition("second", ready)),
-        Phase("second", "Two.", guard=lambda state: False, terminal=True),
-    )
+    of = agent().phase(*two_phases(ready, guard=lambda state: False))
 
     async with talk(of) as t:
         await t.passes(1)
@@ -202,10 +199,7 @@ async def test_a_guard_that_is_a_function_is_read_after_any_change() -> None:
 async def test_slow_guards_are_read_the_more_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     # Each look at the clock finds it a tenth of a second later.
     monkeypatch.setattr(standing, "perf_counter", itertools.count(0, 0.1).__next__)
-    of = agent().phase(
-        Phase("first", "One.", transitions=Transition("second", lambda state: state.get("app:n", 0) > 1000)),
-        Phase("second", "Two.", terminal=True),
-    )
+    of = agent().phase(*two_phases(lambda state: state.get("app:n", 0) > 1000))
 
     async with talk(of) as t:
         await t.passes(10)
@@ -218,10 +212,7 @@ async def test_slow_guards_are_read_the_more_seldom(monkeypatch: pytest.MonkeyPa
 
 
 async def test_a_guard_that_reads_the_time_is_read_when_a_turn_ends() -> None:
-    of = agent().phase(
-        Phase("first", "One.", transitions=Transition("second", key("session:elapsed_ms") > 1e9)),
-        Phase("second", "Two.", terminal=True),
-    )
+    of = agent().phase(*two_phases(key("session:elapsed_ms") > 1e9))
 
     async with talk(of) as t:
         await t.passes(5)

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from tests.session.talking import agent, talk
+from tests.session.talking import agent, talk, two_phases
 
 from gemini_live_runtime import (
     Change,
@@ -141,10 +141,7 @@ async def test_an_edit_lets_state_settle_and_the_conversation_move() -> None:
 
     of = (
         agent()
-        .phase(
-            Phase("first", "One.", transitions=Transition("second", key("derived:double") > 9)),
-            Phase("second", "Two.", terminal=True),
-        )
+        .phase(*two_phases(key("derived:double") > 9))
         .computed(ComputedVar("double", lambda s: 2 * s.get("app:n", 0), "app:n"))
         .watch(Watcher(key("derived:double").crossed_above(5), note))
     )
@@ -365,10 +362,7 @@ async def test_a_preview_goes_on_into_the_phase_that_would_be_entered() -> None:
 async def test_a_preview_knows_what_a_phase_writes_when_it_is_entered() -> None:
     of = (
         agent()
-        .phase(
-            Phase("first", "One.", transitions=Transition("second", key("app:n") > 5)),
-            Phase("second", "Two.", presents="price", terminal=True),
-        )
+        .phase(*two_phases(key("app:n") > 5, presents="price"))
         .watch(
             Watcher(key("session:presented:price").became_true(), nothing, name="presented"),
             Watcher(key("session:phase").changed_to("second"), nothing, name="phase"),
@@ -574,9 +568,7 @@ async def test_an_instruction_that_cannot_be_written_is_told_in_the_preview() ->
     def broken(state: State) -> str:
         raise ValueError("on purpose")
 
-    of = agent().phase(
-        Phase("first", "One.", transitions=Transition("second", key("app:x"))), Phase("second", broken, terminal=True)
-    )
+    of = agent().phase(*two_phases(key("app:x"), broken))
 
     async with talk(of) as t:
         await t.commands(cmd.PreviewPhase(phase="second"))
@@ -621,10 +613,7 @@ async def test_the_operator_fires_a_watcher_and_what_it_writes_counts(blocking: 
     of = (
         agent()
         .watch(Watcher(key("app:n").crossed_above(5), act, name="many", blocking=blocking))
-        .phase(
-            Phase("first", "One.", transitions=Transition("second", key("app:done").is_true())),
-            Phase("second", "Two.", terminal=True),
-        )
+        .phase(*two_phases(key("app:done").is_true()))
         .state(values={"app:n": 1})
     )
 

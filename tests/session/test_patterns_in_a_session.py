@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.session.talking import agent, talk
+from tests.session.talking import agent, talk, two_phases
 
 from gemini_live_runtime import (
     ComputedVar,
@@ -12,14 +12,12 @@ from gemini_live_runtime import (
     FunctionExtractor,
     Live,
     PatternDetector,
-    Phase,
     RateDetector,
     State,
     SustainedDetector,
     TemporalEvent,
     TemporalPattern,
     TemporalRegistry,
-    Transition,
     TurnCountDetector,
     key,
 )
@@ -51,10 +49,7 @@ async def test_a_guard_that_was_false_in_between_has_to_hold_anew() -> None:
 
 
 async def test_what_a_sustained_pattern_does_moves_the_conversation() -> None:
-    phases = (
-        Phase("first", "One.", transitions=Transition("second", key("app:fetch"))),
-        Phase("second", "Two.", terminal=True),
-    )
+    phases = two_phases(key("app:fetch"))
 
     def fetch(state: State) -> None:
         state.set("app:fetch", True)
@@ -191,10 +186,7 @@ async def test_a_detector_that_raises_is_told_and_the_others_go_on() -> None:
 
 
 async def test_a_blocking_pattern_is_done_before_a_guard_of_the_same_turn_is_asked() -> None:
-    phases = (
-        Phase("first", "One.", transitions=Transition("second", key("app:lost"))),
-        Phase("second", "Two.", terminal=True),
-    )
+    phases = two_phases(key("app:lost"))
 
     def lost(state: State) -> None:
         state.set("app:lost", True)
@@ -208,10 +200,7 @@ async def test_a_blocking_pattern_is_done_before_a_guard_of_the_same_turn_is_ask
 
 
 async def test_what_a_blocking_pattern_has_written_is_computed_before_a_guard_of_the_same_turn_is_asked() -> None:
-    phases = (
-        Phase("first", "One.", transitions=Transition("second", key("derived:gone"))),
-        Phase("second", "Two.", terminal=True),
-    )
+    phases = two_phases(key("derived:gone"))
 
     def lost(state: State) -> None:
         state.set("app:lost", True)

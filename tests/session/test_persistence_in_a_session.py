@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.session.talking import agent, talk
+from tests.session.talking import agent, talk, two_phases
 
 from gemini_live_runtime import (
     FsPersistence,
@@ -17,8 +17,6 @@ from gemini_live_runtime import (
     SessionPersistence,
     SessionSnapshot,
     State,
-    Transition,
-    key,
 )
 from gemini_live_runtime import events as ev
 
@@ -27,10 +25,7 @@ ENTERED: list[str] = []
 
 def kept(store: SessionPersistence) -> Live:
     """Return an agent with two phases, saved in `store` as "s"."""
-    phases = (
-        Phase("first", "One.", transitions=Transition("second", key("app:go"))),
-        Phase("second", "Two.", needs="user:name", on_enter=lambda: ENTERED.append("second"), terminal=True),
-    )
+    phases = two_phases(needs="user:name", on_enter=lambda: ENTERED.append("second"))
     return agent().phase(*phases).state(values={"user:name": None}).repair(3, 6).persistence(store, "s")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.session.talking import SECOND_OF_SPEECH, agent, talk
+from tests.session.talking import SECOND_OF_SPEECH, agent, talk, two_phases
 
 from gemini_live_runtime import (
     EffectMode,
@@ -111,9 +111,7 @@ async def test_an_event_that_a_rule_wants_is_an_event() -> None:
 
 
 async def test_a_transition_that_a_rule_wants_is_made() -> None:
-    of = agent().phase(
-        Phase("first", "One.", transitions=Transition("second", key("app:go"))), Phase("second", "Two.", terminal=True)
-    )
+    of = agent().phase(*two_phases())
 
     async with talk(of.rule(on_turn(TransitionPhase("second", "enough")))) as t:
         await t.turn()

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import Talk, agent, talk, two_phases
 
-from gemini_live_runtime import Live, Phase, Transition, key, tool
+from gemini_live_runtime import Live, Phase, tool
 from gemini_live_runtime import events as ev
 
 
 def phased() -> Live:
     """Return two phases; `app:go` leads from the first to the second."""
-    return agent().phase(
-        Phase("first", "One.", transitions=Transition("second", key("app:go"))), Phase("second", "Two.", terminal=True)
-    )
+    return agent().phase(*two_phases())
 
 
 async def resumable(t: Talk) -> None:

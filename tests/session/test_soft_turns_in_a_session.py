@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import Talk, agent, talk, two_phases
 
-from gemini_live_runtime import FunctionExtractor, Phase, SoftTurnDetector, Transition, key
+from gemini_live_runtime import FunctionExtractor, SoftTurnDetector, key
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.rules import reactor
 from gemini_live_runtime.session.rules.reactor import ReactorRule
@@ -29,10 +29,7 @@ async def test_a_turn_that_the_model_lets_pass_counts_after_the_silence() -> Non
 
 async def test_a_soft_turn_is_read_and_moves_the_conversation_and_leaves_the_model_alone() -> None:
     reads = FunctionExtractor(function=lambda window: {"said": window.last_user}, name="said")
-    phases = (
-        Phase("first", "One.", transitions=Transition("second", key("app:said") == "hold on")),
-        Phase("second", "Two.", terminal=True),
-    )
+    phases = two_phases(key("app:said") == "hold on")
 
     async with talk(agent().phase(*phases).extract(reads).soft_turns(2.0)) as t:
         await heard(t, "hold on")

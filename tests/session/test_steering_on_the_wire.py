@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.session.talking import Talk, agent, silence, talk
+from tests.session.talking import Talk, agent, silence, talk, two_phases
 
 from gemini_live_runtime import (
     ComputedVar,
@@ -132,14 +132,7 @@ async def test_what_is_done_on_entering_is_computed_before_the_model_is_told() -
 
     price = InstructionModifier.with_state("derived:total", label="Bill")
     total = ComputedVar("total", lambda state: state.get("app:price", 0) * 2, "app:price")
-    of = (
-        agent()
-        .computed(total)
-        .phase(
-            Phase("first", "One.", transitions=Transition("second", key("app:mood") == "glad")),
-            Phase("second", "Two.", on_enter=entered, modifiers=price, terminal=True),
-        )
-    )
+    of = agent().computed(total).phase(*two_phases(key("app:mood") == "glad", on_enter=entered, modifiers=price))
 
     async with talk(of.extract(FunctionExtractor(function=lambda window: {"mood": "glad"}, name="mood"))) as t:
         await t.turn()
@@ -293,10 +286,7 @@ async def test_the_end_of_a_turn_is_worked_through_in_its_order() -> None:
         .extract(FunctionExtractor(function=lambda window: {"mood": "glad"}, name="mood"))
         .watch(Watcher(key("app:mood").changed(), lambda: order.append("watcher"), name="mood", blocking=True))
         .pattern(TemporalPattern("each", TurnCountDetector(True, 1), lambda: order.append("pattern"), blocking=True))
-        .phase(
-            Phase("first", "One.", transitions=Transition("second", key("app:mood") == "glad")),
-            Phase("second", "Two.", terminal=True, on_enter=lambda: order.append("on_enter"), prompt_on_enter=True),
-        )
+        .phase(*two_phases(key("app:mood") == "glad", on_enter=lambda: order.append("on_enter"), prompt_on_enter=True))
         .on("output_transcript", lambda text, final: order.append("final words") if final else None)
         .on("extracted", lambda name, value: order.append("on_extracted"))
         .on("turn_boundary", boundary)

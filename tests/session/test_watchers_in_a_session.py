@@ -6,16 +6,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.session.talking import agent, talk
+from tests.session.talking import agent, talk, two_phases
 
 from gemini_live_runtime import (
     Change,
     ComputedRegistry,
     ComputedVar,
     FunctionExtractor,
-    Phase,
     State,
-    Transition,
     Watcher,
     WatcherRegistry,
     WatchPredicate,
@@ -73,10 +71,7 @@ async def test_only_what_is_affected_is_computed_again() -> None:
 
 
 async def test_a_guard_sees_computed_values_that_follow_from_the_same_turn() -> None:
-    phases = (
-        Phase("first", "One.", transitions=Transition("second", key("derived:total") > 10)),
-        Phase("second", "Two.", terminal=True),
-    )
+    phases = two_phases(key("derived:total") > 10)
 
     async with talk(agent().computed(TOTAL).tools(fill).phase(*phases).state(values={"app:count": 2})) as t:
         await t.calls("fill", price=7)
@@ -157,10 +152,7 @@ async def test_a_blocking_watcher_is_done_before_a_guard_is_asked() -> None:
         await asyncio.sleep(0.5)
         state.set("app:checked", True)
 
-    phases = (
-        Phase("first", "One.", transitions=Transition("second", key("app:checked"))),
-        Phase("second", "Two.", terminal=True),
-    )
+    phases = two_phases(key("app:checked"))
 
     of = agent().phase(*phases).watch(Watcher(key("app:price").changed(), settle, blocking=True)).tools(fill)
     async with talk(of) as t:
