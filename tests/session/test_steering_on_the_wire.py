@@ -45,7 +45,6 @@ def phased(**more: Any) -> Live:
 
 async def goes_on(t: Talk) -> None:
     """Run two turns, with `app:go` set before the first ends."""
-    await t.begins()
     t.server.frames.clear()
     await t.writes(go=True)
     await t.turn()
@@ -53,13 +52,13 @@ async def goes_on(t: Talk) -> None:
 
 
 async def test_in_the_instruction_mode_a_transition_replaces_the_instruction_once() -> None:
-    async with talk(phased(), begins=False) as t:
+    async with talk(phased()) as t:
         await goes_on(t)
         assert t.wire == [("instruction", "Be brief.\n\nTwo.")]
 
 
 async def test_in_the_context_mode_the_instruction_is_never_touched() -> None:
-    async with talk(phased().steering(SteeringMode.CONTEXT_INJECTION), begins=False) as t:
+    async with talk(phased().steering(SteeringMode.CONTEXT_INJECTION)) as t:
         await goes_on(t)
         assert t.setup["systemInstruction"]["parts"][0]["text"] == "Be brief."
         assert t.wire == [("model context", "Two.")]
@@ -91,7 +90,7 @@ async def test_context_that_did_not_change_is_not_sent_again() -> None:
 async def test_deferred_context_goes_out_just_before_the_users_next_input() -> None:
     of = phased().steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)
 
-    async with talk(of, begins=False) as t:
+    async with talk(of) as t:
         await goes_on(t)
         assert t.wire == []
         await t.types("and now?")
@@ -102,7 +101,7 @@ async def test_deferred_context_goes_out_just_before_the_users_next_input() -> N
 async def test_a_prompt_takes_the_context_that_waits_with_it() -> None:
     of = phased(prompt_on_enter=True).steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)
 
-    async with talk(of, begins=False) as t:
+    async with talk(of) as t:
         await goes_on(t)
         assert t.wire == [("model context", "One."), ("model context", "Two."), ("prompt",)]
 
@@ -186,13 +185,13 @@ async def test_in_the_context_mode_a_template_is_told_as_context_and_once() -> N
     ],
 )
 async def test_an_instruction_travels_as_the_model_takes_it(model: str, told: tuple[str, str]) -> None:
-    async with talk(phased().model(model), begins=False) as t:
+    async with talk(phased().model(model)) as t:
         await goes_on(t)
         assert t.wire == [told]
 
 
 async def test_the_route_of_an_instruction_can_be_overridden() -> None:
-    async with talk(phased().instruction_route("user_note"), begins=False) as t:
+    async with talk(phased().instruction_route("user_note")) as t:
         await goes_on(t)
         assert t.wire == [("user context", "[Instruction] Be brief.\n\nTwo.")]
     assert [update.via for update in t.all(ev.InstructionUpdated)] == ["setup", "user_note"]

@@ -131,10 +131,8 @@ async def test_what_a_phase_says_on_entering_comes_with_the_connection_that_it_n
 
 
 async def test_what_the_first_phase_says_on_entering_is_in_the_first_setup() -> None:
-    async with talk(
-        sync_only().phase(Phase("only", "One.", on_enter_context="Welcome.", terminal=True)), begins=False
-    ) as t:
-        assert instruction(await t.begins()) == "Be brief.\n\nOne.\n\n[Context] Welcome."
+    async with talk(sync_only().phase(Phase("only", "One.", on_enter_context="Welcome.", terminal=True))) as t:
+        assert instruction(t.setup) == "Be brief.\n\nOne.\n\n[Context] Welcome."
         await t.passes(30)
         assert len(t.all(ev.ConnectionReady)) == 1
 
@@ -156,8 +154,8 @@ async def test_a_nudge_comes_with_a_new_connection() -> None:
 async def test_phase_and_modifiers_are_part_of_the_instruction_in_every_mode(
     mode: SteeringMode, delivery: ContextDelivery
 ) -> None:
-    async with talk(phased().steering(mode, delivery), begins=False) as t:
-        assert instruction(await t.begins()) == "Be brief.\n\nOne."
+    async with talk(phased().steering(mode, delivery)) as t:
+        assert instruction(t.setup) == "Be brief.\n\nOne."
         await can_be_resumed(t)
         await t.writes(angry=True)
         assert instruction(await t.connects_again()) == "Be brief.\n\nOne.\n\nStay calm."
@@ -174,8 +172,8 @@ async def test_the_tools_of_a_phase_are_named_in_the_instruction() -> None:
 
     of = sync_only().tools(look, pay).phase(Phase("only", "One.", tools=["look"], terminal=True))
 
-    async with talk(of, begins=False) as t:
-        told = instruction(await t.begins())
+    async with talk(of) as t:
+        told = instruction(t.setup)
         assert told == "Be brief.\n\nOne.\n\n[Tools] Only these may be used now: look."
         await t.turn()
         assert t.wire == []

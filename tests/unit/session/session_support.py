@@ -192,6 +192,12 @@ class Stage:
         self.mind = self.session.conductor
         self.state = self.mind.state
 
+    async def begins(self) -> None:
+        """Accept the first connection and wait until the session has worked through it."""
+        await self.server.accepts()
+        await self.sink.until(ev.ConnectionReady)
+        await self.settled()
+
     async def next_server(self) -> ScriptedServer:
         """Wait for the next connection and return the server's end of it."""
         return await self._opened.get()

@@ -57,12 +57,6 @@ def kept(**fields: Any) -> SessionSnapshot:
     return SessionSnapshot(session_id="test", saved_at="2026-01-01T00:00:00Z", **fields)
 
 
-async def begins(s: Stage) -> None:
-    await s.server.accepts()
-    await s.sink.until(ev.ConnectionReady)
-    await s.settled()
-
-
 def said(s: Stage) -> list[str]:
     return [notice.text for notice in s.sink.all(ev.Notice) if notice.code == "snapshot"]
 
@@ -81,7 +75,7 @@ def said(s: Stage) -> list[str]:
 async def test_a_part_that_cannot_be_used_is_said_and_the_rest_is_taken_up(fields: dict[str, Any], words: str) -> None:
     store = Store(kept(state={"user:name": "Ann"}, **fields))
     async with stage(agent=agent(store), mode="text") as s:
-        await begins(s)
+        await s.begins()
     assert s.exit_code == 0
     assert words in said(s)[0]
     assert s.state.get("user:name") == "Ann"
@@ -92,7 +86,7 @@ async def test_a_part_that_cannot_be_used_is_said_and_the_rest_is_taken_up(field
 async def test_a_count_of_needs_that_cannot_be_used_does_not_keep_the_phase_from_going_on() -> None:
     phases = {"current": "ask", "entered": True, "seconds_in_phase": 3.0, "history": []}
     async with stage(agent=agent(Store(kept(phases=phases, needs={"turns": 1}))), mode="text") as s:
-        await begins(s)
+        await s.begins()
     assert "needs" in said(s)[0]
     assert [entered.trigger for entered in s.sink.all(ev.PhaseEntered)] == ["restored"]
 
@@ -110,11 +104,10 @@ async def test_a_store_that_cannot_be_read_now_is_not_written_over(load: Callabl
     store = Store(load=load)
 
     async with stage(agent=agent(store), mode="text") as s:
-        await begins(s)
+        await s.begins()
         assert asyncio.get_running_loop().time() <= LOAD_S
         s.state.set("user:name", "Ann")
-    code = s.exit_code
-    assert code == 0
+    assert s.exit_code == 0
     assert "not saved" in said(s)[0]
     assert store.saved == []
 
@@ -156,7 +149,7 @@ async def test_a_slow_farewell_does_not_cost_the_last_snapshot() -> None:
         await asyncio.sleep(60)
 
     async with stage(agent=agent(store).on("teardown", farewell), mode="text") as s:
-        await begins(s)
+        await s.begins()
         s.state.set("user:name", "Ann")
     assert store.saved[-1].state["user:name"] == "Ann"
     assert [failed.where for failed in s.sink.all(ev.CodeFailed)] == ["on_teardown"]
@@ -164,7 +157,6 @@ async def test_a_slow_farewell_does_not_cost_the_last_snapshot() -> None:
 
 async def test_a_store_that_takes_for_ever_to_write_does_not_hold_up_the_end() -> None:
     async with stage(agent=agent(Store(save_s=1000)), mode="text") as s:
-        await begins(s)
-    code = s.exit_code
-    assert code == 0
+        await s.begins()
+    assert s.exit_code == 0
     assert isinstance(s.sink.events[-1].payload, ev.SessionEnded)

@@ -19,9 +19,7 @@ def agent() -> Live:
 
 
 async def begins(s: Stage, handle: str = "") -> None:
-    await s.server.accepts()
-    await s.sink.until(ev.ConnectionReady)
-    await s.settled()
+    await s.begins()
     if handle:
         await gives(s, s.server, handle)
 
@@ -45,13 +43,12 @@ async def turn(s: Stage, server: ScriptedServer, text: str, answer: str) -> None
 @pytest.mark.parametrize("left", ["nans", "infs", "1e400s", "-5s", "soon", ""])
 async def test_a_go_away_with_an_impossible_time_changes_nothing(left: str) -> None:
     async with stage(agent=agent(), mode="text") as s:
-        await begins(s)
+        await s.begins()
         await s.server.says(goAway={"timeLeft": left})
         await s.server.says(serverContent={"outputTranscription": {"text": "fine"}})
         await s.sink.until(ev.TranscriptDelta)
         await asyncio.sleep(60)
-    code = s.exit_code
-    assert code == 0
+    assert s.exit_code == 0
     assert not [closed for closed in s.sink.all(ev.ConnectionClosed) if not closed.requested]
 
 
@@ -80,7 +77,7 @@ async def test_a_go_away_waits_for_the_end_of_the_answer_but_not_longer_than_the
 
 async def test_a_go_away_without_a_handle_waits_for_one() -> None:
     async with stage(agent=agent(), mode="text") as s:
-        await begins(s)
+        await s.begins()
         await s.server.says(goAway={"timeLeft": "20s"})
         await asyncio.sleep(10)
         await gives(s, s.server, HANDLE)
@@ -90,7 +87,7 @@ async def test_a_go_away_without_a_handle_waits_for_one() -> None:
 
 async def test_a_server_that_leaves_as_it_said_is_followed_even_without_a_handle() -> None:
     async with stage(agent=agent(), mode="text") as s:
-        await begins(s)
+        await s.begins()
         await turn(s, s.server, "my name is Ann", "Hello Ann")
         await s.server.says(goAway={"timeLeft": "20s"})
         await asyncio.sleep(1)
@@ -136,7 +133,7 @@ async def test_the_handle_of_a_session_that_was_begun_anew_since_is_not_brought(
 
 async def test_a_model_that_takes_instructions_only_at_the_beginning_is_connected_to_again() -> None:
     async with stage(agent=agent().instruction_route("reconnect"), mode="text") as s:
-        await begins(s)
+        await s.begins()
         server = s.server
         for number in range(8):
             s.session.handle.update_instruction(f"Rule {number}.")
@@ -148,8 +145,7 @@ async def test_a_model_that_takes_instructions_only_at_the_beginning_is_connecte
             await gives(s, server, f"{HANDLE}-{number}")
             if number:
                 assert setup["sessionResumption"] == {"handle": f"{HANDLE}-{number - 1}"}
-    code = s.exit_code
-    assert code == 0
+    assert s.exit_code == 0
     assert not s.sink.all(ev.CodeFailed)
 
 
@@ -164,7 +160,7 @@ async def test_an_instruction_that_never_stays_the_same_does_not_make_a_storm_of
     async with stage(
         agent=agent().instruction_route("reconnect").on("instruction_amendment", amendment), mode="text"
     ) as s:
-        await begins(s)
+        await s.begins()
 
         async def serves() -> None:
             while True:
@@ -178,7 +174,7 @@ async def test_an_instruction_that_never_stays_the_same_does_not_make_a_storm_of
 
 async def test_a_prompt_that_was_wanted_while_there_was_no_connection_goes_out_with_the_next() -> None:
     async with stage(agent=agent(), mode="text") as s:
-        await begins(s)
+        await s.begins()
         await s.server.closes(1011)
         await s.sink.until(ev.ConnectionClosed)
         s.session.handle.prompt()
@@ -190,7 +186,7 @@ async def test_a_prompt_that_was_wanted_while_there_was_no_connection_goes_out_w
 
 async def test_a_session_that_is_given_up_is_quiet_whatever_was_to_be_said() -> None:
     async with stage(agent=agent(), mode="text") as s:
-        await begins(s)
+        await s.begins()
         await s.server.closes(1008, "The operation was aborted.")
         await s.sink.until(ev.ConnectionClosed)
         s.session.handle.prompt()

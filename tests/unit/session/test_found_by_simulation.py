@@ -138,8 +138,7 @@ async def test_a_call_that_passes_the_gate_while_the_session_ends_is_not_begun()
         await asyncio.sleep(0.7)
         await s.server.says(toolCall={"functionCalls": [{"id": "2", "name": "counted", "args": {}}]})
         await s.sink.until(ev.ToolCalled, 2)
-    code = s.exit_code
-    assert code == 0
+    assert s.exit_code == 0
     assert not began
     assert sorted((done.call_id, done.status) for done in s.sink.all(ev.ToolFinished)) == [
         ("1", "cancelled"),
@@ -166,8 +165,7 @@ async def test_a_transition_wanted_before_the_first_phase_waits_for_it() -> None
     async with stage(agent=agent) as s:
         await s.server.accepts()
         await s.settled()
-    code = s.exit_code
-    assert code == 0
+    assert s.exit_code == 0
     assert [entered.phase for entered in s.sink.all(ev.PhaseEntered)] == ["one", "two"]
 
 

@@ -26,12 +26,6 @@ def agent() -> Live:
     return Live.builder("test").instruction("Test.").state(values={"app:n": 0})
 
 
-async def begins(s: Stage) -> None:
-    await s.server.accepts()
-    await s.sink.until(ev.ConnectionReady)
-    await s.settled()
-
-
 async def talks(s: Stage, count: int = 1) -> None:
     for number in range(1, count + 1):
         await s.types(f"question {number}")
@@ -42,7 +36,7 @@ async def talks(s: Stage, count: int = 1) -> None:
 
 
 async def begins_and_talks(s: Stage) -> None:
-    await begins(s)
+    await s.begins()
     await talks(s)
     await s.settled()
 
@@ -102,13 +96,12 @@ async def test_a_watcher_that_leaves_is_cancelled_or_never_ends_does_not_stop_th
 ) -> None:
     watcher = Watcher(key("app:n").changed(), action, name="w", blocking=blocking)
     async with stage(agent=agent().watch(watcher), mode="text") as s:
-        await begins(s)
+        await s.begins()
         s.state.set("app:n", 1)
         await talks(s)
         await asyncio.sleep(10)
         assert s.mind.turn_count == 1
-    code = s.exit_code
-    assert code == 0
+    assert s.exit_code == 0
     assert len(s.sink.all(ev.CodeFailed)) == (1 if blocking or action is not waits_for_ever else 0)
 
 
@@ -119,7 +112,7 @@ async def test_a_watcher_that_writes_what_it_watches_comes_to_rest_and_says_so(b
 
     watcher = Watcher(key("app:n").changed(), count, name="w", blocking=blocking)
     async with stage(agent=agent().watch(watcher), mode="text") as s:
-        await begins(s)
+        await s.begins()
         s.state.set("app:n", 1)
         await asyncio.sleep(0.5)
         await talks(s)
@@ -136,7 +129,7 @@ async def test_a_watcher_of_errors_that_fails_comes_to_rest() -> None:
     watcher = Watcher(key("session:error_count").changed(), bad, name="w", blocking=True)
 
     async with stage(agent=agent().watch(watcher), mode="text") as s:
-        await begins(s)
+        await s.begins()
         s.state.set("session:error_count", 5)
         await asyncio.sleep(0.5)
     assert len(s.sink.events) < 2000
@@ -153,7 +146,7 @@ async def test_each_turn_has_its_own_last_words_however_late_its_end_is_dealt_wi
             said.append(text)
 
     async with stage(agent=agent().on("turn_boundary", slow).on("output_transcript", heard), mode="text") as s:
-        await begins(s)
+        await s.begins()
         await talks(s, 3)
         await s.settled()
     assert said == ["answer 1", "answer 2", "answer 3"]
@@ -163,7 +156,7 @@ async def test_an_event_that_the_mind_cannot_take_in_does_not_cost_the_connectio
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with stage(agent=agent(), mode="text") as s:
-        await begins(s)
+        await s.begins()
 
         def broken(payload: ev.Payload) -> None:
             raise ValueError("a fault of our own")
@@ -174,15 +167,14 @@ async def test_an_event_that_the_mind_cannot_take_in_does_not_cost_the_connectio
             await s.sink.until(ev.TranscriptDelta)
         await s.server.says(serverContent={"outputTranscription": {"text": " two"}})
         await s.sink.until(ev.TranscriptDelta, 2)
-    code = s.exit_code
-    assert code == 0
+    assert s.exit_code == 0
     assert s.sink.all(ev.CodeFailed)[0].error == "ValueError: a fault of our own"
 
 
 @pytest.mark.parametrize("lost", ["input", "output"])
 async def test_a_device_that_is_lost_frees_the_floor_for_a_prompt(lost: str) -> None:
     async with stage(agent=agent(), mode="text") as s:
-        await begins(s)
+        await s.begins()
         if lost == "input":
             s.session.ears.voice(True)
         else:
@@ -201,7 +193,7 @@ class BrokenSound(NoAudio):
 
 async def test_a_part_that_fails_at_the_end_does_not_keep_the_others_from_ending() -> None:
     async with stage(agent=agent(), audio=BrokenSound, mode="text") as s:
-        await begins(s)
+        await s.begins()
     assert s.exit_code == 0
     assert s.closed
     assert isinstance(s.sink.events[-1].payload, ev.SessionEnded)
@@ -210,7 +202,7 @@ async def test_a_part_that_fails_at_the_end_does_not_keep_the_others_from_ending
 async def test_a_session_that_is_cancelled_still_ends_for_those_who_wait_for_it() -> None:
     async def cancelled() -> None:
         async with stage(agent=agent(), mode="text") as s:
-            await begins(s)
+            await s.begins()
             events = s.session.handle.events()
             (running,) = [task for task in asyncio.all_tasks() if "LiveSession.run" in repr(task.get_coro())]
             running.cancel()
@@ -233,7 +225,7 @@ async def test_a_call_that_is_cancelled_in_the_message_that_makes_it_is_not_run(
         return ""
 
     async with stage(agent=agent().tools(slow), mode="text") as s:
-        await begins(s)
+        await s.begins()
         call = {"id": "c1", "name": "slow", "args": {}}
         await s.server.says(toolCall={"functionCalls": [call]}, toolCallCancellation={"ids": ["c1"]})
         finished = await asyncio.wait_for(s.sink.until(ev.ToolFinished), 1)
@@ -250,7 +242,7 @@ async def test_an_extractor_that_is_slow_to_give_up_does_not_keep_the_session_fr
 
     extractor = FunctionExtractor(slow, name="slow", deadline_s=1.0)
     async with stage(agent=agent().extract(extractor), mode="text") as s:
-        await begins(s)
+        await s.begins()
         await talks(s)
         await asyncio.wait_for(s.session.until_quiet(0.2), 10)
     assert [failed.extractor for failed in s.sink.all(ev.ExtractionFailed)] == ["slow"]

@@ -34,8 +34,7 @@ async def test_a_session_begins_and_ends_with_its_own_events() -> None:
     async with stage() as s:
         await s.server.accepts()
         await s.sink.until(ev.ConnectionReady)
-    code = s.exit_code
-    assert code == 0
+    assert s.exit_code == 0
     assert isinstance(s.sink.events[0].payload, ev.SessionStarted)
     assert isinstance(s.sink.events[-1].payload, ev.SessionEnded)
     assert s.sink.all(ev.SessionEnded)[0].reason == "the test is over"
@@ -188,8 +187,7 @@ async def test_a_server_that_closes_leaves_an_error_and_a_session_that_waits_to_
         assert (closed.close_code, closed.reason) == (1008, "The operation was aborted.")
         assert closed.remedy
         assert s.sink.all(ev.SessionState)[-1].word == "error"
-    code = s.exit_code
-    assert code == 0
+    assert s.exit_code == 0
 
 
 async def test_a_refused_setup_names_the_servers_reason() -> None:
@@ -204,8 +202,7 @@ async def test_the_time_limit_ends_the_session_by_itself() -> None:
     async with stage(max_minutes=0.5, hang_up=False) as s:
         await s.server.accepts()
         await s.server.drinks()
-    code = s.exit_code
-    assert code == 0
+    assert s.exit_code == 0
     assert s.sink.all(ev.SessionEnded)[0].reason == "the minutes limit was reached"
 
 
