@@ -35,9 +35,10 @@ GO = key("app:go")
 
 
 def two_phases(when: Any = GO, second: Any = "Two.", **of_second: Any) -> tuple[Phase, Phase]:
-    """Return the phases "first" and "second"; the guard `when` leads from one to the other.
+    """Return the phases "first" and "second".
 
-    `second` is the instruction of the second phase, `of_second` its further settings; it is terminal.
+    The guard `when` leads from the first to the second. `second` is the instruction of the second phase, `of_second`
+    its further settings; it is terminal.
     """
     return (
         Phase("first", "One.", transitions=Transition("second", when)),

@@ -41,7 +41,7 @@ def fails(error: BaseException) -> Script:
     return Script(act)
 
 
-class Desk:
+class Harness:
     def __init__(self, max_concurrent: int = 2) -> None:
         self.state = State()
         self.told: list[tuple[str, bool, str]] = []
@@ -56,26 +56,26 @@ class Desk:
         return {key: self.state.get(key) for key in self.state.keys("bg")}
 
 
-def with_desk(scenario: Callable[[Desk], Awaitable[None]]) -> None:
+def with_desk(scenario: Callable[[Harness], Awaitable[None]]) -> None:
     async def main() -> None:
-        desk = Desk()
-        await scenario(desk)
-        await desk.agents.close()
+        harness = Harness()
+        await scenario(harness)
+        await harness.agents.close()
 
     run_virtual(main())
 
 
 def test_a_result_comes_to_the_state_as_the_agents() -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.agents.dispatch("research", says("three rooms"), desk.state)
-        assert desk.agents.is_running("research")
+    async def scenario(harness: Harness) -> None:
+        harness.agents.dispatch("research", says("three rooms"), harness.state)
+        assert harness.agents.is_running("research")
         await asyncio.sleep(2)
-        assert desk.bg() == {"bg:research:result": "three rooms"}
-        evidence = desk.state.evidence("bg:research:result")
+        assert harness.bg() == {"bg:research:result": "three rooms"}
+        evidence = harness.state.evidence("bg:research:result")
         assert evidence is not None
         assert evidence.origin == Origin("agent", "research")
-        assert desk.told == [("research", True, "three rooms")]
-        assert (desk.agents.is_running("research"), desk.agents.active_count) == (False, 0)
+        assert harness.told == [("research", True, "three rooms")]
+        assert (harness.agents.is_running("research"), harness.agents.active_count) == (False, 0)
 
     with_desk(scenario)
 
@@ -91,92 +91,92 @@ def test_a_result_comes_to_the_state_as_the_agents() -> None:
     ],
 )
 def test_an_error_comes_to_the_state_and_stays_in_its_run(agent: Script, words: str) -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.agents.dispatch("research", agent, desk.state)
-        desk.agents.dispatch("other", says("fine"), desk.state)
+    async def scenario(harness: Harness) -> None:
+        harness.agents.dispatch("research", agent, harness.state)
+        harness.agents.dispatch("other", says("fine"), harness.state)
         await asyncio.sleep(70)
-        assert words in desk.state.get("bg:research:error")
-        assert "bg:research:result" not in desk.state
-        assert desk.state.get("bg:other:result") == "fine"
+        assert words in harness.state.get("bg:research:error")
+        assert "bg:research:result" not in harness.state
+        assert harness.state.get("bg:other:result") == "fine"
 
     with_desk(scenario)
 
 
 def test_a_new_run_clears_what_the_last_one_left() -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.agents.dispatch("research", fails(ValueError("no network")), desk.state)
+    async def scenario(harness: Harness) -> None:
+        harness.agents.dispatch("research", fails(ValueError("no network")), harness.state)
         await asyncio.sleep(1)
-        desk.agents.dispatch("research", says("found"), desk.state)
-        assert desk.bg() == {}
+        harness.agents.dispatch("research", says("found"), harness.state)
+        assert harness.bg() == {}
         await asyncio.sleep(2)
-        assert desk.bg() == {"bg:research:result": "found"}
-        desk.agents.dispatch("research", fails(ValueError("gone")), desk.state)
+        assert harness.bg() == {"bg:research:result": "found"}
+        harness.agents.dispatch("research", fails(ValueError("gone")), harness.state)
         await asyncio.sleep(2)
-        assert desk.bg() == {"bg:research:error": "gone"}
+        assert harness.bg() == {"bg:research:error": "gone"}
 
     with_desk(scenario)
 
 
 def test_permits_bound_how_many_run_and_the_others_wait() -> None:
-    async def scenario(desk: Desk) -> None:
+    async def scenario(harness: Harness) -> None:
         for name in "abc":
-            desk.agents.dispatch(name, says(name, after=10), desk.state)
-        assert (desk.agents.available_permits, desk.agents.active_count) == (0, 3)
-        assert desk.agents.is_running("c")
+            harness.agents.dispatch(name, says(name, after=10), harness.state)
+        assert (harness.agents.available_permits, harness.agents.active_count) == (0, 3)
+        assert harness.agents.is_running("c")
         await asyncio.sleep(11)
-        assert [name for name, _, _ in desk.told] == ["a", "b"]
-        assert desk.agents.available_permits == 1
+        assert [name for name, _, _ in harness.told] == ["a", "b"]
+        assert harness.agents.available_permits == 1
         await asyncio.sleep(10)
-        assert desk.state.get("bg:c:result") == "c"
-        assert (desk.agents.available_permits, desk.agents.active_count) == (2, 0)
+        assert harness.state.get("bg:c:result") == "c"
+        assert (harness.agents.available_permits, harness.agents.active_count) == (2, 0)
 
     with_desk(scenario)
 
 
 def test_waiting_for_a_permit_is_no_part_of_the_time_limit() -> None:
-    async def scenario(desk: Desk) -> None:
+    async def scenario(harness: Harness) -> None:
         for name in "abcd":
-            desk.agents.dispatch(name, says(name, after=50), desk.state)
+            harness.agents.dispatch(name, says(name, after=50), harness.state)
         await asyncio.sleep(101)
-        assert [ok for _, ok, _ in desk.told] == [True] * 4
+        assert [ok for _, ok, _ in harness.told] == [True] * 4
 
     with_desk(scenario)
 
 
 def test_a_name_that_is_running_is_refused() -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.agents.dispatch("research", says("first"), desk.state)
+    async def scenario(harness: Harness) -> None:
+        harness.agents.dispatch("research", says("first"), harness.state)
         with pytest.raises(AgentError, match="research is already running"):
-            desk.agents.dispatch("research", says("second"), desk.state)
+            harness.agents.dispatch("research", says("second"), harness.state)
         await asyncio.sleep(2)
-        assert desk.state.get("bg:research:result") == "first"
+        assert harness.state.get("bg:research:result") == "first"
 
     with_desk(scenario)
 
 
 def test_cancelling_one_keeps_the_others_and_leaves_no_result() -> None:
-    async def scenario(desk: Desk) -> None:
+    async def scenario(harness: Harness) -> None:
         for name in "abc":
-            desk.agents.dispatch(name, says(name, after=5), desk.state)
+            harness.agents.dispatch(name, says(name, after=5), harness.state)
         await asyncio.sleep(1)
-        assert desk.agents.cancel("a")
-        assert desk.agents.cancel("c")
-        assert not desk.agents.cancel("nobody")
+        assert harness.agents.cancel("a")
+        assert harness.agents.cancel("c")
+        assert not harness.agents.cancel("nobody")
         await asyncio.sleep(10)
-        assert desk.bg() == {"bg:b:result": "b"}
-        assert sorted(desk.told) == [("a", False, "cancelled"), ("b", True, "b"), ("c", False, "cancelled")]
+        assert harness.bg() == {"bg:b:result": "b"}
+        assert sorted(harness.told) == [("a", False, "cancelled"), ("b", True, "b"), ("c", False, "cancelled")]
 
     with_desk(scenario)
 
 
 def test_cancelling_all_leaves_nothing() -> None:
-    async def scenario(desk: Desk) -> None:
+    async def scenario(harness: Harness) -> None:
         for name in "abc":
-            desk.agents.dispatch(name, says(name, after=5), desk.state)
-        assert sorted(desk.agents.cancel_all()) == ["a", "b", "c"]
+            harness.agents.dispatch(name, says(name, after=5), harness.state)
+        assert sorted(harness.agents.cancel_all()) == ["a", "b", "c"]
         await asyncio.sleep(10)
-        assert (desk.bg(), desk.agents.active_count, desk.agents.available_permits) == ({}, 0, 2)
-        assert len(desk.told) == 3
+        assert (harness.bg(), harness.agents.active_count, harness.agents.available_permits) == ({}, 0, 2)
+        assert len(harness.told) == 3
 
     with_desk(scenario)
 
@@ -197,20 +197,20 @@ async def test_the_listener_may_dispatch_the_same_name_again() -> None:
 
 
 def test_too_many_waiting_are_refused() -> None:
-    async def scenario(desk: Desk) -> None:
+    async def scenario(harness: Harness) -> None:
         for number in range(2 + MAX_WAITING):
-            desk.agents.dispatch(f"a{number}", says("x"), desk.state)
+            harness.agents.dispatch(f"a{number}", says("x"), harness.state)
         with pytest.raises(AgentError, match="Too many"):
-            desk.agents.dispatch("more", says("x"), desk.state)
+            harness.agents.dispatch("more", says("x"), harness.state)
 
     with_desk(scenario)
 
 
 def test_a_result_without_end_is_cut_and_says_so() -> None:
-    async def scenario(desk: Desk) -> None:
-        desk.agents.dispatch("research", says("x" * (MAX_TEXT + 5)), desk.state)
+    async def scenario(harness: Harness) -> None:
+        harness.agents.dispatch("research", says("x" * (MAX_TEXT + 5)), harness.state)
         await asyncio.sleep(2)
-        assert desk.state.get("bg:research:result").endswith("x ... (5 more characters)")
+        assert harness.state.get("bg:research:result").endswith("x ... (5 more characters)")
 
     with_desk(scenario)
 
@@ -218,15 +218,15 @@ def test_a_result_without_end_is_cut_and_says_so() -> None:
 @pytest.mark.parametrize(
     "act",
     [
-        lambda desk: desk.agents.dispatch("", says("x"), desk.state),
-        lambda desk: desk.agents.dispatch("a:b", says("x"), desk.state),
-        lambda desk: desk.agents.dispatch("a", says("x"), desk.state, timeout_s=0),
-        lambda desk: BackgroundAgentDispatcher(0, clock=LoopClock()),
+        lambda harness: harness.agents.dispatch("", says("x"), harness.state),
+        lambda harness: harness.agents.dispatch("a:b", says("x"), harness.state),
+        lambda harness: harness.agents.dispatch("a", says("x"), harness.state, timeout_s=0),
+        lambda harness: BackgroundAgentDispatcher(0, clock=LoopClock()),
     ],
 )
-def test_what_cannot_be_used_is_refused(act: Callable[[Desk], Any]) -> None:
-    async def scenario(desk: Desk) -> None:
+def test_what_cannot_be_used_is_refused(act: Callable[[Harness], Any]) -> None:
+    async def scenario(harness: Harness) -> None:
         with pytest.raises(AgentError):
-            act(desk)
+            act(harness)
 
     with_desk(scenario)

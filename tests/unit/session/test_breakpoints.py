@@ -16,7 +16,8 @@ NAMES = {"watcher": ["angry"], "phase": ["greet", "book"], "tool": ["lookup"]}
 NOTHING = State()
 
 
-def made() -> Breakpoints:
+@pytest.fixture
+def points() -> Breakpoints:
     return Breakpoints(lambda kind: NAMES.get(kind, []))
 
 
@@ -24,40 +25,35 @@ def put(points: Breakpoints, kind: Any, target: str, *, enabled: bool = True, id
     return points.set(kind, target, enabled=enabled, ident=ident, reader=NOTHING).id
 
 
-def test_an_equal_one_is_replaced_and_keeps_its_count() -> None:
-    points = made()
+def test_an_equal_one_is_replaced_and_keeps_its_count(points: Breakpoints) -> None:
     first = put(points, "tool", "lookup")
     points.hit(("tool", "lookup"))
     assert put(points, "tool", " lookup ", enabled=False) == first
     assert points.to_json() == ({"id": first, "kind": "tool", "target": "lookup", "enabled": False, "hits": 1},)
 
 
-def test_one_that_is_switched_keeps_what_it_is_on_and_its_count() -> None:
-    points = made()
+def test_one_that_is_switched_keeps_what_it_is_on_and_its_count(points: Breakpoints) -> None:
     ident = put(points, "tool", "lookup")
     points.hit(("tool", "lookup"))
     put(points, "tool", "", enabled=False, ident=ident)
     assert points.to_json() == ({"id": ident, "kind": "tool", "target": "lookup", "enabled": False, "hits": 1},)
 
 
-def test_one_that_becomes_another_counts_anew() -> None:
-    points = made()
+def test_one_that_becomes_another_counts_anew(points: Breakpoints) -> None:
     ident = put(points, "tool", "lookup")
     points.hit(("tool", "lookup"))
     assert put(points, "phase", "book", ident=ident) == ident
     assert points.to_json()[0]["hits"] == 0
 
 
-def test_one_that_becomes_equal_to_another_takes_its_place() -> None:
-    points = made()
+def test_one_that_becomes_equal_to_another_takes_its_place(points: Breakpoints) -> None:
     put(points, "tool", "lookup")
     ident = put(points, "phase", "book")
     put(points, "tool", "lookup", ident=ident)
     assert [item["id"] for item in points.to_json()] == [ident]
 
 
-def test_everything_that_matches_counts_and_the_first_one_holds() -> None:
-    points = made()
+def test_everything_that_matches_counts_and_the_first_one_holds(points: Breakpoints) -> None:
     first = put(points, "phase", "book")
     put(points, "transition", "greet>book")
     found = points.hit(("transition", "greet>book"), ("phase", "book"), ("phase", "greet"))
@@ -66,8 +62,7 @@ def test_everything_that_matches_counts_and_the_first_one_holds() -> None:
     assert [item["hits"] for item in points.to_json()] == [1, 1]
 
 
-def test_an_expression_is_hit_only_when_it_becomes_true() -> None:
-    points = made()
+def test_an_expression_is_hit_only_when_it_becomes_true(points: Breakpoints) -> None:
     state = State({"app:n": 5})
     points.set("expression", "app:n > 3", enabled=True, ident="", reader=state)
     assert points.became_true(state, counts=True) == []
@@ -78,8 +73,7 @@ def test_an_expression_is_hit_only_when_it_becomes_true() -> None:
     assert points.became_true(state, counts=True) == []
 
 
-def test_too_many_and_unknown_ids_are_refused() -> None:
-    points = made()
+def test_too_many_and_unknown_ids_are_refused(points: Breakpoints) -> None:
     for number in range(MAX_BREAKPOINTS):
         put(points, "key", f"app:k{number}")
     with pytest.raises(GeminiLiveError, match="already"):
@@ -97,7 +91,7 @@ TARGETS = st.sampled_from((("tool", "lookup"), ("phase", "book"), ("phase", "gre
 
 @given(st.lists(st.tuples(st.sampled_from(("set", "off", "forget", "hit")), TARGETS), max_size=30))
 def test_hits_are_counted_as_a_plain_table_would(steps: list[tuple[str, tuple[Any, str]]]) -> None:
-    points = made()
+    points = Breakpoints(lambda kind: NAMES.get(kind, []))
     table: dict[tuple[Any, str], list[Any]] = {}
     idents: dict[tuple[Any, str], str] = {}
     for what, target in steps:

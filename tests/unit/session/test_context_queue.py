@@ -47,16 +47,19 @@ PROMPTING: list[tuple[str, Callable[[DeferredWriter], None]]] = [
 # -- what waits ---------------------------------------------------------------------------------------------------
 
 
-def test_new_pending_context_is_empty() -> None:
-    pending = PendingContext()
+@pytest.fixture
+def pending() -> PendingContext:
+    return PendingContext()
+
+
+def test_new_pending_context_is_empty(pending: PendingContext) -> None:
 
     assert pending.is_empty
     assert not pending.has_prompt
     assert pending.drain() == ((), False)
 
 
-def test_draining_gives_the_notes_in_order_and_leaves_nothing() -> None:
-    pending = PendingContext()
+def test_draining_gives_the_notes_in_order_and_leaves_nothing(pending: PendingContext) -> None:
     for note in notes("one", "two"):
         pending.push(note)
 
@@ -64,8 +67,7 @@ def test_draining_gives_the_notes_in_order_and_leaves_nothing() -> None:
     assert pending.is_empty
 
 
-def test_draining_gives_an_armed_prompt_once() -> None:
-    pending = PendingContext()
+def test_draining_gives_an_armed_prompt_once(pending: PendingContext) -> None:
     pending.push(ContextNote("one"))
     pending.arm_prompt()
 
@@ -73,16 +75,14 @@ def test_draining_gives_an_armed_prompt_once() -> None:
     assert pending.drain() == ((), False)
 
 
-def test_an_armed_prompt_alone_is_not_empty() -> None:
-    pending = PendingContext()
+def test_an_armed_prompt_alone_is_not_empty(pending: PendingContext) -> None:
     pending.arm_prompt()
 
     assert not pending.is_empty
     assert not pending.has_context
 
 
-def test_context_and_prompt_are_taken_apart_from_each_other() -> None:
-    pending = PendingContext()
+def test_context_and_prompt_are_taken_apart_from_each_other(pending: PendingContext) -> None:
     pending.push(ContextNote("one"))
     pending.arm_prompt()
 
@@ -92,8 +92,7 @@ def test_context_and_prompt_are_taken_apart_from_each_other() -> None:
     assert not pending.take_prompt()
 
 
-def test_a_cleared_prompt_leaves_the_notes() -> None:
-    pending = PendingContext()
+def test_a_cleared_prompt_leaves_the_notes(pending: PendingContext) -> None:
     pending.push(ContextNote("one"))
     pending.arm_prompt()
 
@@ -114,8 +113,7 @@ def test_too_many_notes_push_the_oldest_out_counted_and_told() -> None:
     assert pending.drain_context() == notes("two", "three")
 
 
-def test_what_is_put_back_comes_before_what_waits() -> None:
-    pending = PendingContext()
+def test_what_is_put_back_comes_before_what_waits(pending: PendingContext) -> None:
     pending.push(ContextNote("three"))
 
     pending.put_back(notes("one", "two"))

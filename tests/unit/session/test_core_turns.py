@@ -20,8 +20,7 @@ def a_whole_turn(bench: Bench) -> None:
     bench.content(turnComplete=True)
 
 
-def test_a_spoken_turn_is_opened_by_its_transcript_and_closed_by_the_server() -> None:
-    bench = Bench().connect()
+def test_a_spoken_turn_is_opened_by_its_transcript_and_closed_by_the_server(bench: Bench) -> None:
     a_whole_turn(bench)
     assert bench.last(ev.TurnStarted).by == "voice"
     assert bench.last(ev.TurnCompleted).outcome == "complete"
@@ -29,16 +28,14 @@ def test_a_spoken_turn_is_opened_by_its_transcript_and_closed_by_the_server() ->
     assert bench.core.quiet
 
 
-def test_turns_and_generations_advance_together_when_nothing_is_cut() -> None:
-    bench = Bench().connect()
+def test_turns_and_generations_advance_together_when_nothing_is_cut(bench: Bench) -> None:
     for _ in range(3):
         a_whole_turn(bench)
     assert [e.turn for e in bench.emits(ev.TurnCompleted)] == [1, 2, 3]
     assert bench.played == [1, 2, 3]
 
 
-def test_a_model_that_speaks_unasked_opens_a_turn_of_its_own() -> None:
-    bench = Bench().connect()
+def test_a_model_that_speaks_unasked_opens_a_turn_of_its_own(bench: Bench) -> None:
     bench.audio(100)
     assert bench.last(ev.TurnStarted).by == "model"
 
@@ -76,8 +73,7 @@ def test_text_that_waited_for_a_connection_that_failed_is_reported() -> None:
     assert "early" in bench.last(ev.CommandRefused).reason
 
 
-def test_the_servers_interruption_cuts_the_answer_and_keeps_what_was_heard() -> None:
-    bench = Bench().connect()
+def test_the_servers_interruption_cuts_the_answer_and_keeps_what_was_heard(bench: Bench) -> None:
     bench.content(inputTranscription={"text": "tell me a story"})
     bench.audio(1000)
     bench.content(outputTranscription={"text": "Once upon a time there was a fox"})
@@ -90,8 +86,7 @@ def test_the_servers_interruption_cuts_the_answer_and_keeps_what_was_heard() -> 
     assert bench.last(ev.TurnCompleted).outcome == "interrupted"
 
 
-def test_the_completion_after_an_interruption_ends_no_second_turn() -> None:
-    bench = Bench().connect()
+def test_the_completion_after_an_interruption_ends_no_second_turn(bench: Bench) -> None:
     bench.audio(1000)
     bench.content(interrupted=True)
     bench.content(inputTranscription={"text": "wait"})
@@ -102,8 +97,7 @@ def test_the_completion_after_an_interruption_ends_no_second_turn() -> None:
     assert [e.turn for e in bench.emits(ev.TurnCompleted)] == [1, 2]
 
 
-def test_an_answer_that_follows_an_interruption_without_completion_is_played() -> None:
-    bench = Bench().connect()
+def test_an_answer_that_follows_an_interruption_without_completion_is_played(bench: Bench) -> None:
     bench.audio(1000)
     bench.content(interrupted=True)
     bench.audio(100)
@@ -112,8 +106,7 @@ def test_an_answer_that_follows_an_interruption_without_completion_is_played() -
     assert [c.outcome for c in bench.all(ev.TurnCompleted)] == ["interrupted", "complete"]
 
 
-def test_what_still_arrives_of_a_locally_cut_answer_is_never_played() -> None:
-    bench = Bench().connect()
+def test_what_still_arrives_of_a_locally_cut_answer_is_never_played(bench: Bench) -> None:
     bench.audio(1000)
     bench.order(cmd.Interrupt())
     bench.audio(1000)
@@ -124,8 +117,7 @@ def test_what_still_arrives_of_a_locally_cut_answer_is_never_played() -> None:
     assert bench.played == [1, 2]
 
 
-def test_a_local_cut_survives_the_servers_own_interruption_of_the_same_answer() -> None:
-    bench = Bench().connect()
+def test_a_local_cut_survives_the_servers_own_interruption_of_the_same_answer(bench: Bench) -> None:
     bench.audio(1000)
     bench.order(cmd.Interrupt())
     bench.content(interrupted=True)
@@ -135,8 +127,7 @@ def test_a_local_cut_survives_the_servers_own_interruption_of_the_same_answer() 
     assert bench.played == [1, 2]
 
 
-def test_the_transcript_of_a_cut_answer_that_still_arrives_stays_with_its_turn() -> None:
-    bench = Bench().connect()
+def test_the_transcript_of_a_cut_answer_that_still_arrives_stays_with_its_turn(bench: Bench) -> None:
     bench.audio(1000)
     bench.types("stop, what time is it")
     bench.content(outputTranscription={"text": " and then"})
@@ -144,8 +135,7 @@ def test_the_transcript_of_a_cut_answer_that_still_arrives_stays_with_its_turn()
     assert (late.turn, bench.core.turns.number) == (1, 2)
 
 
-def test_typing_while_the_model_speaks_stops_it_and_begins_a_new_turn() -> None:
-    bench = Bench().connect()
+def test_typing_while_the_model_speaks_stops_it_and_begins_a_new_turn(bench: Bench) -> None:
     bench.audio(1000)
     bench.plays(1, 200)
     bench.types("stop")
@@ -158,16 +148,14 @@ def test_typing_while_the_model_speaks_stops_it_and_begins_a_new_turn() -> None:
     assert bench.played == [1, 2]
 
 
-def test_typing_when_nothing_is_said_does_not_drop_the_answer_to_it() -> None:
-    bench = Bench().connect()
+def test_typing_when_nothing_is_said_does_not_drop_the_answer_to_it(bench: Bench) -> None:
     a_whole_turn(bench)
     bench.types("and now?")
     bench.audio(100)
     assert bench.played == [1, 2]
 
 
-def test_an_answer_that_is_only_still_playing_is_cut_without_touching_the_next() -> None:
-    bench = Bench().connect()
+def test_an_answer_that_is_only_still_playing_is_cut_without_touching_the_next(bench: Bench) -> None:
     bench.audio(1000)
     bench.content(generationComplete=True)
     bench.content(turnComplete=True)
@@ -179,8 +167,7 @@ def test_an_answer_that_is_only_still_playing_is_cut_without_touching_the_next()
     assert bench.played == [1, 2]
 
 
-def test_an_interruption_after_the_completion_stops_what_still_plays() -> None:
-    bench = Bench().connect()
+def test_an_interruption_after_the_completion_stops_what_still_plays(bench: Bench) -> None:
     bench.audio(1000)
     bench.content(turnComplete=True)
     bench.plays(1, 100)
@@ -191,8 +178,7 @@ def test_an_interruption_after_the_completion_stops_what_still_plays() -> None:
     assert bench.played == [1, 2]
 
 
-def test_an_interruption_before_anything_was_generated_leaves_the_users_turn_open() -> None:
-    bench = Bench().connect()
+def test_an_interruption_before_anything_was_generated_leaves_the_users_turn_open(bench: Bench) -> None:
     bench.content(inputTranscription={"text": "I would"})
     bench.content(interrupted=True)
     bench.content(turnComplete=True)
@@ -201,22 +187,19 @@ def test_an_interruption_before_anything_was_generated_leaves_the_users_turn_ope
     assert bench.all(ev.TurnInterrupted) == []
 
 
-def test_interrupting_silence_is_refused_with_a_reason() -> None:
-    bench = Bench().connect()
+def test_interrupting_silence_is_refused_with_a_reason(bench: Bench) -> None:
     bench.order(cmd.Interrupt())
     assert "nothing to interrupt" in bench.last(ev.CommandRefused).reason
 
 
-def test_a_turn_without_any_content_is_marked_empty() -> None:
-    bench = Bench().connect()
+def test_a_turn_without_any_content_is_marked_empty(bench: Bench) -> None:
     bench.content(inputTranscription={"text": "hello"})
     bench.content(turnComplete=True, turnCompleteReason="RESPONSE_REJECTED")
     completed = bench.last(ev.TurnCompleted)
     assert (completed.outcome, completed.reason) == ("empty", "RESPONSE_REJECTED")
 
 
-def test_an_interaction_in_progress_is_not_over_at_its_first_completion() -> None:
-    bench = Bench().connect()
+def test_an_interaction_in_progress_is_not_over_at_its_first_completion(bench: Bench) -> None:
     bench.audio(100)
     bench.content(turnComplete=True, interactionStatus="IN_PROGRESS")
     assert bench.all(ev.TurnCompleted) == []
@@ -225,8 +208,7 @@ def test_an_interaction_in_progress_is_not_over_at_its_first_completion() -> Non
     assert len(bench.all(ev.TurnCompleted)) == 1
 
 
-def test_one_message_with_content_and_completion_loses_neither() -> None:
-    bench = Bench().connect()
+def test_one_message_with_content_and_completion_loses_neither(bench: Bench) -> None:
     bench.content(
         modelTurn={"role": "model", "parts": [{"text": "a"}, {"text": "b"}]}, generationComplete=True, turnComplete=True
     )
@@ -234,8 +216,7 @@ def test_one_message_with_content_and_completion_loses_neither() -> None:
     assert bench.last(ev.TurnCompleted).outcome == "complete"
 
 
-def test_latency_runs_from_the_end_of_speech_to_the_first_sample_played() -> None:
-    bench = Bench().connect()
+def test_latency_runs_from_the_end_of_speech_to_the_first_sample_played(bench: Bench) -> None:
     bench.voice(True)
     bench.passes(1.0)
     bench.voice(False)
@@ -248,8 +229,7 @@ def test_latency_runs_from_the_end_of_speech_to_the_first_sample_played() -> Non
     assert bench.last(ev.TurnCompleted).latency_ms == 500.0
 
 
-def test_latency_of_a_typed_turn_runs_from_its_sending() -> None:
-    bench = Bench().connect()
+def test_latency_of_a_typed_turn_runs_from_its_sending(bench: Bench) -> None:
     bench.types("hello")
     bench.passes(0.25)
     bench.audio(100)
@@ -258,8 +238,7 @@ def test_latency_of_a_typed_turn_runs_from_its_sending() -> None:
     assert bench.last(ev.TurnCompleted).latency_ms == 250.0
 
 
-def test_a_call_of_an_answer_that_was_cut_leaves_no_turn_open() -> None:
-    bench = Bench().connect()
+def test_a_call_of_an_answer_that_was_cut_leaves_no_turn_open(bench: Bench) -> None:
     bench.audio(500)
     bench.order(cmd.Interrupt())
     bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "t", "args": {}}]})
@@ -302,8 +281,7 @@ def test_the_answer_to_a_text_that_was_overtaken_does_not_end_the_newer_ones_tur
     assert bench.core.quiet
 
 
-def test_a_late_transcript_after_the_end_of_a_turn_is_not_waited_on_for_ever() -> None:
-    bench = Bench().connect()
+def test_a_late_transcript_after_the_end_of_a_turn_is_not_waited_on_for_ever(bench: Bench) -> None:
     a_whole_turn(bench)
     bench.content(inputTranscription={"text": " please"})
     assert not bench.core.quiet
@@ -319,8 +297,7 @@ def test_an_unanswered_text_is_said() -> None:
     assert bench.last(ev.Notice).code == "no-answer"
 
 
-def test_a_tool_that_gives_up_by_itself_is_still_answered() -> None:
-    bench = Bench().connect()
+def test_a_tool_that_gives_up_by_itself_is_still_answered(bench: Bench) -> None:
     bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "t", "args": {}}]})
     bench.tool_ends(Outcome("c1", "t", "cancelled", {}, 1.0))
     assert (bench.last(ev.ToolFinished).status, bench.last(ev.ToolFinished).delivered) == ("error", True)
@@ -336,8 +313,7 @@ def test_an_interruption_after_the_end_leaves_the_next_completion_its_meaning() 
     assert bench.core.quiet
 
 
-def test_a_cough_long_ago_is_no_latency() -> None:
-    bench = Bench().connect()
+def test_a_cough_long_ago_is_no_latency(bench: Bench) -> None:
     bench.voice(True)
     bench.voice(False)
     bench.passes(300)

@@ -27,8 +27,7 @@ def answer(bench: Bench, ident: str = "call-1", status: str = "ok", name: str = 
 # -- words -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_word_follows_a_spoken_turn() -> None:
-    bench = Bench().connect()
+def test_the_word_follows_a_spoken_turn(bench: Bench) -> None:
     bench.voice(True)
     bench.voice(False)
     bench.content(inputTranscription={"text": "hello"})
@@ -39,8 +38,7 @@ def test_the_word_follows_a_spoken_turn() -> None:
     assert bench.words == ["connecting", "listening", "hearing", "thinking", "speaking", "listening"]
 
 
-def test_the_word_is_text_in_text_mode_and_when_the_microphone_is_muted() -> None:
-    bench = Bench().connect()
+def test_the_word_is_text_in_text_mode_and_when_the_microphone_is_muted(bench: Bench) -> None:
     bench.order(cmd.SetMicrophone(on=False))
     assert (bench.word, bench.last(ev.SessionState).reason) == ("text", "microphone muted")
     bench.order(cmd.SetMicrophone(on=True))
@@ -48,8 +46,7 @@ def test_the_word_is_text_in_text_mode_and_when_the_microphone_is_muted() -> Non
     assert (bench.word, bench.last(ev.SessionState).reason) == ("text", "")
 
 
-def test_interrupted_is_shown_for_a_moment_only() -> None:
-    bench = Bench().connect()
+def test_interrupted_is_shown_for_a_moment_only(bench: Bench) -> None:
     bench.audio(1000)
     bench.order(cmd.Interrupt())
     assert bench.word == "interrupted"
@@ -57,8 +54,7 @@ def test_interrupted_is_shown_for_a_moment_only() -> None:
     assert bench.word == "listening"
 
 
-def test_a_sound_that_was_no_speech_does_not_leave_the_model_thinking_for_ever() -> None:
-    bench = Bench().connect()
+def test_a_sound_that_was_no_speech_does_not_leave_the_model_thinking_for_ever(bench: Bench) -> None:
     bench.voice(True)
     bench.voice(False)
     assert bench.word == "thinking"
@@ -78,8 +74,7 @@ def test_a_typed_turn_is_thinking_until_something_of_the_answer_comes() -> None:
     assert bench.word == "speaking"
 
 
-def test_a_lost_connection_is_an_error_with_the_servers_reason() -> None:
-    bench = Bench().connect()
+def test_a_lost_connection_is_an_error_with_the_servers_reason(bench: Bench) -> None:
     bench.do(
         bench.core.disconnected(
             bench.now, ConnectionClosedError("The quota is used up", close_code=1011, reason="quota", remedy="Wait")
@@ -95,8 +90,7 @@ def test_a_lost_connection_is_an_error_with_the_servers_reason() -> None:
 # -- controls --------------------------------------------------------------------------------------------------------
 
 
-def test_text_mode_switches_the_microphone_off_and_voice_mode_restores_it() -> None:
-    bench = Bench().connect()
+def test_text_mode_switches_the_microphone_off_and_voice_mode_restores_it(bench: Bench) -> None:
     assert bench.core.taking_audio
     bench.order(cmd.SetMode(mode="text"))
     assert not bench.core.taking_audio
@@ -105,16 +99,14 @@ def test_text_mode_switches_the_microphone_off_and_voice_mode_restores_it() -> N
     assert bench.core.taking_audio
 
 
-def test_text_mode_leaves_a_muted_microphone_muted_when_it_ends() -> None:
-    bench = Bench().connect()
+def test_text_mode_leaves_a_muted_microphone_muted_when_it_ends(bench: Bench) -> None:
     bench.order(cmd.SetMicrophone(on=False))
     bench.order(cmd.SetMode(mode="text"))
     bench.order(cmd.SetMode(mode="voice"))
     assert not bench.core.taking_audio
 
 
-def test_the_end_of_a_stretch_of_audio_is_told_to_the_server_once() -> None:
-    bench = Bench().connect()
+def test_the_end_of_a_stretch_of_audio_is_told_to_the_server_once(bench: Bench) -> None:
     bench.do(bench.core.audio_flows())
     bench.order(cmd.SetMicrophone(on=False))
     bench.order(cmd.SetMode(mode="text"))
@@ -130,8 +122,7 @@ def test_under_manual_activity_audio_is_bracketed_by_marks() -> None:
     assert bench.sent == [{"realtimeInput": {"activityStart": {}}}, {"realtimeInput": {"activityEnd": {}}}]
 
 
-def test_interrupting_sends_nothing_under_automatic_activity_detection() -> None:
-    bench = Bench().connect()
+def test_interrupting_sends_nothing_under_automatic_activity_detection(bench: Bench) -> None:
     bench.audio(1000)
     bench.order(cmd.Interrupt())
     assert bench.sent == []
@@ -151,8 +142,7 @@ def test_without_a_microphone_a_voice_session_is_in_text_mode_and_says_why() -> 
     assert "No microphone" in bench.last(ev.CommandRefused).reason
 
 
-def test_a_vanished_microphone_turns_into_text_mode_and_the_call_goes_on() -> None:
-    bench = Bench().connect()
+def test_a_vanished_microphone_turns_into_text_mode_and_the_call_goes_on(bench: Bench) -> None:
     bench.do(bench.core.device_lost(bench.now, "input", "The microphone vanished."))
     assert bench.last(ev.AudioLost).reason == "The microphone vanished."
     assert (bench.last(ev.ControlChanged).mode, bench.word) == ("text", "text")
@@ -160,8 +150,7 @@ def test_a_vanished_microphone_turns_into_text_mode_and_the_call_goes_on() -> No
     assert bench.sent
 
 
-def test_empty_and_oversized_texts_are_refused() -> None:
-    bench = Bench().connect()
+def test_empty_and_oversized_texts_are_refused(bench: Bench) -> None:
     bench.types("  \n")
     assert "empty" in bench.last(ev.CommandRefused).reason
     bench.types("x" * (cmd.MAX_TEXT + 1))
@@ -172,8 +161,7 @@ def test_empty_and_oversized_texts_are_refused() -> None:
 # -- tools -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_call_is_run_once_and_answered_once() -> None:
-    bench = Bench().connect()
+def test_a_call_is_run_once_and_answered_once(bench: Bench) -> None:
     call(bench)
     assert [(e.name, e.args) for e in bench.effects if isinstance(e, RunTool)] == [("get_time", {"a_b": 1})]
     answer(bench)
@@ -183,8 +171,7 @@ def test_a_call_is_run_once_and_answered_once() -> None:
     assert bench.last(ev.ToolFinished).delivered
 
 
-def test_a_call_that_arrives_twice_runs_once() -> None:
-    bench = Bench().connect()
+def test_a_call_that_arrives_twice_runs_once(bench: Bench) -> None:
     call(bench)
     bench.content(modelTurn={"parts": [{"functionCall": {"id": "call-1", "name": "get_time", "args": {}}}]})
     answer(bench)
@@ -192,8 +179,7 @@ def test_a_call_that_arrives_twice_runs_once() -> None:
     assert len([e for e in bench.effects if isinstance(e, RunTool)]) == 1
 
 
-def test_a_cancelled_call_is_cancelled_and_not_answered() -> None:
-    bench = Bench().connect()
+def test_a_cancelled_call_is_cancelled_and_not_answered(bench: Bench) -> None:
     call(bench)
     bench.says(toolCallCancellation={"ids": ["call-1", "unknown"]})
     assert [e.call_id for e in bench.effects if isinstance(e, CancelTool)] == ["call-1"]
@@ -222,8 +208,7 @@ def test_a_running_tool_keeps_the_session_busy_and_thinking() -> None:
     assert not bench.core.quiet
 
 
-def test_when_the_connection_ends_open_calls_are_cancelled() -> None:
-    bench = Bench().connect()
+def test_when_the_connection_ends_open_calls_are_cancelled(bench: Bench) -> None:
     call(bench)
     bench.do(bench.core.disconnected(bench.now, ConnectionClosedError("gone", close_code=1006)))
     assert [e.call_id for e in bench.effects if isinstance(e, CancelTool)] == ["call-1"]
@@ -243,8 +228,7 @@ def usage(bench: Bench, prompt: int, response: int) -> None:
     )
 
 
-def test_usage_is_added_up_and_tokens_without_a_modality_count_as_text() -> None:
-    bench = Bench().connect()
+def test_usage_is_added_up_and_tokens_without_a_modality_count_as_text(bench: Bench) -> None:
     usage(bench, 1000, 500)
     usage(bench, 2000, 500)
     reported = bench.last(ev.UsageReported)
@@ -286,8 +270,7 @@ def test_a_limit_that_is_not_above_zero_is_refused_by_name(value: float) -> None
         Limits(max_cost=value)
 
 
-def test_nothing_is_scheduled_while_nothing_happens() -> None:
-    bench = Bench().connect()
+def test_nothing_is_scheduled_while_nothing_happens(bench: Bench) -> None:
     assert bench.core.deadline(bench.now) is None
 
 

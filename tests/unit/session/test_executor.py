@@ -31,7 +31,7 @@ from gemini_live_runtime.session.rules.effects import (
 from gemini_live_runtime.session.rules.executor import MAX_CONCURRENT, EffectFault, LiveEffectExecutor
 
 
-class Desk:
+class Harness:
     """Executor with its writer, queue and reports.
 
     Entering the phase `slow` takes an hour; `stubborn` ignores its cancellation.
@@ -93,262 +93,260 @@ def run(main: Coroutine[Any, Any, None]) -> None:
     run_virtual(main)
 
 
+@pytest.fixture
+def harness() -> Harness:
+    return Harness()
+
+
 async def test_an_armed_prompt_goes_out_behind_the_queued_context() -> None:
-    desk = Desk("one", prompt=True)
+    harness = Harness("one", prompt=True)
 
-    desk.executor.perform(PromptModel("playback drained"))
+    harness.executor.perform(PromptModel("playback drained"))
 
-    assert desk.wire.posted == [("context", ("model", ["one"], False)), ("prompt", None)]
-    assert desk.wire.reasons == ["", "playback drained"]
-    assert desk.pending.is_empty
+    assert harness.wire.posted == [("context", ("model", ["one"], False)), ("prompt", None)]
+    assert harness.wire.reasons == ["", "playback drained"]
+    assert harness.pending.is_empty
 
 
 async def test_without_an_armed_prompt_only_the_context_goes_out() -> None:
-    desk = Desk("one")
+    harness = Harness("one")
 
-    desk.executor.perform(PromptModel())
+    harness.executor.perform(PromptModel())
 
-    assert desk.wire.kinds == ["context"]
+    assert harness.wire.kinds == ["context"]
 
 
 async def test_an_armed_prompt_needs_no_context() -> None:
-    desk = Desk(prompt=True)
+    harness = Harness(prompt=True)
 
-    desk.executor.perform(PromptModel())
+    harness.executor.perform(PromptModel())
 
-    assert desk.wire.kinds == ["prompt"]
+    assert harness.wire.kinds == ["prompt"]
 
 
 async def test_a_cancelled_prompt_leaves_the_context() -> None:
-    desk = Desk("one", prompt=True)
+    harness = Harness("one", prompt=True)
 
-    desk.executor.perform(CancelDeferredPrompt())
+    harness.executor.perform(CancelDeferredPrompt())
 
-    assert desk.pending.drain() == (notes("one"), False)
-    assert desk.wire.posted == []
+    assert harness.pending.drain() == (notes("one"), False)
+    assert harness.wire.posted == []
 
 
-async def test_effects_reach_the_wire_in_their_order() -> None:
-    desk = Desk()
+async def test_effects_reach_the_wire_in_their_order(harness: Harness) -> None:
 
-    desk.react(
+    harness.react(
         SignalUserActivityStart(), SignalUserActivityEnd(), UpdateInstruction("Be brief.", "phase"), SendContext(("a",))
     )
 
-    assert desk.wire.kinds == ["activity_start", "activity_end", "instruction", "context"]
-    assert desk.wire.posted[2] == ("instruction", "Be brief.")
-    assert desk.reports == []
+    assert harness.wire.kinds == ["activity_start", "activity_end", "instruction", "context"]
+    assert harness.wire.posted[2] == ("instruction", "Be brief.")
+    assert harness.reports == []
 
 
 async def test_context_goes_out_at_once_in_its_role_and_leaves_what_waits() -> None:
-    desk = Desk("one")
+    harness = Harness("one")
 
-    desk.executor.perform(SendContext(("a", "b"), reason="mood", role="user"))
+    harness.executor.perform(SendContext(("a", "b"), reason="mood", role="user"))
 
-    assert desk.wire.posted == [("context", ("user", ["a", "b"], False))]
-    assert desk.wire.reasons == ["mood"]
-    assert len(desk.pending) == 1
-
-
-async def test_no_context_is_no_message() -> None:
-    desk = Desk()
-
-    desk.executor.perform(SendContext(()))
-
-    assert desk.wire.posted == []
+    assert harness.wire.posted == [("context", ("user", ["a", "b"], False))]
+    assert harness.wire.reasons == ["mood"]
+    assert len(harness.pending) == 1
 
 
-async def test_an_event_is_emitted() -> None:
-    desk = Desk()
+async def test_no_context_is_no_message(harness: Harness) -> None:
 
-    desk.executor.perform(EmitEvent(NOTICE))
+    harness.executor.perform(SendContext(()))
 
-    assert desk.emitted == [NOTICE]
+    assert harness.wire.posted == []
 
 
-async def test_a_transition_is_really_made() -> None:
-    desk = Desk()
+async def test_an_event_is_emitted(harness: Harness) -> None:
 
-    desk.react(TransitionPhase("farewell", "the caller is done"))
+    harness.executor.perform(EmitEvent(NOTICE))
 
-    assert desk.entered == [("farewell", "the caller is done")]
+    assert harness.emitted == [NOTICE]
+
+
+async def test_a_transition_is_really_made(harness: Harness) -> None:
+
+    harness.react(TransitionPhase("farewell", "the caller is done"))
+
+    assert harness.entered == [("farewell", "the caller is done")]
 
 
 def test_a_transition_that_takes_time_is_waited_for() -> None:
     async def main() -> None:
-        desk = Desk()
-        desk.react(TransitionPhase("slow"), SignalUserActivityStart())
-        assert desk.wire.kinds == []
+        harness = Harness()
+        harness.react(TransitionPhase("slow"), SignalUserActivityStart())
+        assert harness.wire.kinds == []
         await asyncio.sleep(3601)
-        assert desk.entered == [("slow", "")]
-        assert desk.wire.kinds == ["activity_start"]
+        assert harness.entered == [("slow", "")]
+        assert harness.wire.kinds == ["activity_start"]
 
     run(main())
 
 
-async def test_an_effect_that_fails_is_named_and_the_others_are_performed() -> None:
-    desk = Desk()
+async def test_an_effect_that_fails_is_named_and_the_others_are_performed(harness: Harness) -> None:
 
-    desk.react(TransitionPhase("nowhere"), SignalUserActivityStart())
+    harness.react(TransitionPhase("nowhere"), SignalUserActivityStart())
 
-    fault = desk.reports[0]
+    fault = harness.reports[0]
     assert isinstance(fault, EffectFault)
     assert (fault.source, fault.effect) == ("rule", TransitionPhase("nowhere"))
     assert fault.error == "LookupError: There is no phase nowhere"
     assert "in transition" in fault.trace
     assert fault.defined_at == "rules.py:3"
-    assert desk.wire.kinds == ["activity_start"]
+    assert harness.wire.kinds == ["activity_start"]
 
 
-async def test_executing_one_effect_raises_what_went_wrong() -> None:
-    desk = Desk()
-    desk.wire.failing["instruction"] = closed()
+async def test_executing_one_effect_raises_what_went_wrong(harness: Harness) -> None:
+    harness.wire.failing["instruction"] = closed()
 
     with pytest.raises(ConnectionClosedError):
-        desk.executor.perform(UpdateInstruction("Be brief."))
+        harness.executor.perform(UpdateInstruction("Be brief."))
 
 
 def test_a_blocking_effect_is_given_up_at_its_timeout() -> None:
     async def main() -> None:
-        desk = Desk()
-        desk.react(TransitionPhase("slow"), SignalUserActivityStart(), policy=EffectPolicy(timeout_s=2.0))
+        harness = Harness()
+        harness.react(TransitionPhase("slow"), SignalUserActivityStart(), policy=EffectPolicy(timeout_s=2.0))
         await asyncio.sleep(1.9)
-        assert desk.errors == []
+        assert harness.errors == []
         await asyncio.sleep(0.2)
-        assert desk.errors == ["took longer than 2 s"]
-        assert desk.entered == []
-        assert desk.wire.kinds == ["activity_start"]
+        assert harness.errors == ["took longer than 2 s"]
+        assert harness.entered == []
+        assert harness.wire.kinds == ["activity_start"]
 
     run(main())
 
 
 def test_a_concurrent_effect_is_not_waited_for() -> None:
     async def main() -> None:
-        desk = Desk()
-        desk.react(TransitionPhase("slow"), policy=CONCURRENT)
-        desk.react(SignalUserActivityStart())
-        assert desk.entered == []
-        assert desk.wire.kinds == ["activity_start"]
+        harness = Harness()
+        harness.react(TransitionPhase("slow"), policy=CONCURRENT)
+        harness.react(SignalUserActivityStart())
+        assert harness.entered == []
+        assert harness.wire.kinds == ["activity_start"]
         await asyncio.sleep(3601)
-        assert desk.entered == [("slow", "")]
+        assert harness.entered == [("slow", "")]
 
     run(main())
 
 
 def test_a_concurrent_effect_that_fails_or_takes_too_long_is_reported() -> None:
     async def main() -> None:
-        desk = Desk()
-        desk.react(TransitionPhase("nowhere"), policy=CONCURRENT)
-        desk.react(TransitionPhase("slow"), policy=EffectPolicy(EffectMode.CONCURRENT, 1.0))
+        harness = Harness()
+        harness.react(TransitionPhase("nowhere"), policy=CONCURRENT)
+        harness.react(TransitionPhase("slow"), policy=EffectPolicy(EffectMode.CONCURRENT, 1.0))
         await asyncio.sleep(2)
-        assert desk.errors == ["LookupError: There is no phase nowhere", "took longer than 1 s"]
+        assert harness.errors == ["LookupError: There is no phase nowhere", "took longer than 1 s"]
 
     run(main())
 
 
 def test_too_many_concurrent_effects_are_not_begun_but_reported() -> None:
     async def main() -> None:
-        desk = Desk()
-        desk.react(*[TransitionPhase("slow")] * (MAX_CONCURRENT + 1), policy=CONCURRENT)
-        assert desk.errors == [f"not started: {MAX_CONCURRENT} effects are running"]
-        await desk.executor.close()
+        harness = Harness()
+        harness.react(*[TransitionPhase("slow")] * (MAX_CONCURRENT + 1), policy=CONCURRENT)
+        assert harness.errors == [f"not started: {MAX_CONCURRENT} effects are running"]
+        await harness.executor.close()
 
     run(main())
 
 
 def test_blocking_effects_that_take_time_count_too_and_what_comes_after_one_too_many_is_performed() -> None:
     async def main() -> None:
-        desk = Desk()
+        harness = Harness()
         for _ in range(MAX_CONCURRENT + 1):
-            desk.react(TransitionPhase("slow"), SignalUserActivityStart())
-        assert desk.errors == [f"not started: {MAX_CONCURRENT} effects are running"]
-        assert desk.wire.kinds == ["activity_start"]
-        await desk.executor.close()
+            harness.react(TransitionPhase("slow"), SignalUserActivityStart())
+        assert harness.errors == [f"not started: {MAX_CONCURRENT} effects are running"]
+        assert harness.wire.kinds == ["activity_start"]
+        await harness.executor.close()
 
     run(main())
 
 
 def test_an_effect_that_fails_after_a_while_is_told_with_its_traceback() -> None:
     async def main() -> None:
-        desk = Desk()
-        desk.react(TransitionPhase("failing"), TransitionPhase("leaving"), SignalUserActivityStart())
+        harness = Harness()
+        harness.react(TransitionPhase("failing"), TransitionPhase("leaving"), SignalUserActivityStart())
         await asyncio.sleep(2)
-        assert desk.errors == ["LookupError: it is locked", "SystemExit: 3"]
-        assert all("enter_slowly" in fault.trace for fault in desk.reports if isinstance(fault, EffectFault))
-        assert desk.wire.kinds == ["activity_start"]
+        assert harness.errors == ["LookupError: it is locked", "SystemExit: 3"]
+        assert all("enter_slowly" in fault.trace for fault in harness.reports if isinstance(fault, EffectFault))
+        assert harness.wire.kinds == ["activity_start"]
 
     run(main())
 
 
 def test_closing_cancels_what_is_under_way_and_names_what_will_not_end() -> None:
     async def main() -> None:
-        desk = Desk()
-        desk.react(TransitionPhase("slow"), TransitionPhase("stubborn"), policy=CONCURRENT)
+        harness = Harness()
+        harness.react(TransitionPhase("slow"), TransitionPhase("stubborn"), policy=CONCURRENT)
         await asyncio.sleep(0)
-        await desk.executor.close()
+        await harness.executor.close()
         assert asyncio.get_running_loop().time() == 2.0
-        assert [report.effect for report in desk.reports if isinstance(report, EffectFault)] == [
+        assert [report.effect for report in harness.reports if isinstance(report, EffectFault)] == [
             TransitionPhase("stubborn")
         ]
-        assert desk.entered == []
+        assert harness.entered == []
 
     run(main())
 
 
-async def test_a_concurrent_effect_begun_just_before_the_end_still_reaches_the_wire() -> None:
-    desk = Desk()
+async def test_a_concurrent_effect_begun_just_before_the_end_still_reaches_the_wire(harness: Harness) -> None:
 
-    desk.react(UpdateInstruction("Be brief."), policy=CONCURRENT)
-    await desk.executor.close()
+    harness.react(UpdateInstruction("Be brief."), policy=CONCURRENT)
+    await harness.executor.close()
 
-    assert desk.wire.kinds == ["instruction"]
+    assert harness.wire.kinds == ["instruction"]
 
 
 async def test_a_prompt_is_not_sent_without_the_context_it_is_about() -> None:
-    desk = Desk("one", prompt=True)
-    desk.wire.failing["context"] = closed()
+    harness = Harness("one", prompt=True)
+    harness.wire.failing["context"] = closed()
 
-    desk.react(PromptModel())
+    harness.react(PromptModel())
 
-    assert desk.wire.posted == []
-    assert desk.pending.drain() == (notes("one"), True)
-    assert [report.kept for report in desk.reports if isinstance(report, ContextNotSent)] == [True]
+    assert harness.wire.posted == []
+    assert harness.pending.drain() == (notes("one"), True)
+    assert [report.kept for report in harness.reports if isinstance(report, ContextNotSent)] == [True]
 
 
 async def test_a_prompt_that_cannot_be_sent_stays_armed() -> None:
-    desk = Desk("one", prompt=True)
-    desk.wire.failing["prompt"] = closed()
+    harness = Harness("one", prompt=True)
+    harness.wire.failing["prompt"] = closed()
 
-    desk.react(PromptModel())
+    harness.react(PromptModel())
 
-    assert desk.wire.kinds == ["context"]
-    assert desk.pending.drain() == ((), True)
-    assert desk.errors == ["ConnectionClosedError: The connection ended."]
+    assert harness.wire.kinds == ["context"]
+    assert harness.pending.drain() == ((), True)
+    assert harness.errors == ["ConnectionClosedError: The connection ended."]
 
 
 async def test_what_was_sent_before_a_failure_is_not_sent_again() -> None:
-    desk = Desk("one")
-    desk.pending.push(ContextNote("two", "user"))
-    sent = desk.wire.send_context
+    harness = Harness("one")
+    harness.pending.push(ContextNote("two", "user"))
+    sent = harness.wire.send_context
 
     def once(*args: Any, **options: Any) -> None:
-        if desk.wire.posted:
+        if harness.wire.posted:
             raise closed()
         sent(*args, **options)
 
-    desk.wire.send_context = once  # type: ignore[method-assign]
-    desk.react(PromptModel())
+    harness.wire.send_context = once  # type: ignore[method-assign]
+    harness.react(PromptModel())
 
-    assert desk.wire.posted == [("context", ("model", ["one"], False))]
-    assert desk.pending.drain_context() == notes("two", role="user")
+    assert harness.wire.posted == [("context", ("model", ["one"], False))]
+    assert harness.pending.drain_context() == notes("two", role="user")
 
 
 async def test_context_refused_for_what_it_is_does_not_hold_the_prompt_up() -> None:
-    desk = Desk("one", prompt=True)
-    desk.wire.failing["context"] = ProtocolError("The message cannot be written")
+    harness = Harness("one", prompt=True)
+    harness.wire.failing["context"] = ProtocolError("The message cannot be written")
 
-    desk.react(PromptModel())
+    harness.react(PromptModel())
 
-    assert desk.wire.kinds == ["prompt"]
-    assert desk.pending.is_empty
-    assert [report.kept for report in desk.reports if isinstance(report, ContextNotSent)] == [False]
+    assert harness.wire.kinds == ["prompt"]
+    assert harness.pending.is_empty
+    assert [report.kept for report in harness.reports if isinstance(report, ContextNotSent)] == [False]

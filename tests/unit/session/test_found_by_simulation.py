@@ -22,8 +22,7 @@ SILENCE = {"mimeType": "audio/pcm;rate=24000", "data": "AAAAAAAAAAA="}
 THOUGHT = {"parts": [{"text": "Hm.", "thought": True}]}
 
 
-def test_an_answer_is_of_the_turn_it_begins_in_not_of_the_one_it_was_thought_of_in() -> None:
-    bench = Bench().connect()
+def test_an_answer_is_of_the_turn_it_begins_in_not_of_the_one_it_was_thought_of_in(bench: Bench) -> None:
     bench.content(modelTurn=THOUGHT)
     bench.types("hello")
     bench.content(outputTranscription={"text": "Hi!"})
@@ -42,8 +41,7 @@ def test_a_thought_on_a_lost_connection_does_not_claim_the_next_answer() -> None
     assert bench.emits(ev.TranscriptDelta)[-1].turn == 2
 
 
-def test_sound_after_its_generation_was_complete_and_played_is_not_waited_for() -> None:
-    bench = Bench().connect()
+def test_sound_after_its_generation_was_complete_and_played_is_not_waited_for(bench: Bench) -> None:
     bench.content(outputTranscription={"text": "Hi!"}, generationComplete=True)
     bench.drains(1)
     bench.do(bench.core.playback_drained(bench.now, 1))
@@ -53,8 +51,7 @@ def test_sound_after_its_generation_was_complete_and_played_is_not_waited_for() 
     assert bench.word == "listening"
 
 
-def test_words_that_come_after_all_of_their_sound_was_played_are_not_speaking() -> None:
-    bench = Bench().connect()
+def test_words_that_come_after_all_of_their_sound_was_played_are_not_speaking(bench: Bench) -> None:
     bench.audio(100)
     bench.content(generationComplete=True)
     bench.drains(1)

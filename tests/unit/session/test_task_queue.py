@@ -10,14 +10,14 @@ from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.session.agent.task_queue import CANCELLING_S, TaskQueue
 
 
-class Lane:
+class Harness:
     def __init__(self, *, begun: bool = True) -> None:
         self.failed: list[tuple[str, str]] = []
         self.idled = 0
         self.done: list[str] = []
-        self.lane = TaskQueue(lambda step, error: self.failed.append((step, type(error).__name__)), self._idle)
+        self.queue = TaskQueue(lambda step, error: self.failed.append((step, type(error).__name__)), self._idle)
         if begun:
-            self.lane.begin()
+            self.queue.begin()
 
     def _idle(self) -> None:
         self.idled += 1
@@ -27,81 +27,81 @@ class Lane:
             await asyncio.sleep(seconds)
             self.done.append(name)
 
-        return self.lane.put(name, step)
+        return self.queue.put(name, step)
 
 
 async def test_steps_are_done_in_order_one_at_a_time() -> None:
-    one = Lane()
+    harness = Harness()
     for name, seconds in (("a", 3), ("b", 1), ("c", 0)):
-        one.put(name, seconds)
-    assert one.lane.depth == 3
-    assert not one.lane.idle
-    await one.lane.drained()
-    assert one.done == ["a", "b", "c"]
-    assert one.idled == 1
-    assert one.lane.idle
+        harness.put(name, seconds)
+    assert harness.queue.depth == 3
+    assert not harness.queue.idle
+    await harness.queue.drained()
+    assert harness.done == ["a", "b", "c"]
+    assert harness.idled == 1
+    assert harness.queue.idle
 
 
 @pytest.mark.parametrize("fault", [ValueError, SystemExit, asyncio.CancelledError])
 async def test_a_step_that_raises_is_reported_and_the_next_one_runs(fault: type[BaseException]) -> None:
-    one = Lane()
+    harness = Harness()
 
     async def bad() -> None:
         raise fault
 
-    one.lane.put("bad", bad)
-    one.put("good")
-    await asyncio.wait_for(one.lane.drained(), 1)
-    assert one.failed == [("bad", fault.__name__)]
-    assert one.done == ["good"]
+    harness.queue.put("bad", bad)
+    harness.put("good")
+    await asyncio.wait_for(harness.queue.drained(), 1)
+    assert harness.failed == [("bad", fault.__name__)]
+    assert harness.done == ["good"]
 
 
 async def test_nothing_runs_before_the_beginning() -> None:
-    one = Lane(begun=False)
-    one.put("a")
+    harness = Harness(begun=False)
+    harness.put("a")
     await asyncio.sleep(1)
-    assert one.done == []
-    one.lane.begin()
-    await one.lane.drained()
-    assert one.done == ["a"]
+    assert harness.done == []
+    harness.queue.begin()
+    await harness.queue.drained()
+    assert harness.done == ["a"]
 
 
 async def test_steps_that_add_steps_for_ever_leave_the_loop_to_others() -> None:
-    one = Lane()
+    harness = Harness()
     count = 0
 
     async def again() -> None:
         nonlocal count
         count += 1
         if count < 100_000:
-            one.lane.put("again", again)
+            harness.queue.put("again", again)
 
-    one.lane.put("again", again)
+    harness.queue.put("again", again)
     for _ in range(10):
         await asyncio.sleep(0)
     assert 0 < count < 1000
-    await one.lane.close(0)
+    await harness.queue.close(0)
 
 
 async def test_closing_lets_what_waits_finish_in_its_time_and_takes_no_more() -> None:
-    one = Lane()
-    one.put("a", 0.5)
-    assert await one.lane.close(1)
-    assert one.done == ["a"]
-    assert not one.put("b")
-    slow = Lane()
+    harness = Harness()
+    harness.put("a", 0.5)
+    assert await harness.queue.close(1)
+    assert harness.done == ["a"]
+    assert not harness.put("b")
+    slow = Harness()
     slow.put("a", 50)
     slow.put("b")
-    assert not await slow.lane.close(1)
+    assert not await slow.queue.close(1)
     assert slow.done == []
-    never = Lane(begun=False)
+    never = Harness(begun=False)
     never.put("a")
     assert not await never.lane.close(1)
-    assert await Lane(begun=False).lane.close(1)
+    assert await Harness(begun=False).lane.close(1)
 
 
 async def test_a_step_that_refuses_to_be_cancelled_is_left_behind() -> None:
-    one, over = Lane(), asyncio.Event()
+    harness, over = Harness(), asyncio.Event()
 
     async def stubborn() -> None:
         while not over.is_set():
@@ -110,8 +110,8 @@ async def test_a_step_that_refuses_to_be_cancelled_is_left_behind() -> None:
             except asyncio.CancelledError:
                 continue
 
-    one.lane.put("stubborn", stubborn)
+    harness.queue.put("stubborn", stubborn)
     began = LoopClock().now()
-    assert not await one.lane.close(1)
+    assert not await harness.queue.close(1)
     assert LoopClock().now() - began == pytest.approx(1 + CANCELLING_S)
     over.set()

@@ -16,7 +16,8 @@ T0 = 100.0
 """Start of the sessions in these tests, in clock seconds."""
 
 
-def fresh() -> SessionTelemetry:
+@pytest.fixture
+def telemetry() -> SessionTelemetry:
     return SessionTelemetry(T0)
 
 
@@ -45,18 +46,17 @@ def waterfall(telemetry: SessionTelemetry) -> Waterfall:
     return metrics(telemetry).waterfall
 
 
-def test_a_fresh_session_has_counted_nothing() -> None:
-    figures = fresh().snapshot(T0)
+def test_a_fresh_session_has_counted_nothing(telemetry: SessionTelemetry) -> None:
+    figures = telemetry.snapshot(T0)
     assert figures["uptime_secs"] == figures["audio_chunks_out"] == figures["response_count"] == 0
     assert figures["last_response_latency_ms"] == figures["min_response_latency_ms"] == 0
     assert figures["audio_throughput_kbps"] == 0.0
     assert figures["response_latency"]["p50_ms"] is None
     assert figures["cost_usd"] is None
-    assert fresh().turn_metrics() is None
+    assert telemetry.turn_metrics() is None
 
 
-def test_audio_is_counted_in_chunks_kilobytes_and_over_time() -> None:
-    telemetry = fresh()
+def test_audio_is_counted_in_chunks_kilobytes_and_over_time(telemetry: SessionTelemetry) -> None:
     for _ in range(3):
         telemetry.model_audio(T0, 1000, cut=True)
     figures = telemetry.snapshot(T0 + 2.9)
@@ -64,8 +64,7 @@ def test_audio_is_counted_in_chunks_kilobytes_and_over_time() -> None:
     assert figures["audio_throughput_kbps"] == 1.0
 
 
-def test_one_answer_is_one_latency_from_the_end_of_voice_to_its_first_chunk() -> None:
-    telemetry = fresh()
+def test_one_answer_is_one_latency_from_the_end_of_voice_to_its_first_chunk(telemetry: SessionTelemetry) -> None:
     spoken_turn(telemetry, 1, T0 + 10)
     figures = telemetry.snapshot(T0 + 20)
     assert (figures["response_count"], figures["audio_chunks_out"]) == (1, 3)
@@ -77,16 +76,14 @@ def test_one_answer_is_one_latency_from_the_end_of_voice_to_its_first_chunk() ->
 
 
 @pytest.mark.parametrize("source", ["server_vad", "local_voice"])
-def test_a_latency_says_what_it_was_measured_from(source: str) -> None:
-    telemetry = fresh()
+def test_a_latency_says_what_it_was_measured_from(telemetry: SessionTelemetry, source: str) -> None:
     spoken_turn(telemetry, 1, T0 + 10, source=source)
     assert metrics(telemetry).latency_source == source
     figures = telemetry.snapshot(T0 + 20)
     assert (figures["response_latency_source"], figures["latency_sources"]) == (source, {source: 1})
 
 
-def test_the_servers_word_is_taken_before_the_local_mark() -> None:
-    telemetry = fresh()
+def test_the_servers_word_is_taken_before_the_local_mark(telemetry: SessionTelemetry) -> None:
     telemetry.voice_ended(T0 + 1.0, "local_voice")
     telemetry.voice_ended(T0 + 1.4, "server_vad")
     telemetry.turn_started(T0 + 1.5, 1, "voice")
@@ -97,8 +94,7 @@ def test_the_servers_word_is_taken_before_the_local_mark() -> None:
     assert waterfall(telemetry).end_of_speech_s == pytest.approx(1.0)
 
 
-def test_typed_text_is_measured_to_the_first_frame_of_any_kind_and_apart() -> None:
-    telemetry = fresh()
+def test_typed_text_is_measured_to_the_first_frame_of_any_kind_and_apart(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0 + 1, 1, "typed")
     telemetry.text_sent(T0 + 1)
     telemetry.first_model_frame(T0 + 1.2)
@@ -112,8 +108,7 @@ def test_typed_text_is_measured_to_the_first_frame_of_any_kind_and_apart() -> No
     assert metrics(telemetry).latency_source == "typed"
 
 
-def test_speech_answered_in_text_alone_is_measured_to_that() -> None:
-    telemetry = fresh()
+def test_speech_answered_in_text_alone_is_measured_to_that(telemetry: SessionTelemetry) -> None:
     telemetry.voice_ended(T0 + 1)
     telemetry.turn_started(T0 + 1, 1, "voice")
     telemetry.first_model_frame(T0 + 1.25)
@@ -122,8 +117,7 @@ def test_speech_answered_in_text_alone_is_measured_to_that() -> None:
     assert waterfall(telemetry).total_ms == pytest.approx(250)
 
 
-def test_a_back_channel_during_an_answer_is_no_latency() -> None:
-    telemetry = fresh()
+def test_a_back_channel_during_an_answer_is_no_latency(telemetry: SessionTelemetry) -> None:
     spoken_turn(telemetry, 1, T0 + 10)
     telemetry.turn_started(T0 + 20, 2, "model")
     telemetry.model_audio(T0 + 20, 10)
@@ -138,8 +132,7 @@ def test_a_back_channel_during_an_answer_is_no_latency() -> None:
     assert metrics(telemetry).latency_ms is None
 
 
-def test_the_answer_to_an_interruption_is_measured_from_the_interrupting_words() -> None:
-    telemetry = fresh()
+def test_the_answer_to_an_interruption_is_measured_from_the_interrupting_words(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0 + 1, 1, "model")
     telemetry.model_audio(T0 + 1, 10)
     telemetry.voice_started(T0 + 2)
@@ -157,8 +150,7 @@ def test_the_answer_to_an_interruption_is_measured_from_the_interrupting_words()
     assert (figures["interruptions"], figures["response_count"]) == (1, 1)
 
 
-def test_a_turn_that_goes_on_after_an_interruption_is_measured_again() -> None:
-    telemetry = fresh()
+def test_a_turn_that_goes_on_after_an_interruption_is_measured_again(telemetry: SessionTelemetry) -> None:
     telemetry.voice_ended(T0 + 1)
     telemetry.turn_started(T0 + 1, 1, "voice")
     telemetry.model_audio(T0 + 1.5, 10)
@@ -170,8 +162,7 @@ def test_a_turn_that_goes_on_after_an_interruption_is_measured_again() -> None:
     assert (figures["response_count"], figures["last_response_latency_ms"]) == (2, 200)
 
 
-def test_a_pause_in_the_users_words_is_not_their_end() -> None:
-    telemetry = fresh()
+def test_a_pause_in_the_users_words_is_not_their_end(telemetry: SessionTelemetry) -> None:
     telemetry.voice_started(T0 + 1)
     telemetry.voice_ended(T0 + 2)
     telemetry.voice_started(T0 + 2.5)
@@ -183,8 +174,7 @@ def test_a_pause_in_the_users_words_is_not_their_end() -> None:
     assert metrics(telemetry).duration_ms == pytest.approx(4000)
 
 
-def test_a_noise_long_ago_is_not_what_the_model_answers() -> None:
-    telemetry = fresh()
+def test_a_noise_long_ago_is_not_what_the_model_answers(telemetry: SessionTelemetry) -> None:
     telemetry.voice_started(T0 + 1)
     telemetry.voice_ended(T0 + 2)
     telemetry.turn_started(T0 + 40, 1, "model")
@@ -194,8 +184,7 @@ def test_a_noise_long_ago_is_not_what_the_model_answers() -> None:
     assert metrics(telemetry).duration_ms == pytest.approx(1000)
 
 
-def test_an_answer_faster_than_the_local_mark_is_measured_when_the_mark_comes() -> None:
-    telemetry = fresh()
+def test_an_answer_faster_than_the_local_mark_is_measured_when_the_mark_comes(telemetry: SessionTelemetry) -> None:
     telemetry.voice_started(T0 + 1)
     telemetry.turn_started(T0 + 1.5, 1, "voice")
     telemetry.model_audio(T0 + 2.2, 10)
@@ -205,8 +194,7 @@ def test_an_answer_faster_than_the_local_mark_is_measured_when_the_mark_comes() 
     assert telemetry.snapshot(T0 + 4)["response_count"] == 1
 
 
-def test_a_turn_lasts_from_its_first_activity_and_idle_time_is_in_no_turn() -> None:
-    telemetry = fresh()
+def test_a_turn_lasts_from_its_first_activity_and_idle_time_is_in_no_turn(telemetry: SessionTelemetry) -> None:
     spoken_turn(telemetry, 1, T0 + 10)
     spoken_turn(telemetry, 2, T0 + 500)
     figures = telemetry.snapshot(T0 + 600)
@@ -214,8 +202,7 @@ def test_a_turn_lasts_from_its_first_activity_and_idle_time_is_in_no_turn() -> N
     assert figures["turn_duration"]["max_ms"] == 3000
 
 
-def test_the_end_of_voice_within_a_turn_does_not_begin_the_next() -> None:
-    telemetry = fresh()
+def test_the_end_of_voice_within_a_turn_does_not_begin_the_next(telemetry: SessionTelemetry) -> None:
     telemetry.voice_started(T0 + 1)
     telemetry.turn_started(T0 + 1.5, 1, "voice")
     telemetry.voice_ended(T0 + 2)
@@ -264,8 +251,9 @@ def test_a_percentile_is_a_value_that_enough_values_do_not_exceed(numbers: list[
     assert sum(number < found for number in recent) * 100 < percent * len(recent)
 
 
-def test_with_the_servers_mark_and_a_round_trip_every_stage_is_known_and_they_add_up() -> None:
-    telemetry = fresh()
+def test_with_the_servers_mark_and_a_round_trip_every_stage_is_known(
+    telemetry: SessionTelemetry,
+) -> None:
     telemetry.round_trip(80)
     telemetry.voice_ended(T0 + 5.0, "local_voice")
     telemetry.voice_ended(T0 + 5.5, "server_vad")
@@ -284,8 +272,7 @@ def test_with_the_servers_mark_and_a_round_trip_every_stage_is_known_and_they_ad
     assert figures["round_trip"]["last_ms"] == 80
 
 
-def test_an_activity_end_of_ours_ends_the_hang_over() -> None:
-    telemetry = fresh()
+def test_an_activity_end_of_ours_ends_the_hang_over(telemetry: SessionTelemetry) -> None:
     telemetry.round_trip(100)
     telemetry.voice_ended(T0 + 5.2, spoken_until=T0 + 5.0)
     telemetry.committed(T0 + 5.6)
@@ -298,8 +285,7 @@ def test_an_activity_end_of_ours_ends_the_hang_over() -> None:
     assert (stages.buffer_ms, stages.speaker_ms, stages.total_ms) == (None, None, None)
 
 
-def test_stages_that_cannot_be_measured_are_none_and_never_zero() -> None:
-    telemetry = fresh()
+def test_stages_that_cannot_be_measured_are_none_and_never_zero(telemetry: SessionTelemetry) -> None:
     telemetry.voice_ended(T0 + 5.0)
     telemetry.turn_started(T0 + 5.1, 1, "voice")
     telemetry.model_audio(T0 + 6.0, 10)
@@ -311,8 +297,7 @@ def test_stages_that_cannot_be_measured_are_none_and_never_zero() -> None:
     assert telemetry.snapshot(T0 + 9)["stages"]["uplink"]["count"] == 0
 
 
-def test_without_a_local_mark_the_servers_is_the_zero_and_hides_the_network() -> None:
-    telemetry = fresh()
+def test_without_a_local_mark_the_servers_is_the_zero_and_hides_the_network(telemetry: SessionTelemetry) -> None:
     telemetry.round_trip(80)
     spoken_turn(telemetry, 1, T0 + 5)
     stages = waterfall(telemetry)
@@ -320,8 +305,7 @@ def test_without_a_local_mark_the_servers_is_the_zero_and_hides_the_network() ->
     assert stages.server_ms == pytest.approx(300)
 
 
-def test_a_turn_that_the_model_began_has_no_end_of_speech() -> None:
-    telemetry = fresh()
+def test_a_turn_that_the_model_began_has_no_end_of_speech(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0 + 1, 1, "model")
     telemetry.model_audio(T0 + 1, 10)
     telemetry.playback_started(T0 + 1.1, turn=1)
@@ -331,8 +315,7 @@ def test_a_turn_that_the_model_began_has_no_end_of_speech() -> None:
     assert stages.buffer_ms == pytest.approx(100)
 
 
-def test_typed_text_has_no_hang_over_even_with_noise_in_the_room() -> None:
-    telemetry = fresh()
+def test_typed_text_has_no_hang_over_even_with_noise_in_the_room(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0 + 1, 1, "typed")
     telemetry.text_sent(T0 + 1)
     telemetry.first_model_frame(T0 + 1.4)
@@ -342,8 +325,7 @@ def test_typed_text_has_no_hang_over_even_with_noise_in_the_room() -> None:
     assert (stages.source, stages.hang_over_ms, stages.server_ms) == ("typed", None, pytest.approx(400))
 
 
-def test_playback_after_the_completion_belongs_to_the_completed_turn() -> None:
-    telemetry = fresh()
+def test_playback_after_the_completion_belongs_to_the_completed_turn(telemetry: SessionTelemetry) -> None:
     spoken_turn(telemetry, 1, T0 + 5)
     telemetry.playback_started(T0 + 8, turn=1, device_latency_ms=10)
     telemetry.playback_started(T0 + 9, turn=1)
@@ -379,7 +361,7 @@ def test_playback_after_the_completion_belongs_to_the_completed_turn() -> None:
     )
 )
 def test_whatever_happens_stages_are_not_negative_and_explain_the_whole(steps: list[tuple[int, str]]) -> None:
-    telemetry, now, number, completed = fresh(), T0, 0, 0
+    telemetry, now, number, completed = SessionTelemetry(T0), T0, 0, 0
     is_open = False
     for wait, step in steps:
         now += wait / 1000
@@ -424,8 +406,7 @@ def test_whatever_happens_stages_are_not_negative_and_explain_the_whole(steps: l
             assert sum(ms or 0 for ms in stages.values()) == pytest.approx(total, abs=1e-3)
 
 
-def test_tokens_of_a_turn_are_its_last_report_and_turns_add_up() -> None:
-    telemetry = fresh()
+def test_tokens_of_a_turn_are_its_last_report_and_turns_add_up(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0, 1, "typed")
     telemetry.model_audio(T0, 10)
     telemetry.usage({"TEXT": 10}, {"AUDIO": 1}, 0.001, totals={"total": 11})
@@ -446,8 +427,7 @@ def test_tokens_of_a_turn_are_its_last_report_and_turns_add_up() -> None:
     assert (figures["cost_usd"], figures["prices_as_of"]) == (0.005, "2026-11")
 
 
-def test_usage_that_comes_after_the_next_turn_opened_is_the_interrupted_turns() -> None:
-    telemetry = fresh()
+def test_usage_that_comes_after_the_next_turn_opened_is_the_interrupted_turns(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0, 1, "voice")
     telemetry.model_audio(T0, 10)
     telemetry.interrupted(T0 + 1)
@@ -460,8 +440,7 @@ def test_usage_that_comes_after_the_next_turn_opened_is_the_interrupted_turns() 
     assert telemetry.snapshot(T0 + 4)["tokens_by_modality"]["TEXT"]["prompt"] == 30
 
 
-def test_usage_before_any_turn_is_counted() -> None:
-    telemetry = fresh()
+def test_usage_before_any_turn_is_counted(telemetry: SessionTelemetry) -> None:
     telemetry.usage({"TEXT": 7}, {}, None)
     assert telemetry.turn_metrics() is None
     telemetry.turn_started(T0, 1, "typed")
@@ -469,8 +448,7 @@ def test_usage_before_any_turn_is_counted() -> None:
     assert telemetry.snapshot(T0 + 4)["tokens_by_modality"] == {"TEXT": {"prompt": 7, "response": 0}}
 
 
-def test_a_turn_in_figures() -> None:
-    telemetry = fresh()
+def test_a_turn_in_figures(telemetry: SessionTelemetry) -> None:
     spoken_turn(telemetry, 3, T0 + 10)
     turn = metrics(telemetry)
     assert (turn.turn, turn.by, turn.audio_bytes) == (3, "voice", 3000)
@@ -478,16 +456,16 @@ def test_a_turn_in_figures() -> None:
     assert turn.waterfall.stages()["server"] == 300.0
 
 
-def test_with_a_local_mark_alone_the_network_is_taken_out_of_the_servers_time() -> None:
-    telemetry = fresh()
+def test_with_a_local_mark_alone_the_network_is_taken_out_of_the_servers_time(telemetry: SessionTelemetry) -> None:
     telemetry.round_trip(80)
     spoken_turn(telemetry, 1, T0 + 5, 0.5, "local_voice")
     stages = waterfall(telemetry)
     assert (stages.uplink_ms, stages.server_ms, stages.downlink_ms) == pytest.approx((40, 420, 40))
 
 
-def test_a_model_that_does_not_wait_for_the_end_of_the_words_keeps_the_turns_last_measure() -> None:
-    telemetry = fresh()
+def test_a_model_that_does_not_wait_for_the_end_of_the_words_keeps_the_turns_last_measure(
+    telemetry: SessionTelemetry,
+) -> None:
     telemetry.voice_ended(T0 + 1)
     telemetry.turn_started(T0 + 1, 1, "voice")
     telemetry.model_audio(T0 + 1.5, 10)
@@ -499,8 +477,7 @@ def test_a_model_that_does_not_wait_for_the_end_of_the_words_keeps_the_turns_las
     assert metrics(telemetry).latency_ms == pytest.approx(500)
 
 
-def test_a_back_channel_does_not_begin_the_next_turn() -> None:
-    telemetry = fresh()
+def test_a_back_channel_does_not_begin_the_next_turn(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0 + 1, 1, "model")
     telemetry.model_audio(T0 + 1, 10)
     telemetry.voice_started(T0 + 2)
@@ -510,8 +487,7 @@ def test_a_back_channel_does_not_begin_the_next_turn() -> None:
     assert metrics(telemetry).duration_ms == pytest.approx(3000)
 
 
-def test_words_within_a_turn_that_was_cut_later_do_not_begin_the_next() -> None:
-    telemetry = fresh()
+def test_words_within_a_turn_that_was_cut_later_do_not_begin_the_next(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0 + 1, 1, "voice")
     telemetry.voice_started(T0 + 2)
     telemetry.voice_ended(T0 + 3)
@@ -522,8 +498,7 @@ def test_words_within_a_turn_that_was_cut_later_do_not_begin_the_next() -> None:
     assert metrics(telemetry).duration_ms == pytest.approx(3000)
 
 
-def test_words_that_the_model_talked_into_begin_the_turn_they_open() -> None:
-    telemetry = fresh()
+def test_words_that_the_model_talked_into_begin_the_turn_they_open(telemetry: SessionTelemetry) -> None:
     telemetry.voice_started(T0 + 1)
     telemetry.turn_started(T0 + 2, 1, "model")
     telemetry.model_audio(T0 + 2, 10)
@@ -535,8 +510,7 @@ def test_words_that_the_model_talked_into_begin_the_turn_they_open() -> None:
     assert metrics(telemetry).duration_ms == pytest.approx(5000)
 
 
-def test_a_local_mark_of_long_ago_is_not_the_end_that_the_server_tells() -> None:
-    telemetry = fresh()
+def test_a_local_mark_of_long_ago_is_not_the_end_that_the_server_tells(telemetry: SessionTelemetry) -> None:
     telemetry.voice_ended(T0 + 2)
     telemetry.voice_ended(T0 + 12, "server_vad")
     telemetry.turn_started(T0 + 12, 1, "voice")
@@ -545,8 +519,7 @@ def test_a_local_mark_of_long_ago_is_not_the_end_that_the_server_tells() -> None
     assert waterfall(telemetry).end_of_speech_s == pytest.approx(12)
 
 
-def test_an_answer_sounds_from_its_first_chunk_until_it_is_cut_or_over() -> None:
-    telemetry = fresh()
+def test_an_answer_sounds_from_its_first_chunk_until_it_is_cut_or_over(telemetry: SessionTelemetry) -> None:
     heard: list[bool] = []
     telemetry.turn_started(T0, 1, "typed")
     heard.append(telemetry.sounding)
@@ -562,8 +535,7 @@ def test_an_answer_sounds_from_its_first_chunk_until_it_is_cut_or_over() -> None
     assert heard == [False, True, False, True, False]
 
 
-def test_the_sound_of_a_turn_is_what_was_counted_during_it() -> None:
-    telemetry = fresh()
+def test_the_sound_of_a_turn_is_what_was_counted_during_it(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0, 1, "typed")
     telemetry.model_audio(T0 + 1, 1000)
     telemetry.add_counter(lambda: (2, 2000))  # while the answer sounded

@@ -21,13 +21,17 @@ def vad(**options: int) -> InputVad:
     return InputVad(detector=loud, **{"min_speech_frames": 2, "hangover_frames": 3, "pre_speech_frames": 2} | options)
 
 
+@pytest.fixture
+def detector() -> InputVad:
+    return vad()
+
+
 def frames(pattern: str) -> bytes:
     """`#` is 20 ms of voice, `.` of silence; each frame is marked by its place."""
     return b"".join(bytes([at % 250 + 1]) * FRAME if sign == "#" else bytes(FRAME) for at, sign in enumerate(pattern))
 
 
-def test_speech_starts_when_enough_frames_are_voiced() -> None:
-    detector = vad()
+def test_speech_starts_when_enough_frames_are_voiced(detector: InputVad) -> None:
     assert detector.add(frames("#")) == []
     assert detector.snapshot().state == "pending_speech"
     assert not detector.speaking
@@ -35,21 +39,18 @@ def test_speech_starts_when_enough_frames_are_voiced() -> None:
     assert detector.speaking
 
 
-def test_a_frame_may_come_in_parts() -> None:
-    detector = vad()
+def test_a_frame_may_come_in_parts(detector: InputVad) -> None:
     pcm = frames("##")
     assert detector.add(pcm[:200]) == []
     assert [edge.kind for edge in detector.add(pcm[200:])] == ["start"]
 
 
-def test_silence_makes_no_edge() -> None:
-    detector = vad()
+def test_silence_makes_no_edge(detector: InputVad) -> None:
     assert detector.add(frames("." * 10)) == []
     assert detector.snapshot().last_transition_s is None
 
 
-def test_a_click_is_not_speech() -> None:
-    detector = vad()
+def test_a_click_is_not_speech(detector: InputVad) -> None:
     assert detector.add(frames("..#.#..")) == []
     assert detector.snapshot().state == "silence"
 
@@ -58,8 +59,7 @@ def test_speech_ends_after_the_hang_over_and_says_when_the_voice_ended() -> None
     assert vad().add(frames("..###...")) == [VadEdge("start", 0.08, 0.04), VadEdge("end", 0.16, 0.1)]
 
 
-def test_voice_in_the_hang_over_goes_on_without_an_edge() -> None:
-    detector = vad()
+def test_voice_in_the_hang_over_goes_on_without_an_edge(detector: InputVad) -> None:
     edges = detector.add(frames("##..#.."))
     assert [edge.kind for edge in edges] == ["start"]
     assert detector.snapshot().state == "hangover"
@@ -87,8 +87,7 @@ def test_chunking_never_changes_the_edges(pattern: str, cuts: list[int]) -> None
     assert chunked.take_pre_speech() == whole.take_pre_speech()
 
 
-def test_the_audio_before_a_start_is_kept_in_order() -> None:
-    detector = vad()
+def test_the_audio_before_a_start_is_kept_in_order(detector: InputVad) -> None:
     pcm = frames("......##")
     marked = bytearray(pcm)
     for at in range(6):
@@ -98,15 +97,13 @@ def test_the_audio_before_a_start_is_kept_in_order() -> None:
     assert detector.take_pre_speech() == b""
 
 
-def test_audio_kept_for_one_start_is_not_given_for_the_next() -> None:
-    detector = vad()
+def test_audio_kept_for_one_start_is_not_given_for_the_next(detector: InputVad) -> None:
     detector.add(frames("##..."))
     detector.add(frames("."))
     assert detector.take_pre_speech() == bytes(FRAME)
 
 
-def test_a_gap_ends_speech_and_time_goes_on() -> None:
-    detector = vad()
+def test_a_gap_ends_speech_and_time_goes_on(detector: InputVad) -> None:
     detector.add(frames("###.") + b"\1\1\1")
     assert detector.reset() == [VadEdge("end", 0.08, 0.06)]
     assert detector.reset() == []

@@ -40,7 +40,7 @@ class Line:
         self.posted.append({"audio": len(pcm)})
 
 
-class Desk:
+class Harness:
     def __init__(self, line: Line | None, *, realtime: bool = False, route: Route = "user_note") -> None:
         self.told: list[ev.Payload] = []
         self.lost: list[Send] = []
@@ -59,53 +59,53 @@ TEXT = Send(compose.text_turn("hello"), "c1", "hello")
 
 
 def test_without_a_connection_context_raises_and_nothing_is_said_to_have_been_sent() -> None:
-    desk = Desk(None)
-    assert not desk.writer.live
+    harness = Harness(None)
+    assert not harness.writer.live
     with pytest.raises(ConnectionClosedError):
-        desk.writer.send_context(["x"])
+        harness.writer.send_context(["x"])
     with pytest.raises(ConnectionClosedError):
-        desk.writer.prompt_model()
+        harness.writer.prompt_model()
     with pytest.raises(ConnectionClosedError):
-        desk.writer.activity_end()
-    assert desk.told == []
-    assert desk.prompts == 0
+        harness.writer.activity_end()
+    assert harness.told == []
+    assert harness.prompts == 0
 
 
 async def test_a_text_that_is_lost_on_the_way_or_at_the_door_is_reported_once() -> None:
     line = Line()
-    desk = Desk(line)
-    desk.writer.post(TEXT)
+    harness = Harness(line)
+    harness.writer.post(TEXT)
     line.futures[0].set_exception(closed_error(1006))
-    await desk.writer.settled()
+    await harness.writer.settled()
     await asyncio.sleep(0)
-    assert desk.lost == [TEXT]
-    Desk.__init__(desk, Line(closed_error(1006)))
-    desk.writer.post(TEXT)
-    assert desk.lost == [TEXT]
-    assert desk.told == []
+    assert harness.lost == [TEXT]
+    Harness.__init__(harness, Line(closed_error(1006)))
+    harness.writer.post(TEXT)
+    assert harness.lost == [TEXT]
+    assert harness.told == []
 
 
 def test_a_message_that_cannot_be_written_is_an_error_that_is_told() -> None:
-    desk = Desk(Line(ProtocolError("too long")))
-    desk.writer.post(TEXT)
-    assert desk.lost == []
-    assert [notice.text for notice in desk.told if isinstance(notice, ev.Notice)] == ["Not sent: too long"]
+    harness = Harness(Line(ProtocolError("too long")))
+    harness.writer.post(TEXT)
+    assert harness.lost == []
+    assert [notice.text for notice in harness.told if isinstance(notice, ev.Notice)] == ["Not sent: too long"]
 
 
 async def test_context_and_prompts_are_posted_in_order_and_told_after_they_were_taken() -> None:
     line = Line()
-    desk = Desk(line)
-    desk.writer.send_context(["a", "b"], reason="why")
-    desk.writer.prompt_model("now")
-    desk.writer.send_context(["c"], prompt=True)
+    harness = Harness(line)
+    harness.writer.send_context(["a", "b"], reason="why")
+    harness.writer.prompt_model("now")
+    harness.writer.send_context(["c"], prompt=True)
     assert [frame["clientContent"].get("turnComplete") for frame in line.posted] == [False, True, True]
-    assert [type(payload) for payload in desk.told] == [ev.ContextSent, ev.PromptChanged, ev.ContextSent]
-    assert desk.prompts == 2
+    assert [type(payload) for payload in harness.told] == [ev.ContextSent, ev.PromptChanged, ev.ContextSent]
+    assert harness.prompts == 2
     for future in line.futures:
         # The connection's end is its reader's to tell: nobody is bothered with each message.
         future.set_exception(closed_error(1006))
-    await desk.writer.settled()
-    assert desk.lost == []
+    await harness.writer.settled()
+    assert harness.lost == []
 
 
 @pytest.mark.parametrize(
@@ -114,23 +114,23 @@ async def test_context_and_prompts_are_posted_in_order_and_told_after_they_were_
 )
 async def test_an_instruction_travels_by_its_route_and_says_which(route: Route, kind: str) -> None:
     line = Line()
-    desk = Desk(line, route=route)
-    desk.writer.update_instruction("Be kind.", "phase changed")
+    harness = Harness(line, route=route)
+    harness.writer.update_instruction("Be kind.", "phase changed")
     assert kind in str(line.posted[0])
-    assert desk.told == [ev.InstructionUpdated(text="Be kind.", via=route, reasons=("phase changed",))]
+    assert harness.told == [ev.InstructionUpdated(text="Be kind.", via=route, reasons=("phase changed",))]
 
 
 def test_a_model_that_takes_instructions_only_at_the_beginning_gets_none_in_between() -> None:
     line = Line()
     with pytest.raises(GeminiLiveError, match="new connection"):
-        Desk(line, route="reconnect").writer.update_instruction("Be kind.")
+        Harness(line, route="reconnect").writer.update_instruction("Be kind.")
     assert line.posted == []
 
 
 async def test_typed_text_travels_as_the_model_wants_it() -> None:
     turn, realtime = Line(), Line()
-    Desk(turn).writer.send_text("hello")
-    Desk(realtime, realtime=True).writer.send_text("hello")
+    Harness(turn).writer.send_text("hello")
+    Harness(realtime, realtime=True).writer.send_text("hello")
     assert "clientContent" in turn.posted[0]
     assert "realtimeInput" in realtime.posted[0]
 
@@ -141,21 +141,21 @@ def said(line: Line) -> list[str]:
 
 async def test_where_context_does_not_travel_it_waits_for_a_text_and_goes_once() -> None:
     line = Line()
-    desk = Desk(line, realtime=True)
-    desk.writer.send_context(["a"], reason="why")
+    harness = Harness(line, realtime=True)
+    harness.writer.send_context(["a"], reason="why")
     assert line.posted == []
-    desk.writer.post(TEXT)
-    desk.writer.send_context(["b", "c"], "user")
-    desk.writer.prompt_model("now")
-    desk.writer.send_text("typed")
-    desk.writer.send_context(["d"], prompt=True)
+    harness.writer.post(TEXT)
+    harness.writer.send_context(["b", "c"], "user")
+    harness.writer.prompt_model("now")
+    harness.writer.send_text("typed")
+    harness.writer.send_context(["d"], prompt=True)
     assert said(line) == [
         "[Context] a\n\nhello",
         "[Context] b\n[Context] c\n[Please go on]",
         "typed",
         "[Context] d\n[Please go on]",
     ]
-    sent = [payload for payload in desk.told if isinstance(payload, ev.ContextSent)]
+    sent = [payload for payload in harness.told if isinstance(payload, ev.ContextSent)]
     assert [(context.texts, context.queued) for context in sent] == [
         (("a",), True),
         (("a",), False),
@@ -164,33 +164,33 @@ async def test_where_context_does_not_travel_it_waits_for_a_text_and_goes_once()
         (("d",), True),
         (("d",), False),
     ]
-    assert desk.prompts == 2
+    assert harness.prompts == 2
 
 
 def test_context_that_could_not_go_along_waits_on() -> None:
-    desk = Desk(Line(closed_error(1006)), realtime=True)
-    desk.writer.send_context(["a"])
-    desk.writer.post(TEXT)
+    harness = Harness(Line(closed_error(1006)), realtime=True)
+    harness.writer.send_context(["a"])
+    harness.writer.post(TEXT)
     with pytest.raises(ConnectionClosedError):
-        desk.writer.prompt_model()
-    assert desk.lost == [TEXT]
-    assert desk.writer.held is not None
-    assert list(desk.writer.held.waiting) == ["a"]
+        harness.writer.prompt_model()
+    assert harness.lost == [TEXT]
+    assert harness.writer.held is not None
+    assert list(harness.writer.held.waiting) == ["a"]
 
 
 def test_context_that_asks_for_an_answer_does_not_wait_where_nobody_can_be_asked() -> None:
-    desk = Desk(None, realtime=True)
+    harness = Harness(None, realtime=True)
     with pytest.raises(ConnectionClosedError):
-        desk.writer.send_context(["a"], prompt=True)
-    assert desk.told == []
-    assert desk.writer.held is not None
-    assert not desk.writer.held.waiting
+        harness.writer.send_context(["a"], prompt=True)
+    assert harness.told == []
+    assert harness.writer.held is not None
+    assert not harness.writer.held.waiting
 
 
 def test_more_context_than_can_wait_is_told_of() -> None:
-    desk = Desk(Line(), realtime=True)
-    desk.writer.send_context([str(number) for number in range(MAX_NOTES + 2)])
-    (notice,) = [payload for payload in desk.told if isinstance(payload, ev.Notice)]
+    harness = Harness(Line(), realtime=True)
+    harness.writer.send_context([str(number) for number in range(MAX_NOTES + 2)])
+    (notice,) = [payload for payload in harness.told if isinstance(payload, ev.Notice)]
     assert "2 notes" in notice.text
-    assert desk.writer.held is not None
-    assert desk.writer.held.waiting[0] == "2"
+    assert harness.writer.held is not None
+    assert harness.writer.held.waiting[0] == "2"
