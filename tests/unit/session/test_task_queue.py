@@ -96,8 +96,8 @@ async def test_closing_lets_what_waits_finish_in_its_time_and_takes_no_more() ->
     assert slow.done == []
     never = Harness(begun=False)
     never.put("a")
-    assert not await never.lane.close(1)
-    assert await Harness(begun=False).lane.close(1)
+    assert not await never.queue.close(1)
+    assert await Harness(begun=False).queue.close(1)
 
 
 async def test_a_step_that_refuses_to_be_cancelled_is_left_behind() -> None:
