@@ -23,7 +23,7 @@ from gemini_live_runtime.audio.interface import (
     OpenDevice,
 )
 from gemini_live_runtime.audio.loop_listener import LoopListener
-from gemini_live_runtime.audio.pipeline import AudioPipeline
+from gemini_live_runtime.audio.pipeline import AudioPipeline, PipelineAudio
 from gemini_live_runtime.audio.playout import Playout
 from gemini_live_runtime.audio.probe import NO_PORTAUDIO, list_devices
 from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream, closing_hangs
@@ -81,7 +81,7 @@ def _end_without_hanging(portaudio: Any) -> None:
     atexit.register(end)
 
 
-class DeviceAudio:
+class DeviceAudio(PipelineAudio):
     """Microphone and loudspeaker of this machine, with echo cancelling between them.
 
     `input` and `output` choose a device by number, name or part of a name; None is the default. With `echo` False the
@@ -106,7 +106,6 @@ class DeviceAudio:
         self._probe = probe
         self._worker: AudioWorker | None = None
         self._relay: LoopListener | None = None
-        self._pipeline: AudioPipeline | None = None
         self._stderr_silenced = False
         self._microphone_on = True
         self._speaker_on = True
@@ -281,34 +280,12 @@ class DeviceAudio:
 
         await _within(stop, CLOSE_TIMEOUT_S, None)
 
-    def play(self, gen: int, pcm: bytes) -> None:
-        """Queue 24 kHz s16le of `gen`; dropped without an open loudspeaker."""
-        if self._pipeline is not None:
-            self._pipeline.playout.play(gen, pcm)
-            self._wake_worker()
-
-    def end_of_turn(self, gen: int) -> None:
-        """Mark the audio of `gen` as complete."""
-        if self._pipeline is not None:
-            self._pipeline.playout.end_of_turn(gen)
-            self._wake_worker()
-
-    def cut(self, cut_below: int) -> None:
-        """Stop all generations below `cut_below` from the next callback on."""
-        if self._pipeline is not None:
-            self._pipeline.playout.cut(cut_below)
-            self._wake_worker()
-
-    def played_samples(self, gen: int) -> int:
-        """Return the samples of `gen` that the device has consumed."""
-        return self._pipeline.playout.played_samples(gen) if self._pipeline is not None else 0
-
     def set_microphone(self, on: bool) -> None:
         """Start or stop delivering microphone chunks."""
         self._microphone_on = on
         if self._pipeline is not None:
             self._pipeline.set_microphone(on)
-            self._wake_worker()
+            self._step_soon()
 
     def set_speaker(self, on: bool) -> None:
         """Play, or play silence while playback goes on."""
@@ -328,12 +305,7 @@ class DeviceAudio:
         """True when no microphone is open."""
         return self._worker is None or self._worker.microphone is None
 
-    @property
-    def playing(self) -> bool:
-        """True while samples are queued that the device has not consumed."""
-        return self._pipeline is not None and self._pipeline.playout.playing
-
-    def _wake_worker(self) -> None:
+    def _step_soon(self) -> None:
         worker = self._worker
         if worker is None or self._pipeline is None:
             return

@@ -12,16 +12,20 @@ stays open.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import asdict
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from gemini_live_runtime.audio.devices import DeviceList
 from gemini_live_runtime.audio.interface import AudioIO, AudioOpened, Direction, MicChunk
+from gemini_live_runtime.audio.native_stderr import private_stdout
 from gemini_live_runtime.threads import start_daemon_thread
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.audio.sound_check import Verdict
 
 LEVEL_EVERY_S = 0.05
 
@@ -30,8 +34,8 @@ MakeAudio = Callable[[str | None, str | None, Direction | None, bool], AudioIO]
 """Factory for (input, output, only direction or None for both, cancel echo)."""
 
 
-class _Listener:
-    """`AudioListener` that keeps the state the checks read."""
+class HelperListener:
+    """`AudioListener` that keeps speech, chunks and the reason of a lost device."""
 
     def __init__(self) -> None:
         self.speaking = False
@@ -39,21 +43,28 @@ class _Listener:
         self.on_chunk: Callable[[MicChunk], None] | None = None
 
     def mic_chunk(self, chunk: MicChunk) -> None:
+        """Pass `chunk` to `on_chunk`, if set."""
         if self.on_chunk is not None:
             self.on_chunk(chunk)
 
-    def playback_started(self, gen: int) -> None: ...
+    def playback_started(self, gen: int) -> None:
+        """Do nothing."""
 
-    def playback_heard(self, gen: int, first: int, count: int) -> None: ...
+    def playback_heard(self, gen: int, first: int, count: int) -> None:
+        """Do nothing."""
 
-    def playback_drained(self, gen: int) -> None: ...
+    def playback_drained(self, gen: int) -> None:
+        """Do nothing."""
+
+    def echo_warning(self, leaking: bool) -> None:
+        """Do nothing."""
 
     def voice(self, speaking: bool) -> None:
+        """Keep `speaking`."""
         self.speaking = speaking
 
-    def echo_warning(self, leaking: bool) -> None: ...
-
     def device_lost(self, direction: Direction, reason: str) -> None:
+        """Keep `reason`."""
         self.lost = reason
 
 
@@ -97,83 +108,69 @@ class DeviceHelper:
         except Exception as error:
             report(report="problem", text=f"The sound could not be tested: {type(error).__name__}: {error!s:.200}.")
 
-    async def _levels(self, report: Callable[..., None], device: str | None) -> None:
-        listener = _Listener()
-        audio = self._make(device, None, "input", False)
+    @contextlib.asynccontextmanager
+    async def _open(
+        self,
+        report: Callable[..., None],
+        listener: HelperListener,
+        input: str | None,
+        output: str | None = None,
+        *,
+        echo: bool,
+    ) -> AsyncIterator[AudioIO | None]:
+        """Open and report the microphone, with `echo` the speaker too; None if missing."""
+        audio = self._make(input, output, None if echo else "input", echo)
         try:
-            if not _report_opened(report, await audio.open(listener), ("input",)):
+            opened = await audio.open(listener)
+            yield audio if _report_opened(report, opened, ("input", "output") if echo else ("input",)) else None
+        finally:
+            await audio.close()
+
+    async def _levels(self, report: Callable[..., None], device: str | None) -> None:
+        listener = HelperListener()
+        async with self._open(report, listener, device, echo=False) as audio:
+            if audio is None:
                 return
             while not listener.lost:
                 _report_level(report, audio)
                 await asyncio.sleep(LEVEL_EVERY_S)
             report(report="problem", text=listener.lost)
-        finally:
-            await audio.close()
 
     async def _microphone(self, report: Callable[..., None], device: str | None) -> None:
         from gemini_live_runtime.audio.sound_check import MICROPHONE_S, MicrophoneCheck
 
-        listener, trial = _Listener(), MicrophoneCheck()
-        audio = self._make(device, None, "input", False)
-        try:
-            if not _report_opened(report, await audio.open(listener), ("input",)):
+        listener, check = HelperListener(), MicrophoneCheck()
+        async with self._open(report, listener, device, echo=False) as audio:
+            if audio is None:
                 return
-            listener.on_chunk = lambda chunk: trial.add(chunk.pcm, speaking=listener.speaking)
+            listener.on_chunk = lambda chunk: check.add(chunk.pcm, speaking=listener.speaking)
             await self._meter(report, audio, listener, MICROPHONE_S)
-        finally:
-            await audio.close()
-        if listener.lost:
-            report(report="problem", text=listener.lost)
-            return
-        report(
-            report="result",
-            test="microphone",
-            peak_db=trial.peak_db,
-            floor_db=trial.floor_db,
-            voice_db=trial.voice_db,
-            **asdict(trial.verdict()),
-        )
+        levels = {"peak_db": check.peak_db, "floor_db": check.floor_db, "voice_db": check.voice_db}
+        _report_result(report, listener, "microphone", levels, check.verdict())
 
     async def _echo(self, report: Callable[..., None], device: str | None, output: str | None) -> None:
         from gemini_live_runtime.audio.sound_check import ROOM_S, SOUND_S, TAIL_S, EchoCheck, echo_check_sound
 
-        listener, trial = _Listener(), EchoCheck()
-        audio = self._make(device, output, None, True)
-        try:
-            if not _report_opened(report, await audio.open(listener), ("input", "output")):
+        listener, check = HelperListener(), EchoCheck()
+        async with self._open(report, listener, device, output, echo=True) as audio:
+            if audio is None:
                 return
-            left = ROOM_S + SOUND_S + TAIL_S
-            await self._meter(
-                report,
-                audio,
-                listener,
-                ROOM_S,
-                then=left - ROOM_S,
-                seen=lambda: trial.add(audio.levels(), playing=False),
-            )
+
+            def add(*, playing: bool) -> None:
+                check.add(audio.levels(), playing=playing)
+
+            await self._meter(report, audio, listener, ROOM_S, then=SOUND_S + TAIL_S, seen=lambda: add(playing=False))
             audio.play(1, echo_check_sound().tobytes())
             audio.end_of_turn(1)
-            await self._meter(
-                report, audio, listener, SOUND_S, then=TAIL_S, seen=lambda: trial.add(audio.levels(), playing=True)
-            )
-        finally:
-            await audio.close()
-        if listener.lost:
-            report(report="problem", text=listener.lost)
-            return
-        report(
-            report="result",
-            test="echo",
-            return_db=trial.return_db,
-            reduction_db=trial.reduction_db,
-            **asdict(trial.verdict()),
-        )
+            await self._meter(report, audio, listener, SOUND_S, then=TAIL_S, seen=lambda: add(playing=True))
+        levels = {"return_db": check.return_db, "reduction_db": check.reduction_db}
+        _report_result(report, listener, "echo", levels, check.verdict())
 
     async def _meter(
         self,
         report: Callable[..., None],
         audio: AudioIO,
-        listener: _Listener,
+        listener: HelperListener,
         seconds: float,
         *,
         then: float = 0.0,
@@ -206,6 +203,19 @@ def _report_opened(report: Callable[..., None], opened: AudioOpened, needed: tup
     return True
 
 
+def _report_result(
+    report: Callable[..., None],
+    listener: HelperListener,
+    test: str,
+    levels: Mapping[str, float | None],
+    verdict: Verdict,
+) -> None:
+    if listener.lost:
+        report(report="problem", text=listener.lost)
+    else:
+        report(report="result", test=test, **levels, **asdict(verdict))
+
+
 def _report_level(report: Callable[..., None], audio: AudioIO, *, left_s: float | None = None) -> None:
     levels = audio.levels()
     if levels.mic_db is None:
@@ -226,20 +236,9 @@ def _report_level(report: Callable[..., None], audio: AudioIO, *, left_s: float 
 def open_devices(input: str | None, output: str | None, only: Direction | None, echo: bool) -> AudioIO:
     """Return this machine's devices, listed in this process: it is a child already."""
     from gemini_live_runtime.audio.device_audio import DeviceAudio
+    from gemini_live_runtime.audio.probe import list_here
 
-    return DeviceAudio(input, output, echo=echo, only=only, probe=_probe_here)
-
-
-def _probe_here() -> DeviceList:
-    """List the devices in this process, which a broken sound system may abort."""
-    from gemini_live_runtime.audio.probe import NO_DEVICE, NO_PORTAUDIO, describe
-
-    try:
-        import sounddevice
-    except (ImportError, OSError):
-        return DeviceList((), NO_PORTAUDIO)
-    devices = describe(sounddevice)
-    return DeviceList(devices, "" if devices else NO_DEVICE)
+    return DeviceAudio(input, output, echo=echo, only=only, probe=list_here)
 
 
 async def serve(out: TextIO, make: MakeAudio = open_devices) -> None:
@@ -272,12 +271,8 @@ async def serve(out: TextIO, make: MakeAudio = open_devices) -> None:
 
 def main() -> None:
     """Serve on standard input and output, with C libraries silenced."""
-    out = os.dup(1)
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
     try:
-        with os.fdopen(out, "w", encoding="utf-8") as stream:
+        with private_stdout() as stream:
             asyncio.run(serve(stream))
     except BrokenPipeError:
         # The console has ended.

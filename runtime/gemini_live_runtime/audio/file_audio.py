@@ -19,7 +19,7 @@ from gemini_live_runtime.audio.interface import (
     Direction,
     OpenDevice,
 )
-from gemini_live_runtime.audio.pipeline import AudioPipeline
+from gemini_live_runtime.audio.pipeline import AudioPipeline, PipelineAudio
 from gemini_live_runtime.audio.resample import Resampler
 from gemini_live_runtime.audio.samples import BLOCK, FRAME, FRAME_MS, Float32, to_int16
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
@@ -53,7 +53,7 @@ class _FileMicrophone:
         return out if len(out) == FRAME else np.concatenate((out, np.zeros(FRAME - len(out), np.float32)))
 
 
-class FileAudio:
+class FileAudio(PipelineAudio):
     """`AudioIO` that reads one WAV file and writes another; either may be absent.
 
     After the end of the microphone's file digital silence is delivered until `close`, so that the server detects the
@@ -66,7 +66,6 @@ class FileAudio:
         self._speaker_path = speaker
         self._mic: _FileMicrophone | None = None
         self._writer: WavWriter | None = None
-        self._pipeline: AudioPipeline | None = None
         self._listener: AudioListener | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._out: Float32 = np.zeros(BLOCK, np.float32)
@@ -137,25 +136,11 @@ class FileAudio:
             writer, self._writer = self._writer, None
             writer.close()
 
-    def play(self, gen: int, pcm: bytes) -> None:
-        """Queue 24 kHz s16le of `gen`."""
-        if self._pipeline is not None:
-            self._pipeline.playout.play(gen, pcm)
-
-    def end_of_turn(self, gen: int) -> None:
-        """Mark the audio of `gen` as complete."""
-        if self._pipeline is not None:
-            self._pipeline.playout.end_of_turn(gen)
-
     def cut(self, cut_below: int) -> None:
         """Drop generations below `cut_below`, reporting what was played first."""
+        super().cut(cut_below)
         if self._pipeline is not None:
-            self._pipeline.playout.cut(cut_below)
             self._pipeline.playout.step(asyncio.get_running_loop().time())
-
-    def played_samples(self, gen: int) -> int:
-        """Return the samples of `gen` written so far."""
-        return self._pipeline.playout.played_samples(gen) if self._pipeline is not None else 0
 
     def set_microphone(self, on: bool) -> None:
         """Start or pause reading the file."""
@@ -178,11 +163,6 @@ class FileAudio:
     def finished(self) -> bool:
         """True when the microphone's file was read to its end, or is absent."""
         return self._mic_path is None or self._lost_input or (self._mic is not None and self._mic.at_end)
-
-    @property
-    def playing(self) -> bool:
-        """True while samples are queued that have not been written."""
-        return self._pipeline is not None and self._pipeline.playout.playing
 
     def _tick(self) -> None:
         loop = asyncio.get_running_loop()

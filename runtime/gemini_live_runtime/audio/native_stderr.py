@@ -31,6 +31,18 @@ def silenced_native_stderr() -> Iterator[None]:
         restore()
 
 
+def private_stdout() -> TextIO:
+    """Return standard output as a new stream; discard output to descriptors 1 and 2.
+
+    For child processes whose C libraries would print into their reports.
+    """
+    out = os.dup(1)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    return os.fdopen(out, "w", encoding="utf-8")
+
+
 def silence() -> None:
     """Redirect descriptor 2 to the null device until the matching `restore`."""
     global _depth, _saved_descriptor, _saved_stream, _own_stream

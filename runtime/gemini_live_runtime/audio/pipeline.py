@@ -97,3 +97,39 @@ class AudioPipeline:
             buffer_ms=playout.queued_ms,
             underruns=playout.buffer.underruns,
         )
+
+
+class PipelineAudio:
+    """Base of an `AudioIO` that plays through an `AudioPipeline`, once it is open."""
+
+    _pipeline: AudioPipeline | None = None
+
+    def play(self, gen: int, pcm: bytes) -> None:
+        """Queue 24 kHz s16le of `gen`; dropped without a loudspeaker."""
+        if self._pipeline is not None:
+            self._pipeline.playout.play(gen, pcm)
+            self._step_soon()
+
+    def end_of_turn(self, gen: int) -> None:
+        """Mark the audio of `gen` as complete."""
+        if self._pipeline is not None:
+            self._pipeline.playout.end_of_turn(gen)
+            self._step_soon()
+
+    def cut(self, cut_below: int) -> None:
+        """Stop all generations below `cut_below` and report what was played of them."""
+        if self._pipeline is not None:
+            self._pipeline.playout.cut(cut_below)
+            self._step_soon()
+
+    def played_samples(self, gen: int) -> int:
+        """Return the samples of `gen` that were consumed."""
+        return self._pipeline.playout.played_samples(gen) if self._pipeline is not None else 0
+
+    @property
+    def playing(self) -> bool:
+        """True while samples are queued that were not consumed."""
+        return self._pipeline is not None and self._pipeline.playout.playing
+
+    def _step_soon(self) -> None:
+        """Make the driver step before its next tick, where it can."""

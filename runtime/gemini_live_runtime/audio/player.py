@@ -19,8 +19,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, BinaryIO, TextIO
 
-from gemini_live_runtime.audio.device_helper import open_devices
-from gemini_live_runtime.audio.interface import MODEL_RATE, AudioIO, Direction, MicChunk
+from gemini_live_runtime.audio.device_helper import HelperListener, open_devices
+from gemini_live_runtime.audio.interface import MODEL_RATE, AudioIO
+from gemini_live_runtime.audio.native_stderr import private_stdout
 from gemini_live_runtime.threads import start_daemon_thread
 
 AHEAD_S = 0.5
@@ -37,28 +38,6 @@ _GEN = 1
 Report = Callable[[dict[str, Any]], None]
 
 
-class _Listener:
-    """`AudioListener` that keeps the reason of a lost device."""
-
-    def __init__(self) -> None:
-        self.lost = ""
-
-    def mic_chunk(self, chunk: MicChunk) -> None: ...
-
-    def playback_started(self, gen: int) -> None: ...
-
-    def playback_heard(self, gen: int, first: int, count: int) -> None: ...
-
-    def playback_drained(self, gen: int) -> None: ...
-
-    def voice(self, speaking: bool) -> None: ...
-
-    def echo_warning(self, leaking: bool) -> None: ...
-
-    def device_lost(self, direction: Direction, reason: str) -> None:
-        self.lost = reason
-
-
 class Player:
     """Plays queued blocks (s16le) and reports the position, until `stop`."""
 
@@ -66,7 +45,7 @@ class Player:
         self.blocks: asyncio.Queue[bytes] = asyncio.Queue(MAX_WAITING_S * MODEL_RATE * 2 // _BLOCK_BYTES)
         self._report = report
         self._audio = audio
-        self._listener = _Listener()
+        self._listener = HelperListener()
         self._stopped = asyncio.Event()
         self._odd = b""
         self._queued = 0
@@ -137,14 +116,10 @@ async def serve(source: BinaryIO, out: TextIO, audio: AudioIO) -> int:
 
 def main() -> None:
     """Play standard input, with C libraries silenced."""
-    out = os.dup(1)
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
     device = sys.argv[1] if len(sys.argv) > 1 else None
     status = 0
     try:
-        with os.fdopen(out, "w", encoding="utf-8") as stream:
+        with private_stdout() as stream:
             status = asyncio.run(serve(sys.stdin.buffer, stream, open_devices(None, device, "output", False)))
     except BrokenPipeError:
         pass  # the console has gone

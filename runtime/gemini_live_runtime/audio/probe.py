@@ -11,10 +11,12 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
+from gemini_live_runtime.audio.native_stderr import private_stdout
 from gemini_live_runtime.wire.credentials import SECRET_VARIABLES
 
 TIMEOUT_S = 10.0
@@ -90,27 +92,27 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _answer() -> dict[str, Any]:
-    from dataclasses import asdict
-
+def list_here() -> DeviceList:
+    """List the devices in this process, which a broken sound system may abort."""
     try:
         import sounddevice
-
-        return {"devices": [asdict(device) for device in describe(sounddevice)], "problem": ""}
     except (ImportError, OSError):
-        return {"devices": [], "problem": NO_PORTAUDIO}
+        return DeviceList((), NO_PORTAUDIO)
+    devices = describe(sounddevice)
+    return DeviceList(devices, "" if devices else NO_DEVICE)
+
+
+def _answer() -> DeviceList:
+    try:
+        return list_here()
     except Exception as error:
-        return {"devices": [], "problem": f"The sound devices could not be listed: {error}."}
+        return DeviceList((), f"The sound devices could not be listed: {error}.")
 
 
 def main() -> None:
     """Print the answer to standard output, with C libraries silenced."""
-    out = os.dup(1)
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    with os.fdopen(out, "w", encoding="utf-8") as stream:
-        json.dump(_answer(), stream)
+    with private_stdout() as stream:
+        json.dump(asdict(_answer()), stream)
 
 
 if __name__ == "__main__":
