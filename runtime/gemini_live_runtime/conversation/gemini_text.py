@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from gemini_live_runtime.conversation.text_model import TextRequest
 from gemini_live_runtime.errors import ConfigError, CredentialError, ProtocolError, UnreachableError, WireError
 from gemini_live_runtime.wire.endpoints import Endpoint, is_loopback
-from gemini_live_runtime.wire.google_error import displayable, google_error
+from gemini_live_runtime.wire.google_http import displayable, exchange, google_error, open_client
 
 if TYPE_CHECKING:
     import httpx
@@ -124,30 +124,19 @@ class GeminiTextModel:
         return body
 
     async def _post(self, body: bytes) -> tuple[int, bytes]:
-        import httpx
-
         if self._client is None:
-            # Redirects are not followed: the key would go to a host that is not allowed.
-            self._client = httpx.AsyncClient(
-                transport=self._transport,
-                follow_redirects=False,
-                timeout=self._timeout_s,
-                # Plain http:// is for this machine only; a proxy would read it.
-                trust_env=self.url.startswith("https://"),
+            self._client = open_client(self.url, self._timeout_s, self._transport)
+        headers = {**self._headers, "Content-Type": "application/json"}
+        status, reply = await exchange(
+            self._client, "POST", self.url, headers=headers, max_reply=self._max_reply, content=body
+        )
+        if len(reply) > self._max_reply:
+            raise ProtocolError(
+                f"The reply of the text model {self.model} is longer than {self._max_reply} bytes",
+                remedy="Ask for less",
+                field="text_model",
             )
-        # A small compressed reply could grow beyond the limit.
-        headers = {**self._headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
-        reply = bytearray()
-        async with self._client.stream("POST", self.url, content=body, headers=headers) as response:
-            async for chunk in response.aiter_bytes(65536):
-                reply += chunk
-                if len(reply) > self._max_reply:
-                    raise ProtocolError(
-                        f"The reply of the text model {self.model} is longer than {self._max_reply} bytes",
-                        remedy="Ask for less",
-                        field="text_model",
-                    )
-            return response.status_code, bytes(reply)
+        return status, reply
 
     def _refused(self, status: int, reply: bytes) -> Exception:
         message, reason = google_error(reply)

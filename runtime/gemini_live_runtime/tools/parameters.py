@@ -219,7 +219,7 @@ def _evaluate(raw: Any, function: Callable[..., Any], tool: str, parameter: str)
 
 
 def _plain_function(function: Any) -> Any:
-    """Return the function that has the annotations, inside partials, objects and methods."""
+    """Return the function with the annotations: inside partials, objects, methods."""
     while isinstance(function, functools.partial):
         function = function.func
     if not inspect.isroutine(function) and not isinstance(function, type):

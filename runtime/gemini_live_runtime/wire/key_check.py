@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from gemini_live_runtime.errors import CredentialError
 from gemini_live_runtime.wire.credentials import Credential
 from gemini_live_runtime.wire.endpoints import API_VERSIONS, GEMINI_HOST, credential_headers
-from gemini_live_runtime.wire.google_error import displayable, google_error
+from gemini_live_runtime.wire.google_http import displayable, exchange, google_error, open_client
 
 if TYPE_CHECKING:
     import httpx
@@ -63,18 +63,8 @@ async def check_key(
     url = f"{base_url.rstrip('/')}/{API_VERSIONS[0]}/models?pageSize=1000"
     host = urlsplit(base_url).netloc
     try:
-        async with (
-            asyncio.timeout(timeout_s),
-            httpx.AsyncClient(
-                transport=transport,
-                # A redirect could send the key to a host that is not trusted.
-                follow_redirects=False,
-                timeout=timeout_s,
-                # Plain http:// is for this machine only: a proxy from the environment would see the key.
-                trust_env=base_url.startswith("https://"),
-            ) as client,
-        ):
-            status, reply = await _get(client, url, headers)
+        async with asyncio.timeout(timeout_s), open_client(base_url, timeout_s, transport) as client:
+            status, reply = await exchange(client, "GET", url, headers=dict(headers), max_reply=MAX_REPLY)
     except (TimeoutError, httpx.TimeoutException):
         return KeyCheck("unknown", f"{host} did not answer within {timeout_s:g} s.", "Check the network")
     except httpx.HTTPError as error:
@@ -123,15 +113,3 @@ def _headers(base_url: str, credential: Credential, trusted_hosts: tuple[str, ..
     scheme, _, rest = base_url.partition("://")
     socket_scheme = {"https": "wss", "http": "ws"}.get(scheme, scheme)
     return credential_headers(f"{socket_scheme}://{rest}", credential, trusted_hosts)
-
-
-async def _get(client: httpx.AsyncClient, url: str, headers: tuple[tuple[str, str], ...]) -> tuple[int, bytes]:
-    # A small compressed reply could expand beyond the limit.
-    wanted = {**dict(headers), "Accept-Encoding": "identity"}
-    reply = bytearray()
-    async with client.stream("GET", url, headers=wanted) as response:
-        async for chunk in response.aiter_bytes(65536):
-            reply += chunk
-            if len(reply) > MAX_REPLY:
-                break
-        return response.status_code, bytes(reply)
