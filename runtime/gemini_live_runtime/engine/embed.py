@@ -90,7 +90,7 @@ def _spec(plan: SessionPlan, options: dict[str, Any]) -> EngineSpec:
 
 @asynccontextmanager
 async def _running(plan: SessionPlan, spec: EngineSpec) -> AsyncIterator[LiveHandle]:
-    made: asyncio.Future[LiveSession] = asyncio.get_running_loop().create_future()
+    created: asyncio.Future[LiveSession] = asyncio.get_running_loop().create_future()
     refused: list[GeminiLiveError] = []
 
     def factory(spec: EngineSpec, hub: Hub, clock: Clock) -> LiveSession:
@@ -102,20 +102,20 @@ async def _running(plan: SessionPlan, spec: EngineSpec) -> AsyncIterator[LiveHan
         except GeminiLiveError as error:
             refused.append(error)
             raise
-        made.set_result(session)
+        created.set_result(session)
         return session
 
     engine = in_process(spec, factory, clock=LoopClock())
     ended = asyncio.ensure_future(engine.wait())
     opened: asyncio.Future[None] | None = None
     try:
-        first: tuple[asyncio.Future[Any], ...] = (made, ended)
+        first: tuple[asyncio.Future[Any], ...] = (created, ended)
         await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         if refused:
             raise refused[0]
-        if not made.done():
+        if not created.done():
             raise EngineError(f"The session could not be started: {engine.host.hub.view.ended}")
-        session = made.result()
+        session = created.result()
         opened = asyncio.ensure_future(session.opened())
         then: tuple[asyncio.Future[Any], ...] = (opened, ended)
         await asyncio.wait(then, return_when=asyncio.FIRST_COMPLETED)

@@ -66,14 +66,14 @@ class Host:
         self._session: RunnableSession | None = None
         self._task: asyncio.Task[int] | None = None
         self._commands: deque[Command] = deque()
-        self._command_waits = asyncio.Event()
+        self._command_queued = asyncio.Event()
         self._hang_up_reason = ""
-        self._deadline: asyncio.TimerHandle | None = None
-        self._linger: asyncio.TimerHandle | None = None
-        self._unwatched: asyncio.TimerHandle | None = None
-        self._over = False
-        self._stopped_at_once = ""
-        self._seen_console = asyncio.Event()
+        self._hang_up_timer: asyncio.TimerHandle | None = None
+        self._linger_timer: asyncio.TimerHandle | None = None
+        self._unwatched_timer: asyncio.TimerHandle | None = None
+        self._finished = False
+        self._stop_reason = ""
+        self._console_attached = asyncio.Event()
         self.hub = Hub(
             paths.safe_name(spec.session_id, field="session_id"),
             self._clock,
@@ -116,7 +116,7 @@ class Host:
         except ProtocolError as error:
             self._refuse(*_id_and_name(line), str(error))
             return False
-        if self._over:
+        if self._finished:
             self._refuse(command.id, command.order.command, "The session is over.")
         elif isinstance(command.order, HangUp):
             self.hang_up(command.order.reason)
@@ -124,7 +124,7 @@ class Host:
             self._refuse(command.id, command.order.command, f"{MAX_COMMANDS} commands are waiting already.")
         else:
             self._commands.append(command)
-            self._command_waits.set()
+            self._command_queued.set()
         return True
 
     def _refuse(self, ident: str, name: str, reason: str) -> None:
@@ -138,8 +138,8 @@ class Host:
                     await session.command(command)
                 except Exception as error:
                     self._refuse(command.id, command.order.command, f"It failed: {error!r:.300}")
-            self._command_waits.clear()
-            await self._command_waits.wait()
+            self._command_queued.clear()
+            await self._command_queued.wait()
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
@@ -152,36 +152,36 @@ class Host:
             self._ask_to_end(self._session)
 
     def _ask_to_end(self, session: RunnableSession) -> None:
-        self._deadline = self._loop.call_later(
+        self._hang_up_timer = self._loop.call_later(
             HANG_UP_S, self.stop_at_once, f"the session did not end within {HANG_UP_S:.0f} s of being asked to"
         )
         session.hang_up(self._hang_up_reason)
 
     def stop_at_once(self, reason: str) -> None:
         """Cancel the session; the journal is still closed properly."""
-        self._stopped_at_once = self._stopped_at_once or reason
+        self._stop_reason = self._stop_reason or reason
         if self._task is not None:
             self._task.cancel()
 
     def _consoles_changed(self, count: int) -> None:
-        if self._unwatched is not None:
-            self._unwatched.cancel()
-            self._unwatched = None
+        if self._unwatched_timer is not None:
+            self._unwatched_timer.cancel()
+            self._unwatched_timer = None
         if count:
-            self._seen_console.set()
+            self._console_attached.set()
             self._set_watched(True)
-        elif self._seen_console.is_set() and not self._over:
-            self._unwatched = self._loop.call_later(UNWATCHED_S, self._set_watched, False)
-        if self._linger is not None:
-            self._linger.cancel()
-            self._linger = None
-        if not count and not self._over:
+        elif self._console_attached.is_set() and not self._finished:
+            self._unwatched_timer = self._loop.call_later(UNWATCHED_S, self._set_watched, False)
+        if self._linger_timer is not None:
+            self._linger_timer.cancel()
+            self._linger_timer = None
+        if not count and not self._finished:
             linger = self.spec.linger_s
             reason = f"no console for {linger / 60:.0f} min" if linger >= 60 else f"no console for {linger:.0f} s"
-            self._linger = self._loop.call_later(linger, self.hang_up, reason)
+            self._linger_timer = self._loop.call_later(linger, self.hang_up, reason)
 
     def _set_watched(self, watched: bool) -> None:
-        if self._session is not None and not self._over:
+        if self._session is not None and not self._finished:
             self._session.watched(watched)
 
     # -- life cycle -------------------------------------------------------------------------------------------------
@@ -196,13 +196,13 @@ class Host:
         try:
             code = await self._live(started)
         finally:
-            self._over = True
-            for timer in (self._deadline, self._linger, self._unwatched):
+            self._finished = True
+            for timer in (self._hang_up_timer, self._linger_timer, self._unwatched_timer):
                 if timer is not None:
                     timer.cancel()
-        if watched and not self._seen_console.is_set():
+        if watched and not self._console_attached.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._seen_console.wait(), FIRST_CONSOLE_S)
+                await asyncio.wait_for(self._console_attached.wait(), FIRST_CONSOLE_S)
         if self.hub.journal is not None:
             # A disk that fails at the very end is reported while consoles are still attached.
             await asyncio.to_thread(self.hub.journal.flush)
@@ -219,7 +219,7 @@ class Host:
         try:
             session = self._session = self._factory(self.spec, self.hub, self._clock)
         except Exception as error:
-            return self._failed("The session cannot be started", error)
+            return self._fail("The session cannot be started", error)
         if started is not None:
             started()
         self.hub.sample_source = session.sample
@@ -228,24 +228,24 @@ class Host:
         if self._hang_up_reason:
             # The hang-up came while the session was created: its task must take a first step before.
             self._loop.call_soon(self._ask_to_end, session)
-        if self._stopped_at_once:
+        if self._stop_reason:
             self._task.cancel()
         try:
             code = await self._task
         except asyncio.CancelledError:
-            if not self._stopped_at_once:
+            if not self._stop_reason:
                 raise
-            code = self._ended(f"Stopped: {self._stopped_at_once}", 1)
+            code = self._end(f"Stopped: {self._stop_reason}", 1)
         except Exception as error:
-            return self._failed("The session broke down", error)
+            return self._fail("The session broke down", error)
         finally:
             commands.cancel()
             await asyncio.gather(commands, return_exceptions=True)
             for command in self._commands:
                 self._refuse(command.id, command.order.command, "The session ended first.")
-        return self._ended("The session ended", code)
+        return self._end("The session ended", code)
 
-    def _failed(self, what: str, error: Exception) -> int:
+    def _fail(self, what: str, error: Exception) -> int:
         if not self.hub.view.seq:
             spec = self.spec
             self.hub.tell(
@@ -262,14 +262,14 @@ class Host:
             )
         if isinstance(error, GeminiLiveError):
             self.hub.tell(_notice(error.code, error))
-            return self._ended(redactor.text(str(error)), error.exit_code)
+            return self._end(redactor.text(str(error)), error.exit_code)
         sentence = redactor.text(f"{what}: {type(error).__name__}: {str(error)[:500]}")
         self.hub.tell(ev.Notice(level="error", code="crash", text=sentence, remedy="The log has the traceback"))
         for line in traceback_lines(error):
             self.hub.tell(ev.Log(source="engine", level="error", text=redactor.text(line)))
-        return self._ended(sentence, 1)
+        return self._end(sentence, 1)
 
-    def _ended(self, reason: str, code: int) -> int:
+    def _end(self, reason: str, code: int) -> int:
         if not self.hub.view.ended:
             self.hub.tell(ev.SessionEnded(reason=reason, exit_code=code))
         return code

@@ -136,19 +136,19 @@ class Hub:
         self.wall = clock.wall()
         """Seconds since the Unix epoch at t = 0: the `wall` of `session.started`."""
         self._outboxes: list[Outbox] = []
-        self._early: deque[ev.Payload] = deque(maxlen=_MAX_EARLY)
+        self._before_start: deque[ev.Payload] = deque(maxlen=_MAX_EARLY)
         self._on_consoles = on_consoles
         self._loop = asyncio.get_running_loop()
-        self._beat: asyncio.TimerHandle | None = None
-        self._due = 0.0
-        self._over = False
-        self._second = self._loop.time()
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_due = 0.0
+        self._ended = False
+        self._second_start = self._loop.time()
         self._worst_lag = 0.0
         self._lag_ms = 0.0
-        self._counted = 0
+        self._second_seq = 0
         self._rate = 0.0
-        self._shown: MeterSample | None = None
-        self._journaled: MeterSample | None = None
+        self._sent_sample: MeterSample | None = None
+        self._journaled_sample: MeterSample | None = None
         self._schedule()
 
     # -- events -----------------------------------------------------------------------------------------------------
@@ -174,10 +174,10 @@ class Hub:
             self.journal.append(line)
         for outbox in self._outboxes:
             outbox.push(line)
-        if self._early:
-            early, self._early = self._early, deque(maxlen=_MAX_EARLY)
-            for waiting in early:
-                self.tell(waiting)
+        if self._before_start:
+            queued, self._before_start = self._before_start, deque(maxlen=_MAX_EARLY)
+            for payload_before in queued:
+                self.tell(payload_before)
         return event
 
     def tell(self, payload: ev.Payload) -> None:
@@ -186,7 +186,7 @@ class Hub:
         Before the session's first event it waits: a journal begins with `session.started`.
         """
         if not self.view.seq and not isinstance(payload, ev.SessionStarted):
-            self._early.append(payload)
+            self._before_start.append(payload)
         else:
             self.emit(payload, turn=self.view.turn, gen=self.view.gen)
 
@@ -216,7 +216,7 @@ class Hub:
         outbox.push(encode(Hello(*self._identity, self.folder)))
         outbox.push(encode(Snapshot(self.view)))
         self._outboxes.append(outbox)
-        self._shown = None
+        self._sent_sample = None
         self._changed_consoles()
         return outbox
 
@@ -228,9 +228,9 @@ class Hub:
 
     def bye(self, reason: str, exit_code: int) -> None:
         """End the links of all consoles and stop the meters."""
-        if self._beat is not None:
-            self._beat.cancel()
-        self._over = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._ended = True
         self.sample_source = None
         for outbox in self._outboxes:
             outbox.end(encode(Bye(reason, exit_code)))
@@ -243,21 +243,21 @@ class Hub:
     # -- samples ----------------------------------------------------------------------------------------------------
 
     def _schedule(self) -> None:
-        if self._over:
+        if self._ended:
             return
-        if self._beat is not None:
-            self._beat.cancel()
-        self._due = self._loop.time() + (SAMPLE_S if self._outboxes else METERS_S)
-        self._beat = self._loop.call_at(self._due, self._tick)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_due = self._loop.time() + (SAMPLE_S if self._outboxes else METERS_S)
+        self._timer = self._loop.call_at(self._timer_due, self._tick)
 
     def _tick(self) -> None:
         now = self._loop.time()
-        self._worst_lag = max(self._worst_lag, now - self._due)
-        second_over = now - self._second >= METERS_S - SAMPLE_S / 2
+        self._worst_lag = max(self._worst_lag, now - self._timer_due)
+        second_over = now - self._second_start >= METERS_S - SAMPLE_S / 2
         if second_over:
             self._lag_ms = round(self._worst_lag * 1000, 1)
-            self._rate = round((self.view.seq - self._counted) / (now - self._second), 1)
-            self._worst_lag, self._counted, self._second = 0.0, self.view.seq, now
+            self._rate = round((self.view.seq - self._second_seq) / (now - self._second_start), 1)
+            self._worst_lag, self._second_seq, self._second_start = 0.0, self.view.seq, now
         if self.sample_source is not None:
             try:
                 self._measure(self.sample_source(), second_over)
@@ -272,13 +272,13 @@ class Hub:
     def _measure(self, sample: MeterSample, second_over: bool) -> None:
         t = round(self._clock.now() - self._origin, 6)
         sample = replace(sample, t=t, loop_lag_ms=self._lag_ms, events_per_s=self._rate)
-        if self._outboxes and _differ(sample, self._shown):
-            self._shown = sample
+        if self._outboxes and _differ(sample, self._sent_sample):
+            self._sent_sample = sample
             line = encode(sample)
             for outbox in self._outboxes:
                 outbox.push_sample(line)
-        if second_over and _differ(sample, self._journaled):
-            self._journaled = sample
+        if second_over and _differ(sample, self._journaled_sample):
+            self._journaled_sample = sample
             self.tell(ev.Meters(**{name: getattr(sample, name) for name in _names(ev.Meters)}))
 
 

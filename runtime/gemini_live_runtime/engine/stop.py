@@ -31,7 +31,7 @@ async def stop_engine(
         raise EngineError(
             f"There is no engine {session_id}", remedy="List engines with: gemini-live-tui ps", field="session id"
         )
-    if await _hang_up(folder, patience_s) and await _gone(folder, GRACE_S):
+    if await _hang_up(folder, patience_s) and await _wait_until_dead(folder, GRACE_S):
         return "ended"
     info = read_info(folder)
     if info is None:
@@ -43,7 +43,7 @@ async def stop_engine(
     for number, outcome in steps:
         with contextlib.suppress(OSError):
             os.kill(info.pid, number)
-        if await _gone(folder, GRACE_S):
+        if await _wait_until_dead(folder, GRACE_S):
             return outcome
     raise EngineError(f"The engine {session_id} (process {info.pid}) cannot be ended", field="session id")
 
@@ -64,7 +64,7 @@ async def _hang_up(folder: Path, patience_s: float) -> bool:
     return True
 
 
-async def _gone(folder: Path, seconds: float) -> bool:
+async def _wait_until_dead(folder: Path, seconds: float) -> bool:
     # The system reports a process's end to its parent only: poll in growing steps.
     step, loop = 0.01, asyncio.get_running_loop()
     deadline = loop.time() + seconds

@@ -91,7 +91,7 @@ def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[E
     cache = _read_cache(root)
     found: dict[str, tuple[tuple[int, ...], SessionSummary]] = {}
     entries = []
-    fresh = False
+    changed = False
     for folder in session_folders(root):
         try:
             info = (folder / EVENTS_FILE).lstat()
@@ -103,11 +103,11 @@ def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[E
             summary = known[1]
         else:
             summary = summarise(folder)
-            fresh = True
+            changed = True
         if info.st_mtime < wall() - _FRESH_S:
             found[folder.name] = (stamp, summary)
         entries.append(_entry(folder, summary, info.st_mtime))
-    if fresh or found.keys() != cache.keys():
+    if changed or found.keys() != cache.keys():
         _write_cache(root, found)
     return sorted(entries, key=lambda entry: (entry.when, entry.id), reverse=True)
 
@@ -192,10 +192,10 @@ def _entry(folder: Path, summary: SessionSummary, modified: float) -> Entry:
 
 # -- cache -----------------------------------------------------------------------------------------------------------
 
-_Known = dict[str, tuple[tuple[int, ...], SessionSummary]]
+_Cache = dict[str, tuple[tuple[int, ...], SessionSummary]]
 
 
-def _read_cache(root: Path) -> _Known:
+def _read_cache(root: Path) -> _Cache:
     try:
         with os.fdopen(paths.open_private(root / CACHE_FILE, os.O_RDONLY), "rb") as file:
             value = json.load(file)
@@ -204,10 +204,10 @@ def _read_cache(root: Path) -> _Known:
     if not isinstance(value, dict) or value.get("version") != _CACHE_VERSION:
         return {}
     sessions = value.get("sessions")
-    return dict(_known(sessions)) if isinstance(sessions, dict) else {}
+    return dict(_cached(sessions)) if isinstance(sessions, dict) else {}
 
 
-def _known(sessions: Mapping[str, Any]) -> Iterator[tuple[str, tuple[tuple[int, ...], SessionSummary]]]:
+def _cached(sessions: Mapping[str, Any]) -> Iterator[tuple[str, tuple[tuple[int, ...], SessionSummary]]]:
     for name, item in sessions.items():
         if not (isinstance(item, list) and len(item) == 2 and isinstance(item[0], list) and isinstance(item[1], dict)):
             continue
@@ -232,7 +232,7 @@ def _fits(values: Mapping[str, Any]) -> bool:
     return values.keys() == _TYPES.keys() and all(type(value) in _TYPES[name] for name, value in values.items())
 
 
-def _write_cache(root: Path, found: _Known) -> None:
+def _write_cache(root: Path, found: _Cache) -> None:
     sessions = {name: [list(stamp), asdict(summary)] for name, (stamp, summary) in found.items()}
     # The cache only saves time: a disk that refuses it is no reason to fail.
     with contextlib.suppress(OSError, ValueError):

@@ -59,11 +59,11 @@ def export(
             )
     contents = [pieces(material, fmt) for fmt, _ in targets]
     # Sound that was not recorded shows with the first piece: fail before any file is written.
-    begun = [next(content) if fmt in SOUND else b"" for (fmt, _), content in zip(targets, contents, strict=True)]
+    first_pieces = [next(content) if fmt in SOUND else b"" for (fmt, _), content in zip(targets, contents, strict=True)]
     try:
         if not folder.is_dir():
             folder.mkdir(mode=0o700, parents=True)
-        for (_, target), first, content in zip(targets, begun, contents, strict=True):
+        for (_, target), first, content in zip(targets, first_pieces, contents, strict=True):
             with _new_file(target, force=force) as file:
                 file.write(first)
                 for piece in content:

@@ -406,19 +406,19 @@ def _log(view: SessionView, event: ev.Event, p: ev.Log) -> Dirty:
     return Dirty.LOG | Dirty.TRANSCRIPT
 
 
-def _both(first: Handler, second: Handler) -> Handler:
-    joined: dict[tuple[Dirty, Dirty], Dirty] = {}
+def _chained(first: Handler, second: Handler) -> Handler:
+    unions: dict[tuple[Dirty, Dirty], Dirty] = {}
 
-    def both(view: SessionView, event: ev.Event, payload: Any) -> Dirty:
-        marks = first(view, event, payload), second(view, event, payload)
+    def chained(view: SessionView, event: ev.Event, payload: Any) -> Dirty:
+        parts = first(view, event, payload), second(view, event, payload)
         # Joining flags takes longer than looking them up.
-        both_marks = joined.get(marks)
-        if both_marks is None:
-            both_marks = joined[marks] = marks[0] | marks[1]
-        return both_marks
+        union = unions.get(parts)
+        if union is None:
+            union = unions[parts] = parts[0] | parts[1]
+        return union
 
-    return both
+    return chained
 
 
 for _cls, _handler in {**AGENT_HANDLERS, **TURN_HANDLERS, **DEBUGGER_HANDLERS}.items():
-    _handlers[_cls] = _both(_handlers[_cls], _handler) if _cls in _handlers else _handler
+    _handlers[_cls] = _chained(_handlers[_cls], _handler) if _cls in _handlers else _handler

@@ -31,11 +31,11 @@ class TrimResult:
 
 @dataclass(frozen=True, slots=True)
 class DeletionResult:
-    """Result of a deletion; `kept` are (id, reason) of sessions that were not deleted."""
+    """Result of a deletion; `not_deleted` are (id, reason)."""
 
     session_ids: tuple[str, ...]
     bytes_freed: int
-    kept: tuple[tuple[str, str], ...]
+    not_deleted: tuple[tuple[str, str], ...]
 
 
 def session_folders(root: Path) -> list[Path]:
@@ -68,15 +68,15 @@ def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: 
     be deleted.
     """
     disk = disk or Disk()
-    held: list[tuple[float, Path, list[tuple[Path, int]]]] = []
+    recorded: list[tuple[float, Path, list[tuple[Path, int]]]] = []
     total = 0
     for folder in session_folders(root):
         tracks = list(track_files(folder))
         if tracks:
             total += sum(size for _, size in tracks)
-            held.append((min(modified_at(path) for path, _ in tracks), folder, tracks))
+            recorded.append((min(modified_at(path) for path, _ in tracks), folder, tracks))
     freed, ids = 0, []
-    for _, folder, tracks in sorted(held, key=lambda item: (item[0], item[1].name)):
+    for _, folder, tracks in sorted(recorded, key=lambda item: (item[0], item[1].name)):
         if total - freed <= cap_bytes:
             break
         if folder.name in keep or is_running(folder):
@@ -98,32 +98,32 @@ def purge(
 ) -> DeletionResult:
     """Delete the sessions in `ids`, those from before `before` (Unix seconds), or all.
 
-    Running sessions and unknown ids are returned in `kept`. Raises `UsageError` for an id that is no safe name.
+    Running sessions and unknown ids are in `not_deleted`. Raises `UsageError` for an id that is no safe name.
     """
     disk = disk or Disk()
     folders = {folder.name: folder for folder in session_folders(root)}
     chosen = {paths.safe_name(name, field="session id") for name in ids}
-    kept = [(name, "there is no such session") for name in sorted(chosen - folders.keys())]
+    not_deleted = [(name, "there is no such session") for name in sorted(chosen - folders.keys())]
     for name, folder in folders.items():
         if everything or (before is not None and _started(folder) < before):
             chosen.add(name)
     running = {name for name in chosen & folders.keys() if is_running(folders[name])}
-    kept += [(name, "it is running") for name in sorted(running)]
+    not_deleted += [(name, "it is running") for name in sorted(running)]
     result = delete_folders([folders[name] for name in sorted((chosen & folders.keys()) - running)], disk)
-    return DeletionResult(result.session_ids, result.bytes_freed, (*kept, *result.kept))
+    return DeletionResult(result.session_ids, result.bytes_freed, (*not_deleted, *result.not_deleted))
 
 
 def delete_folders(folders: Iterable[Path], disk: Disk | None = None) -> DeletionResult:
-    """Delete the folders of sessions for good; those that cannot be deleted are `kept`."""
-    done, kept, freed = [], [], 0
+    """Delete the folders of sessions for good; those that cannot be are `not_deleted`."""
+    done, not_deleted, freed = [], [], 0
     for folder in folders:
         try:
             freed += _delete_folder(folder, disk or Disk())
         except OSError as error:
-            kept.append((folder.name, f"it cannot be deleted: {error.strerror or error}"))
+            not_deleted.append((folder.name, f"it cannot be deleted: {error.strerror or error}"))
         else:
             done.append(folder.name)
-    return DeletionResult(tuple(done), freed, tuple(kept))
+    return DeletionResult(tuple(done), freed, tuple(not_deleted))
 
 
 def _delete_folder(folder: Path, disk: Disk) -> int:

@@ -88,7 +88,7 @@ class SoundMap:
         payload = event.payload
         if isinstance(payload, ev.PlaybackHeard):
             if not payload.muted:
-                self._heard(event.t, payload)
+                self._add_heard(event.t, payload)
             return
         for track, first, count in carried(payload):
             if track == "user":
@@ -105,7 +105,7 @@ class SoundMap:
             if track == "model":
                 self._received.setdefault(event.gen, []).append((first, count))
 
-    def _heard(self, t: float, payload: ev.PlaybackHeard) -> None:
+    def _add_heard(self, t: float, payload: ev.PlaybackHeard) -> None:
         played = list(_of_generation(self._received.get(payload.of, []), payload.first, payload.count))
         left = sum(size for _, size in played)
         for start, size in played:

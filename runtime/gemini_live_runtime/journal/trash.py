@@ -85,12 +85,12 @@ def expire(root: Path, now: float, *, disk: Disk | None = None) -> DeletionResul
     trash = trash_dir(root)
     if not session_folders(trash):
         return DeletionResult((), 0, ())
-    gone, held = [], 0
+    expired, total = [], 0
     for number, (deleted, entry) in enumerate(_by_deletion(trash)):
-        held += entry.total_bytes
-        if now - deleted > TRASH_DAYS * 86_400 or (number and held > TRASH_BYTES):
-            gone.append(entry.id)
-    return delete_folders([trash / name for name in gone], disk)
+        total += entry.total_bytes
+        if now - deleted > TRASH_DAYS * 86_400 or (number and total > TRASH_BYTES):
+            expired.append(entry.id)
+    return delete_folders([trash / name for name in expired], disk)
 
 
 def empty(root: Path, *, disk: Disk | None = None) -> DeletionResult:

@@ -111,7 +111,7 @@ def test_purging_takes_what_was_asked_for_and_tells_what_stays(tmp_path):
     purged = purge(tmp_path, ids={"running", "old", "nothing"})
     assert purged.session_ids == ("old",)
     assert purged.bytes_freed > 64
-    assert purged.kept == (("nothing", "there is no such session"), ("running", "it is running"))
+    assert purged.not_deleted == (("nothing", "there is no such session"), ("running", "it is running"))
     assert not (tmp_path / "old").exists()
     running.close()
 
@@ -138,7 +138,7 @@ def test_a_session_that_holds_a_folder_is_kept_with_the_reason(tmp_path):
     (tmp_path / "s1" / "extra").mkdir()
     purged = purge(tmp_path, everything=True)
     assert purged.session_ids == ()
-    assert "cannot be deleted" in purged.kept[0][1]
+    assert "cannot be deleted" in purged.not_deleted[0][1]
     assert [item.id for item in list_entries(tmp_path)] == ["s1"]
 
 

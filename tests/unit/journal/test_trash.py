@@ -124,14 +124,14 @@ def test_emptying_takes_all_and_tells_what_stays(root: Path) -> None:
     emptied = empty(root)
     assert emptied.session_ids == ("a",)
     assert emptied.bytes_freed > 1000
-    assert emptied.kept[0][0] == "b"
+    assert emptied.not_deleted[0][0] == "b"
     assert (trash_dir(root) / "b" / "precious" / "file").exists()
 
 
 def test_a_disk_that_refuses_is_told(root: Path) -> None:
     _deleted(root, "a", 2e9)
     emptied = empty(root, disk=FaultyDisk(1, 5))
-    assert emptied.kept[0][0] == "a"
+    assert emptied.not_deleted[0][0] == "a"
     assert [entry.id for entry in list_trash(root)] == ["a"]
 
 

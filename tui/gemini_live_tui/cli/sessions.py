@@ -149,8 +149,8 @@ def empty_trash(yes: bool) -> int:
     if not _agreed(yes, f"{count} session{'' if count == 1 else 's'} for good"):
         return 1
     emptied = trash.empty(root)
-    _told(emptied.session_ids, emptied.bytes_freed, emptied.kept)
-    return 1 if emptied.kept else 0
+    _told(emptied.session_ids, emptied.bytes_freed, emptied.not_deleted)
+    return 1 if emptied.not_deleted else 0
 
 
 def _expire(root: Path) -> None:
@@ -191,8 +191,8 @@ def purge(names: tuple[str, ...], older_than: str | None, everything: bool, yes:
     root = paths.sessions_dir()
     now = datetime.now().timestamp()
     purged = retention.purge(root, ids=names, before=None if age is None else now - age, everything=everything)
-    _told(purged.session_ids, purged.bytes_freed, purged.kept)
-    return 1 if names and purged.kept else 0
+    _told(purged.session_ids, purged.bytes_freed, purged.not_deleted)
+    return 1 if names and purged.not_deleted else 0
 
 
 def _agreed(yes: bool, what: str) -> bool:

@@ -53,20 +53,20 @@ def markdown(material: ExportSource) -> Iterator[bytes]:
     """Yield the document as UTF-8."""
     view, figures = SessionView(), _Figures()
     covers = material.window.covers
-    waiting: dict[int, Block] = {}
-    seen, turn, patience = 0, -1, 64
+    pending: dict[int, Block] = {}
+    last_id, turn, settle_at = 0, -1, 64
     body: list[str] = []
 
-    def settle(until: float) -> None:
+    def write_finished(until: float) -> None:
         # Text still arrives for an interrupted answer that is done: write a turn once the one after it is over.
         nonlocal turn
-        for ident in sorted(waiting):
+        for ident in sorted(pending):
             index = ident - 1 - view.blocks_forgotten
-            block = view.blocks[index] if index >= 0 else waiting[ident]
+            block = view.blocks[index] if index >= 0 else pending[ident]
             if index >= 0 and block.turn >= until:
-                waiting[ident] = block
+                pending[ident] = block
                 continue
-            del waiting[ident]
+            del pending[ident]
             if covers(block.t, block.turn):
                 if block.turn != turn:
                     turn = block.turn
@@ -78,16 +78,16 @@ def markdown(material: ExportSource) -> Iterator[bytes]:
         t = marked_at(event, event.payload) if isinstance(event.payload, ev.MarkSet) else event.t
         if covers(t, event.turn):
             figures.add(event)
-        if view.next_block - 1 > seen:
+        if view.next_block - 1 > last_id:
             for block in reversed(view.blocks):
-                if block.id <= seen:
+                if block.id <= last_id:
                     break
-                waiting[block.id] = block
-            seen = view.next_block - 1
-            if len(waiting) > patience:
-                settle(view.turn - 1)
-                patience = 2 * len(waiting) + 64
-    settle(float("inf"))
+                pending[block.id] = block
+            last_id = view.next_block - 1
+            if len(pending) > settle_at:
+                write_finished(view.turn - 1)
+                settle_at = 2 * len(pending) + 64
+    write_finished(float("inf"))
     yield _head(material, view, figures).encode("utf-8", "replace")
     yield b"## Transcript\n\n"
     for text in body:

@@ -40,20 +40,20 @@ def sound(material: ExportSource, fmt: Format) -> Iterator[bytes]:
         where.add(event)
     user, model = where.user, where.model
     folder = material.journal.folder
-    have_user, have_model = ((folder / FILES[side]).is_file() for side in ("user", "model"))
-    mine, its = have_user and bool(user.pieces), have_model and bool(model.pieces)
-    if fmt == "microphone" and not mine:
-        raise _missing("The microphone was not recorded in this session")
-    if not its and have_model and (fmt == "model" or not mine):
+    user_file, model_file = ((folder / FILES[side]).is_file() for side in ("user", "model"))
+    has_user, has_model = user_file and bool(user.pieces), model_file and bool(model.pieces)
+    if fmt == "microphone" and not has_user:
+        raise _not_recorded("The microphone was not recorded in this session")
+    if not has_model and model_file and (fmt == "model" or not has_user):
         raise JournalError(
             "Nothing of the model was heard in this session",
             remedy=f"What it sent is in {folder / FILES['model']}",
             field="format",
         )
-    if fmt == "model" and not its:
-        raise _missing("The model was not recorded in this session")
-    if not (mine or its):
-        raise _missing("No sound was recorded in this session")
+    if fmt == "model" and not has_model:
+        raise _not_recorded("The model was not recorded in this session")
+    if not (has_user or has_model):
+        raise _not_recorded("No sound was recorded in this session")
     stretches = _stretches(material)
     rate = RATES["user"] if fmt == "microphone" else RATES["model"]
     channels = 2 if fmt == "stereo" else 1
@@ -63,14 +63,14 @@ def sound(material: ExportSource, fmt: Format) -> Iterator[bytes]:
     yield wav_header(rate, frames * 2 * channels, channels)
     for start, end in spans:
         if fmt == "stereo":
-            yield from _both(folder, user, model, start, end)
+            yield from _stereo(folder, user, model, start, end)
         else:
             lane, side = (user, FILES["user"]) if fmt == "microphone" else (model, FILES["model"])
             for samples in _mono(folder / side, lane, start, end):
                 yield samples.astype("<i2").tobytes()
 
 
-def _missing(what: str) -> JournalError:
+def _not_recorded(what: str) -> JournalError:
     return JournalError(
         what,
         remedy="Sound is recorded with: gemini-live-tui config set recording.record audio; the oldest is deleted first",
@@ -95,7 +95,7 @@ def _mono(path: Path, lane: Lane, start: int, end: int) -> Iterator[Samples]:
         yield lane_samples(path, lane, first, beyond)
 
 
-def _both(folder: Path, user: Lane, model: Lane, start: int, end: int) -> Iterator[bytes]:
+def _stereo(folder: Path, user: Lane, model: Lane, start: int, end: int) -> Iterator[bytes]:
     """Yield both lanes as interleaved samples at the model's rate."""
     import numpy as np
     import soxr
@@ -108,11 +108,11 @@ def _both(folder: Path, user: Lane, model: Lane, start: int, end: int) -> Iterat
     lanes = zip(
         _mono(folder / FILES["user"], user, start, end), _mono(folder / FILES["model"], model, start, end), strict=True
     )
-    for mine, its in lanes:
-        done += len(its)
-        fresh = stream.resample_chunk(mine.astype(np.float32) / 32768, last=done >= frames)
-        left = np.concatenate((left, np.clip(np.rint(fresh * 32768), -32768, 32767).astype("<i2")))
-        right = np.concatenate((right, its))
+    for user_samples, model_samples in lanes:
+        done += len(model_samples)
+        resampled = stream.resample_chunk(user_samples.astype(np.float32) / 32768, last=done >= frames)
+        left = np.concatenate((left, np.clip(np.rint(resampled * 32768), -32768, 32767).astype("<i2")))
+        right = np.concatenate((right, model_samples))
         ready = min(len(left), len(right))
         if done >= frames:
             # The resampler may return a sample less than expected.
