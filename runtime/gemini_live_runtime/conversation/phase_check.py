@@ -130,8 +130,8 @@ def _reachability(phases: tuple[Phase, ...], initial: str, reached_by_code: Coll
     for phase in phases:
         # A single phase needs no transition: it means an agent without phases.
         if not phase.terminal and not _possible_transitions(phase) and len(phases) > 1:
-            text = f"The phase {phase.name} has no way out"
-            yield Fault(text, phase.defined_at, "Add a transition that can be taken, or terminal=True")
+            text = f"The phase {phase.name} has no transition that can be taken"
+            yield Fault(text, phase.defined_at, "Add one, or terminal=True")
 
 
 def _keys(phases: tuple[Phase, ...]) -> Iterator[Fault]:

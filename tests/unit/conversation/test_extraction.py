@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.conversation import extraction as ex
 from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure, ExtractionResult, ExtractionRunner
 from gemini_live_runtime.conversation.promotion import FieldPromotion
@@ -141,151 +141,124 @@ def test_an_object_that_is_no_extractor_is_refused_with_its_missing_members() ->
 # -- running
 
 
-def test_findings_become_state_with_the_turn_they_were_asked_in() -> None:
-    async def go() -> None:
-        bench = Bench(Fixed({"score": 3, "mood": "sad", "age": None}))
-        assert bench.turn(4, "hello") == ["Fixed"]
-        assert bench.reports == []
-        assert await bench.runner.drain()
-        (result,) = bench.reports
-        assert isinstance(result, ExtractionResult)
-        assert (result.extractor, result.of_turn, result.event) == ("Fixed", 4, "turn")
-        assert [(d.key, d.accepted) for d in result.decisions] == [
-            ("app:score", True),
-            ("app:mood", True),
-            ("app:age", False),
-        ]
-        assert bench.state.snapshot() == {
-            "app:score": 3,
-            "app:mood": "sad",
-            "temp:extracted:Fixed": {"score": 3, "mood": "sad", "age": None},
-        }
-
-    run_virtual(go())
+async def test_findings_become_state_with_the_turn_they_were_asked_in() -> None:
+    bench = Bench(Fixed({"score": 3, "mood": "sad", "age": None}))
+    assert bench.turn(4, "hello") == ["Fixed"]
+    assert bench.reports == []
+    assert await bench.runner.drain()
+    (result,) = bench.reports
+    assert isinstance(result, ExtractionResult)
+    assert (result.extractor, result.of_turn, result.event) == ("Fixed", 4, "turn")
+    assert [(d.key, d.accepted) for d in result.decisions] == [
+        ("app:score", True),
+        ("app:mood", True),
+        ("app:age", False),
+    ]
+    assert bench.state.snapshot() == {
+        "app:score": 3,
+        "app:mood": "sad",
+        "temp:extracted:Fixed": {"score": 3, "mood": "sad", "age": None},
+    }
 
 
-def test_a_rule_keeps_the_other_fields_in_the_whole_result_only() -> None:
-    async def go() -> None:
-        rule = FieldPromotion.overwrite("mood").to("user:mood")
-        bench = Bench(Fixed({"score": 3, "mood": "sad"}, promotions=(rule,)))
-        bench.turn(0, "hello")
-        await bench.runner.drain()
-        assert bench.state.snapshot() == {
-            "user:mood": "sad",
-            "temp:extracted:Fixed": {"score": 3, "mood": "sad"},
-        }
-
-    run_virtual(go())
+async def test_a_rule_keeps_the_other_fields_in_the_whole_result_only() -> None:
+    rule = FieldPromotion.overwrite("mood").to("user:mood")
+    bench = Bench(Fixed({"score": 3, "mood": "sad"}, promotions=(rule,)))
+    bench.turn(0, "hello")
+    await bench.runner.drain()
+    assert bench.state.snapshot() == {
+        "user:mood": "sad",
+        "temp:extracted:Fixed": {"score": 3, "mood": "sad"},
+    }
 
 
-def test_empty_and_unwanted_windows_start_no_run() -> None:
-    async def go() -> None:
-        bench = Bench(Fixed())
-        assert bench.turn(0, "") == []
-        assert bench.turn(1, "skip this") == []
-        assert bench.runner.running == frozenset()
-
-    run_virtual(go())
+async def test_empty_and_unwanted_windows_start_no_run() -> None:
+    bench = Bench(Fixed())
+    assert bench.turn(0, "") == []
+    assert bench.turn(1, "skip this") == []
+    assert bench.runner.running == frozenset()
 
 
-def test_the_window_has_the_turn_that_is_going_on() -> None:
-    async def go() -> None:
-        transcript = TranscriptBuffer()
-        transcript.begin_turn(0, "voice", 0.0)
-        transcript.add_input("pay ten euros")
-        extractor = Fixed(trigger=ex.AFTER_TOOL_CALL)
-        bench = Bench(extractor)
-        assert bench.runner.trigger("tool-call", 0, transcript.window_with_current, tool="pay") == ["Fixed"]
-        await bench.runner.drain()
-        assert extractor.seen == ["pay ten euros"]
-
-    run_virtual(go())
+async def test_the_window_has_the_turn_that_is_going_on() -> None:
+    transcript = TranscriptBuffer()
+    transcript.begin_turn(0, "voice", 0.0)
+    transcript.add_input("pay ten euros")
+    extractor = Fixed(trigger=ex.AFTER_TOOL_CALL)
+    bench = Bench(extractor)
+    assert bench.runner.trigger("tool-call", 0, transcript.window_with_current, tool="pay") == ["Fixed"]
+    await bench.runner.drain()
+    assert extractor.seen == ["pay ten euros"]
 
 
-def test_requests_during_a_run_become_one_run_on_the_newest_turn() -> None:
-    async def go() -> None:
-        extractor = Fixed(seconds=(5, 0))
-        bench = Bench(extractor)
-        for number, said in enumerate(["one", "two", "three", "four"]):
-            bench.turn(number, said)
-            await asyncio.sleep(0.5)
-        await bench.runner.drain()
-        assert extractor.seen == ["one", "four"]
-        assert extractor.most_at_once == 1
-        assert [(r.of_turn, r.merged) for r in bench.reports] == [(0, 0), (3, 2)]
-
-    run_virtual(go())
+async def test_requests_during_a_run_become_one_run_on_the_newest_turn() -> None:
+    extractor = Fixed(seconds=(5, 0))
+    bench = Bench(extractor)
+    for number, said in enumerate(["one", "two", "three", "four"]):
+        bench.turn(number, said)
+        await asyncio.sleep(0.5)
+    await bench.runner.drain()
+    assert extractor.seen == ["one", "four"]
+    assert extractor.most_at_once == 1
+    assert [(r.of_turn, r.merged) for r in bench.reports] == [(0, 0), (3, 2)]
 
 
-def test_extractors_run_side_by_side() -> None:
-    async def go() -> None:
-        bench = Bench(Fixed(name="slow", seconds=(5,)), Fixed(name="quick", seconds=(1,)))
-        began = asyncio.get_running_loop().time()
-        bench.turn(0, "hello")
-        await bench.runner.drain()
-        assert [r.extractor for r in bench.reports] == ["quick", "slow"]
-        assert asyncio.get_running_loop().time() - began == pytest.approx(5)
-
-    run_virtual(go())
+async def test_extractors_run_side_by_side() -> None:
+    bench = Bench(Fixed(name="slow", seconds=(5,)), Fixed(name="quick", seconds=(1,)))
+    began = asyncio.get_running_loop().time()
+    bench.turn(0, "hello")
+    await bench.runner.drain()
+    assert [r.extractor for r in bench.reports] == ["quick", "slow"]
+    assert asyncio.get_running_loop().time() - began == pytest.approx(5)
 
 
-def test_a_result_after_the_deadline_is_discarded_and_reported() -> None:
-    async def go() -> None:
-        bench = Bench(Fixed(seconds=(60,), deadline_s=2.0))
-        bench.turn(7, "hello")
-        await bench.runner.drain()
-        (failure,) = bench.reports
-        assert isinstance(failure, ExtractionFailure)
-        assert (failure.raised_at, failure.of_turn, failure.duration_s) == ("", 7, 2.0)
-        assert "took longer than 2 s" in failure.text
-        assert bench.state.snapshot() == {}
-
-    run_virtual(go())
+async def test_a_result_after_the_deadline_is_discarded_and_reported() -> None:
+    bench = Bench(Fixed(seconds=(60,), deadline_s=2.0))
+    bench.turn(7, "hello")
+    await bench.runner.drain()
+    (failure,) = bench.reports
+    assert isinstance(failure, ExtractionFailure)
+    assert (failure.raised_at, failure.of_turn, failure.duration_s) == ("", 7, 2.0)
+    assert "took longer than 2 s" in failure.text
+    assert bench.state.snapshot() == {}
 
 
-def test_an_extractor_that_ignores_its_deadline_counts_as_running_until_it_ends() -> None:
-    async def go() -> None:
-        seen = []
+async def test_an_extractor_that_ignores_its_deadline_counts_as_running_until_it_ends() -> None:
+    seen = []
 
-        async def stubborn(window: TranscriptWindow) -> dict[str, Any]:
-            seen.append(window.last_user)
-            for _ in range(3):
-                try:
-                    await asyncio.sleep(10)
-                except asyncio.CancelledError:
-                    continue
-            return {"late": True}
+    async def stubborn(window: TranscriptWindow) -> dict[str, Any]:
+        seen.append(window.last_user)
+        for _ in range(3):
+            try:
+                await asyncio.sleep(10)
+            except asyncio.CancelledError:
+                continue
+        return {"late": True}
 
-        bench = Bench(ex.FunctionExtractor(function=stubborn, deadline_s=1.0))
-        bench.turn(0, "one")
-        await asyncio.sleep(5)
-        bench.turn(1, "two")
-        assert seen == ["one"]
-        await bench.runner.drain()
-        assert seen == ["one", "two"]
-        assert ["took longer" in r.text for r in bench.reports if isinstance(r, ExtractionFailure)] == [True, True]
-        assert "app:late" not in bench.state
-
-    run_virtual(go())
+    bench = Bench(ex.FunctionExtractor(function=stubborn, deadline_s=1.0))
+    bench.turn(0, "one")
+    await asyncio.sleep(5)
+    bench.turn(1, "two")
+    assert seen == ["one"]
+    await bench.runner.drain()
+    assert seen == ["one", "two"]
+    assert ["took longer" in r.text for r in bench.reports if isinstance(r, ExtractionFailure)] == [True, True]
+    assert "app:late" not in bench.state
 
 
-def test_an_extractor_that_raises_is_reported_and_runs_again() -> None:
-    async def go() -> None:
-        extractor = Fixed(ValueError("\x1b[31mred" + "x" * 500))
-        bench = Bench(extractor)
-        bench.turn(0, "one")
-        await bench.runner.drain()
-        extractor.found = {"a": 1}
-        bench.turn(1, "two")
-        await bench.runner.drain()
-        failure, result = bench.reports
-        assert isinstance(failure, ExtractionFailure)
-        assert failure.text.startswith("ValueError: redxxx")
-        assert len(failure.text) <= len("ValueError: ") + 80
-        assert failure.raised_at.startswith("test_extraction.py:")
-        assert isinstance(result, ExtractionResult)
-
-    run_virtual(go())
+async def test_an_extractor_that_raises_is_reported_and_runs_again() -> None:
+    extractor = Fixed(ValueError("\x1b[31mred" + "x" * 500))
+    bench = Bench(extractor)
+    bench.turn(0, "one")
+    await bench.runner.drain()
+    extractor.found = {"a": 1}
+    bench.turn(1, "two")
+    await bench.runner.drain()
+    failure, result = bench.reports
+    assert isinstance(failure, ExtractionFailure)
+    assert failure.text.startswith("ValueError: redxxx")
+    assert len(failure.text) <= len("ValueError: ") + 80
+    assert failure.raised_at.startswith("test_extraction.py:")
+    assert isinstance(result, ExtractionResult)
 
 
 @pytest.mark.parametrize(
@@ -297,96 +270,78 @@ def test_an_extractor_that_raises_is_reported_and_runs_again() -> None:
         (["a"], "TypeError: it returned list, not an object"),
     ],
 )
-def test_other_ways_to_fail_are_reports_too(found: Any, text: str) -> None:
-    async def go() -> None:
-        bench = Bench(Fixed(found))
-        bench.turn(0, "one")
-        await bench.runner.drain()
-        (failure,) = bench.reports
-        assert isinstance(failure, ExtractionFailure)
-        assert failure.text == text
-
-    run_virtual(go())
+async def test_other_ways_to_fail_are_reports_too(found: Any, text: str) -> None:
+    bench = Bench(Fixed(found))
+    bench.turn(0, "one")
+    await bench.runner.drain()
+    (failure,) = bench.reports
+    assert isinstance(failure, ExtractionFailure)
+    assert failure.text == text
 
 
-def test_a_field_that_json_cannot_hold_is_refused_alone() -> None:
-    async def go() -> None:
-        bench = Bench(Fixed({"bad": object(), "inf": float("inf"), "good": 1}))
-        bench.turn(0, "one")
-        await bench.runner.drain()
-        (result,) = bench.reports
-        assert isinstance(result, ExtractionResult)
-        assert [refusal.field for refusal in result.refused] == ["bad", "inf"]
-        assert bench.state["app:good"] == 1
-
-    run_virtual(go())
+async def test_a_field_that_json_cannot_hold_is_refused_alone() -> None:
+    bench = Bench(Fixed({"bad": object(), "inf": float("inf"), "good": 1}))
+    bench.turn(0, "one")
+    await bench.runner.drain()
+    (result,) = bench.reports
+    assert isinstance(result, ExtractionResult)
+    assert [refusal.field for refusal in result.refused] == ["bad", "inf"]
+    assert bench.state["app:good"] == 1
 
 
-def test_a_should_extract_that_raises_is_reported() -> None:
+async def test_a_should_extract_that_raises_is_reported() -> None:
     class Broken(Fixed):
         def should_extract(self, window: TranscriptWindow) -> bool:
             raise LookupError("no")
 
-    async def go() -> None:
-        bench = Bench(Broken())
-        assert bench.turn(0, "one") == []
-        (failure,) = bench.reports
-        assert isinstance(failure, ExtractionFailure)
-        assert failure.text == "LookupError: no"
-
-    run_virtual(go())
+    bench = Bench(Broken())
+    assert bench.turn(0, "one") == []
+    (failure,) = bench.reports
+    assert isinstance(failure, ExtractionFailure)
+    assert failure.text == "LookupError: no"
 
 
-def test_a_listener_that_raises_does_not_keep_the_extractor_from_running_again() -> None:
-    async def go() -> None:
-        messages: list[Any] = []
-        asyncio.get_running_loop().set_exception_handler(lambda loop, context: messages.append(context["message"]))
-        extractor = Fixed()
-        runner = ExtractionRunner(
-            State(), ex.ExtractionSchedule([extractor]), None, LoopClock(), lambda result: 1 / 0, lambda failure: None
-        )
-        turn = TranscriptWindow((TranscriptTurn(number=0, by="voice", started_at=0.0, user="hi"),))
-        for number in range(2):
-            runner.trigger("turn", number, lambda n: turn)
-            await runner.drain()
-        assert len(extractor.seen) == len(messages) == 2
-
-    run_virtual(go())
+async def test_a_listener_that_raises_does_not_keep_the_extractor_from_running_again() -> None:
+    messages: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: messages.append(context["message"]))
+    extractor = Fixed()
+    runner = ExtractionRunner(
+        State(), ex.ExtractionSchedule([extractor]), None, LoopClock(), lambda result: 1 / 0, lambda failure: None
+    )
+    turn = TranscriptWindow((TranscriptTurn(number=0, by="voice", started_at=0.0, user="hi"),))
+    for number in range(2):
+        runner.trigger("turn", number, lambda n: turn)
+        await runner.drain()
+    assert len(extractor.seen) == len(messages) == 2
 
 
-def test_a_plain_function_runs_in_a_thread_of_its_own() -> None:
+async def test_a_plain_function_runs_in_a_thread_of_its_own() -> None:
     threads = []
 
     def words(window: TranscriptWindow) -> dict[str, Any]:
         threads.append(threading.current_thread())
         return {"words": len(window.last_user.split())}
 
-    async def go() -> None:
-        bench = Bench(words)
-        assert bench.turn(0, "one two three") == ["words"]
-        await bench.runner.drain()
-        assert bench.state["app:words"] == 3
-        assert threads[0] is not threading.main_thread()
-
-    run_virtual(go())
+    bench = Bench(words)
+    assert bench.turn(0, "one two three") == ["words"]
+    await bench.runner.drain()
+    assert bench.state["app:words"] == 3
+    assert threads[0] is not threading.main_thread()
 
 
-def test_an_async_function_and_one_that_finds_nothing_are_extractors_too() -> None:
+async def test_an_async_function_and_one_that_finds_nothing_are_extractors_too() -> None:
     async def nothing(window: TranscriptWindow) -> None:
         return None
 
-    async def go() -> None:
-        bench = Bench(nothing)
-        bench.turn(0, "one")
-        await bench.runner.drain()
-        (result,) = bench.reports
-        assert isinstance(result, ExtractionResult)
-        assert result.fields == {}
-
-    run_virtual(go())
+    bench = Bench(nothing)
+    bench.turn(0, "one")
+    await bench.runner.drain()
+    (result,) = bench.reports
+    assert isinstance(result, ExtractionResult)
+    assert result.fields == {}
 
 
-def test_a_plain_function_that_hangs_past_its_deadline_is_not_started_twice() -> None:
+async def test_a_plain_function_that_hangs_past_its_deadline_is_not_started_twice() -> None:
     release = threading.Event()
     started = []
 
@@ -395,59 +350,47 @@ def test_a_plain_function_that_hangs_past_its_deadline_is_not_started_twice() ->
         release.wait(10)
         return {"late": True}
 
-    async def go() -> None:
-        bench = Bench(ex.FunctionExtractor(function=hang, deadline_s=0.05))
-        bench.turn(0, "one")
-        await bench.reported.wait()
-        bench.turn(1, "two")
-        await asyncio.sleep(0)
-        assert started == ["one"]
-        assert bench.runner.running == {"hang"}
-        release.set()
-        await bench.runner.drain()
-        assert started == ["one", "two"]
-        late, result = bench.reports
-        assert isinstance(late, ExtractionFailure)
-        assert isinstance(result, ExtractionResult)
-
-    run_virtual(go())
+    bench = Bench(ex.FunctionExtractor(function=hang, deadline_s=0.05))
+    bench.turn(0, "one")
+    await bench.reported.wait()
+    bench.turn(1, "two")
+    await asyncio.sleep(0)
+    assert started == ["one"]
+    assert bench.runner.running == {"hang"}
+    release.set()
+    await bench.runner.drain()
+    assert started == ["one", "two"]
+    late, result = bench.reports
+    assert isinstance(late, ExtractionFailure)
+    assert isinstance(result, ExtractionResult)
 
 
-def test_closing_cancels_runs_and_drops_requests() -> None:
-    async def go() -> None:
-        extractor = Fixed(seconds=(5, 5))
-        bench = Bench(extractor)
-        bench.turn(0, "one")
-        bench.turn(1, "two")
-        await asyncio.sleep(1)
-        await bench.runner.close()
-        assert bench.turn(2, "three") == []
-        assert extractor.seen == ["one"]
-        assert extractor.running == 0
-        assert bench.reports == []
-        assert bench.runner.running == frozenset()
-
-    run_virtual(go())
+async def test_closing_cancels_runs_and_drops_requests() -> None:
+    extractor = Fixed(seconds=(5, 5))
+    bench = Bench(extractor)
+    bench.turn(0, "one")
+    bench.turn(1, "two")
+    await asyncio.sleep(1)
+    await bench.runner.close()
+    assert bench.turn(2, "three") == []
+    assert extractor.seen == ["one"]
+    assert extractor.running == 0
+    assert bench.reports == []
+    assert bench.runner.running == frozenset()
 
 
-def test_closing_gives_runs_their_grace() -> None:
-    async def go() -> None:
-        bench = Bench(Fixed(seconds=(1,)))
-        bench.turn(0, "one")
-        await bench.runner.close(grace_s=2.0)
-        assert len(bench.reports) == 1
-
-    run_virtual(go())
+async def test_closing_gives_runs_their_grace() -> None:
+    bench = Bench(Fixed(seconds=(1,)))
+    bench.turn(0, "one")
+    await bench.runner.close(grace_s=2.0)
+    assert len(bench.reports) == 1
 
 
-def test_draining_gives_up_after_its_grace() -> None:
-    async def go() -> None:
-        bench = Bench(Fixed(seconds=(5,)))
-        bench.turn(0, "one")
-        assert not await bench.runner.drain(1.0)
-        assert await bench.runner.drain(10.0)
-
-    run_virtual(go())
+async def test_draining_gives_up_after_its_grace() -> None:
+    bench = Bench(Fixed(seconds=(5,)))
+    bench.turn(0, "one")
+    assert not await bench.runner.drain(1.0)
+    assert await bench.runner.drain(10.0)
 
 
 def test_an_extractor_that_needs_a_model_is_refused_without_one() -> None:

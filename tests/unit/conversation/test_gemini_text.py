@@ -37,7 +37,7 @@ ENDPOINT = gemini_endpoint(api_key(KEY))
 Answer = Callable[[httpx.Request], httpx.Response]
 
 
-def said(text: str, finish: str = "STOP", **others: Any) -> dict[str, Any]:
+def reply_body(text: str, finish: str = "STOP", **others: Any) -> dict[str, Any]:
     parts = [{"text": "hm", "thought": True}, *({"text": piece} for piece in text.split("|"))]
     return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish}], **others}
 
@@ -71,7 +71,7 @@ def test_the_request_goes_to_the_endpoints_host_with_the_key_in_its_header_only(
 
     def answer(request: httpx.Request) -> httpx.Response:
         sent.append(request)
-        return httpx.Response(200, json=said('{"a":| 1}'))
+        return httpx.Response(200, json=reply_body('{"a":| 1}'))
 
     assert ask(answer, temperature=0.0, thinking_budget=0) == '{"a": 1}'
     (request,) = sent
@@ -96,7 +96,7 @@ def test_the_request_goes_to_the_endpoints_host_with_the_key_in_its_header_only(
 def test_without_a_schema_the_request_is_for_plain_text() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         assert json.loads(request.content) == {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
-        return httpx.Response(200, json=said("Hello"))
+        return httpx.Response(200, json=reply_body("Hello"))
 
     assert ask(answer, TextRequest(system="", text="Hi")) == "Hello"
 
@@ -228,10 +228,10 @@ def test_a_reply_of_another_kind_is_a_protocol_error(body: Any) -> None:
     ("body", "words"),
     [
         ({"promptFeedback": {"blockReason": "SAFETY"}}, "no complete reply: SAFETY"),
-        (said('{"a":', "MAX_TOKENS"), "no complete reply: MAX_TOKENS. Ask for less"),
+        (reply_body('{"a":', "MAX_TOKENS"), "no complete reply: MAX_TOKENS. Ask for less"),
         ({"candidates": [{"finishReason": "RECITATION"}]}, "no complete reply: RECITATION"),
         ({}, "no complete reply: no reason"),
-        (said(""), "no complete reply: STOP"),
+        (reply_body(""), "no complete reply: STOP"),
     ],
 )
 def test_a_reply_that_was_not_finished_says_why(body: Any, words: str) -> None:
@@ -248,7 +248,7 @@ def test_a_real_connection_carries_the_request() -> None:
             head = await reader.readuntil(b"\r\n\r\n")
             length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
             requests.append(head + await reader.readexactly(length))
-            body = json.dumps(said("Hello")).encode()
+            body = json.dumps(reply_body("Hello")).encode()
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(body), body))
             await writer.drain()
             writer.close()

@@ -302,27 +302,24 @@ def test_its_own_model_comes_before_the_sessions() -> None:
     assert extract(extractor, "never asked").fields == {"people": 2}
 
 
-def test_in_a_runner_findings_are_promoted_and_a_bad_answer_is_a_failure() -> None:
-    async def go() -> None:
-        reports: list[ExtractionResult | ExtractionFailure] = []
-        state = State()
-        rule = FieldPromotion.keep_known("people").to("user:people")
-        model = ScriptedTextModel(['{"people": 3}', "I cannot " + "x" * 500, GeminiLiveError("Away")])
-        schedule = ex.ExtractionSchedule([LlmExtractor(Booking, promotions=[rule])])
-        runner = ExtractionRunner(state, schedule, model, LoopClock(), reports.append, reports.append)
-        for turn in range(3):
-            runner.trigger("turn", turn, conversation().window_with_current)
-            await runner.drain()
-        assert state["user:people"] == 3
-        found, bad, away = reports
-        assert isinstance(found, ExtractionResult)
-        assert isinstance(bad, ExtractionFailure)
-        assert isinstance(away, ExtractionFailure)
-        assert "is not JSON: 'I cannot xxx" in bad.text
-        assert len(bad.text) < 130
-        assert away.text == "Away."
-
-    run_virtual(go())
+async def test_in_a_runner_findings_are_promoted_and_a_bad_answer_is_a_failure() -> None:
+    reports: list[ExtractionResult | ExtractionFailure] = []
+    state = State()
+    rule = FieldPromotion.keep_known("people").to("user:people")
+    model = ScriptedTextModel(['{"people": 3}', "I cannot " + "x" * 500, GeminiLiveError("Away")])
+    schedule = ex.ExtractionSchedule([LlmExtractor(Booking, promotions=[rule])])
+    runner = ExtractionRunner(state, schedule, model, LoopClock(), reports.append, reports.append)
+    for turn in range(3):
+        runner.trigger("turn", turn, conversation().window_with_current)
+        await runner.drain()
+    assert state["user:people"] == 3
+    found, bad, away = reports
+    assert isinstance(found, ExtractionResult)
+    assert isinstance(bad, ExtractionFailure)
+    assert isinstance(away, ExtractionFailure)
+    assert "is not JSON: 'I cannot xxx" in bad.text
+    assert len(bad.text) < 130
+    assert away.text == "Away."
 
 
 def test_a_request_has_the_question_before_the_turns() -> None:

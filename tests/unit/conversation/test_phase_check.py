@@ -81,7 +81,7 @@ def test_a_phase_that_code_goes_to_must_exist() -> None:
 
 
 def test_a_phase_without_a_way_out_that_is_not_terminal() -> None:
-    assert faults(phase("a", "b"), phase("b")) == ["The phase b has no way out"]
+    assert faults(phase("a", "b"), phase("b")) == ["The phase b has no transition that can be taken"]
 
 
 def test_a_single_phase_needs_no_way_out() -> None:

@@ -18,15 +18,15 @@ def turn(**things: Any) -> SteeringInput:
     return SteeringInput(**{"base": "Base.", **things})
 
 
-def tell(steering: Steering, **things: Any) -> SteeringOutput:
+def send(steering: Steering, **things: Any) -> SteeringOutput:
     output = steering.decide(turn(**things))
     steering.confirm(output)
     return output
 
 
-def begun(mode: SteeringMode, **things: Any) -> Steering:
+def started(mode: SteeringMode, **things: Any) -> Steering:
     steering = Steering(mode)
-    tell(steering, **things)
+    send(steering, **things)
     return steering
 
 
@@ -46,27 +46,27 @@ def test_a_template_replaces_everything() -> None:
 
 def test_an_unchanged_instruction_is_sent_once() -> None:
     steering = Steering(UPDATE)
-    assert [tell(steering, template="SYSTEM").instruction for _ in range(3)] == ["SYSTEM", None, None]
+    assert [send(steering, template="SYSTEM").instruction for _ in range(3)] == ["SYSTEM", None, None]
 
 
 def test_an_amendment_that_ends_reverts() -> None:
-    steering = begun(UPDATE, phase="Phase.")
-    assert tell(steering, phase="Phase.", amendment="More.").instruction == "Base.\n\nPhase.\n\nMore."
-    output = tell(steering, phase="Phase.")
+    steering = started(UPDATE, phase="Phase.")
+    assert send(steering, phase="Phase.", amendment="More.").instruction == "Base.\n\nPhase.\n\nMore."
+    output = send(steering, phase="Phase.")
     assert output.instruction == "Base.\n\nPhase."
     assert output.reasons == ("amendment ended",)
 
 
 def test_a_template_that_ends_reverts() -> None:
-    steering = begun(UPDATE, template="Mine.")
-    assert tell(steering).instruction == "Base."
+    steering = started(UPDATE, template="Mine.")
+    assert send(steering).instruction == "Base."
 
 
 def test_an_amendment_without_a_base_is_sent_and_called_off() -> None:
-    steering = begun(UPDATE, base="")
-    assert tell(steering, base="", amendment="More.").instruction == "More."
-    assert tell(steering, base="").instruction == "[No longer applies] More."
-    assert not tell(steering, base="")
+    steering = started(UPDATE, base="")
+    assert send(steering, base="", amendment="More.").instruction == "More."
+    assert send(steering, base="").instruction == "[No longer applies] More."
+    assert not send(steering, base="")
 
 
 def test_without_any_text_there_is_no_instruction() -> None:
@@ -74,8 +74,8 @@ def test_without_any_text_there_is_no_instruction() -> None:
 
 
 def test_a_modifier_that_changes_on_a_quiet_turn_updates_the_instruction() -> None:
-    steering = begun(UPDATE, modifiers=("[Context: n=1]",))
-    output = tell(steering, modifiers=("[Context: n=2]",))
+    steering = started(UPDATE, modifiers=("[Context: n=1]",))
+    output = send(steering, modifiers=("[Context: n=2]",))
     assert output.instruction == "Base.\n\n[Context: n=2]"
     assert output.reasons == ("state changed",)
 
@@ -88,7 +88,7 @@ def test_the_instruction_of_a_setup_counts_as_sent() -> None:
 
 
 def test_a_failed_send_is_decided_again() -> None:
-    steering = begun(HYBRID)
+    steering = started(HYBRID)
     later = turn(phase="Phase.", modifiers=("One.",), tools=("a",), nudge="Ask.")
     first = steering.decide(later)
     assert steering.decide(later) == first
@@ -99,9 +99,9 @@ def test_a_failed_send_is_decided_again() -> None:
 def test_after_a_connection_that_resumed_nothing_everything_is_sent_again() -> None:
     steering = Steering(HYBRID)
     everything = {"phase": "Phase.", "modifiers": ("One.",), "tools": ("a",)}
-    first = tell(steering, **everything)
+    first = send(steering, **everything)
     steering.forget()
-    assert tell(steering, **everything) == first
+    assert send(steering, **everything) == first
 
 
 # -- modifiers and the phase as context --------------------------------------------------------------------------------
@@ -109,8 +109,8 @@ def test_after_a_connection_that_resumed_nothing_everything_is_sent_again() -> N
 
 @pytest.mark.parametrize("mode", SteeringMode)
 def test_a_modifier_reaches_the_model_once_also_on_a_transition(mode: SteeringMode) -> None:
-    steering = begun(mode, phase="Old.")
-    output = tell(steering, phase="New.", modifiers=("Unique.",), transitioned=True)
+    steering = started(mode, phase="Old.")
+    output = send(steering, phase="New.", modifiers=("Unique.",), transitioned=True)
     assert f"{output.instruction} {' '.join(output.context)}".count("Unique.") == 1
 
 
@@ -121,54 +121,54 @@ def test_hybrid_puts_the_phase_into_the_instruction_and_modifiers_into_the_conte
 
 
 def test_context_injection_leaves_the_instruction_alone() -> None:
-    steering = begun(CONTEXT, phase="Old.")
-    output = tell(steering, phase="New.", modifiers=("One.",), transitioned=True)
+    steering = started(CONTEXT, phase="Old.")
+    output = send(steering, phase="New.", modifiers=("One.",), transitioned=True)
     assert output.instruction is None
     assert output.context == ("One.", "New.")
 
 
 def test_context_injection_tells_a_template_as_one_line() -> None:
-    output = tell(begun(CONTEXT), phase="Phase.", template="SYSTEM")
+    output = send(started(CONTEXT), phase="Phase.", template="SYSTEM")
     assert output.instruction is None
     assert output.context == ("SYSTEM",)
 
 
 def test_context_injection_tells_the_phase_again_when_an_amendment_ends() -> None:
-    steering = begun(CONTEXT, phase="Phase.")
-    assert tell(steering, phase="Phase.", amendment="More.").context == ("Phase.\n\nMore.",)
-    assert tell(steering, phase="Phase.").context == ("Phase.",)
+    steering = started(CONTEXT, phase="Phase.")
+    assert send(steering, phase="Phase.", amendment="More.").context == ("Phase.\n\nMore.",)
+    assert send(steering, phase="Phase.").context == ("Phase.",)
 
 
 def test_context_injection_calls_off_an_amendment_where_there_is_no_phase() -> None:
-    steering = begun(CONTEXT)
-    tell(steering, amendment="More.")
-    assert tell(steering).context == ("[No longer applies] More.",)
+    steering = started(CONTEXT)
+    send(steering, amendment="More.")
+    assert send(steering).context == ("[No longer applies] More.",)
 
 
 def test_a_new_base_replaces_the_instruction_in_every_mode() -> None:
-    assert tell(begun(CONTEXT), base="Other.").instruction == "Other."
+    assert send(started(CONTEXT), base="Other.").instruction == "Other."
 
 
 @pytest.mark.parametrize("mode", [CONTEXT, HYBRID])
 def test_an_unchanged_modifier_is_sent_once_over_four_turns(mode: SteeringMode) -> None:
-    steering = begun(mode)
-    assert [tell(steering, modifiers=("One.",)).context for _ in range(4)] == [("One.",), (), (), ()]
+    steering = started(mode)
+    assert [send(steering, modifiers=("One.",)).context for _ in range(4)] == [("One.",), (), (), ()]
 
 
 def test_only_the_modifier_that_changed_is_sent() -> None:
-    steering = begun(HYBRID, modifiers=("One.", "n=1"))
-    assert tell(steering, modifiers=("One.", "n=2")).context == ("n=2",)
+    steering = started(HYBRID, modifiers=("One.", "n=1"))
+    assert send(steering, modifiers=("One.", "n=2")).context == ("n=2",)
 
 
 def test_a_modifier_that_applies_again_is_sent_again() -> None:
-    steering = begun(HYBRID, modifiers=("Angry.",))
-    assert not tell(steering)
-    assert tell(steering, modifiers=("Angry.",)).context == ("Angry.",)
+    steering = started(HYBRID, modifiers=("Angry.",))
+    assert not send(steering)
+    assert send(steering, modifiers=("Angry.",)).context == ("Angry.",)
 
 
 def test_a_phase_that_is_entered_again_is_sent_again() -> None:
-    steering = begun(CONTEXT, phase="A.")
-    sent = [tell(steering, phase=phase).context for phase in ("B.", "A.")]
+    steering = started(CONTEXT, phase="A.")
+    sent = [send(steering, phase=phase).context for phase in ("B.", "A.")]
     assert sent == [("B.",), ("A.",)]
 
 
@@ -176,8 +176,8 @@ def test_a_phase_that_is_entered_again_is_sent_again() -> None:
 
 
 def test_the_context_comes_in_its_order() -> None:
-    output = tell(
-        begun(CONTEXT),
+    output = send(
+        started(CONTEXT),
         phase="Phase.",
         modifiers=("Modifier.",),
         tools=("a", "b"),
@@ -196,19 +196,19 @@ def test_the_context_comes_in_its_order() -> None:
 
 
 def test_a_restriction_of_tools_is_sent_once() -> None:
-    steering = begun(UPDATE)
-    assert tell(steering, tools=("a",)).context
-    assert not tell(steering, tools=("a",))
+    steering = started(UPDATE)
+    assert send(steering, tools=("a",)).context
+    assert not send(steering, tools=("a",))
 
 
 def test_a_phase_without_an_allow_list_clears_the_restriction() -> None:
-    steering = begun(UPDATE, tools=("a",))
-    assert tell(steering).context == ("[Tools] All tools may be used again.",)
-    assert not tell(steering)
+    steering = started(UPDATE, tools=("a",))
+    assert send(steering).context == ("[Tools] All tools may be used again.",)
+    assert not send(steering)
 
 
 def test_no_tool_at_all_may_be_allowed() -> None:
-    assert tell(begun(UPDATE), tools=()).context == ("[Tools] No tool may be used now.",)
+    assert send(started(UPDATE), tools=()).context == ("[Tools] No tool may be used now.",)
 
 
 def test_at_first_all_tools_may_be_used_and_nothing_is_said() -> None:
@@ -216,18 +216,18 @@ def test_at_first_all_tools_may_be_used_and_nothing_is_said() -> None:
 
 
 def test_a_nudge_is_sent_again_when_it_differs() -> None:
-    steering = begun(UPDATE)
-    sent = [tell(steering, nudge=nudge).context for nudge in ("Ask.", "Ask.", "Ask again.", "", "Ask.")]
+    steering = started(UPDATE)
+    sent = [send(steering, nudge=nudge).context for nudge in ("Ask.", "Ask.", "Ask again.", "", "Ask.")]
     assert sent == [("Ask.",), (), ("Ask again.",), (), ("Ask.",)]
 
 
 def test_the_context_of_entering_is_sent_every_time() -> None:
-    steering = begun(UPDATE)
-    assert [tell(steering, on_enter=("Hi.",), transitioned=True).context for _ in range(2)] == [("Hi.",)] * 2
+    steering = started(UPDATE)
+    assert [send(steering, on_enter=("Hi.",), transitioned=True).context for _ in range(2)] == [("Hi.",)] * 2
 
 
 def test_a_prompt_is_passed_on() -> None:
-    output = tell(begun(UPDATE), prompt=True)
+    output = send(started(UPDATE), prompt=True)
     assert output.prompt
     assert output.reasons == ("model prompted",)
     assert output
@@ -240,7 +240,7 @@ def test_a_prompt_is_passed_on() -> None:
 def test_the_sent_state_survives_json(mode: SteeringMode) -> None:
     now: dict[str, Any] = {"phase": "P.", "modifiers": ("M.",), "tools": ("a",), "nudge": "N.", "amendment": "A."}
     again = Steering(mode)
-    again.restore(json.loads(json.dumps(begun(mode, **now).to_json())))
+    again.restore(json.loads(json.dumps(started(mode, **now).to_json())))
     assert not again.decide(turn(**now))
 
 
