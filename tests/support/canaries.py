@@ -1,4 +1,4 @@
-"""Secrets and control sequences that must not turn up where they do not belong, and how to look for them."""
+"""Secrets and control sequences that must not leak, and a search for them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def bytes_below(folder: Path) -> dict[Path, bytes]:
 
 
 def leaks(folder: Path, *texts: str) -> list[str]:
-    """Where a secret shows: in `texts`, or in names and contents below `folder`."""
+    """Return the places where a secret shows.
+
+    Searched are `texts`, and the names and contents of files below `folder`.
+    """
     found = []
     for secret in SECRETS:
         found += [f"{secret[:8]} in text {text[:60]!r}" for text in texts if secret in text]

@@ -1,4 +1,7 @@
-"""A debt collector's call in the middle, as events: phases, guards, watchers, patterns and state of every kind."""
+"""Events of a debt collector's call in the middle of the negotiation.
+
+They include phases, guards, watchers, patterns and state of every kind.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from gemini_live_runtime import events as ev
 
 
 def tree(text: str, value: bool, *reads: tuple[str, Any, str], children: tuple[dict[str, Any], ...] = ()) -> Any:
-    """An explanation; each read is key, value (None: not set) and writer."""
+    """Return an explanation tree; each read is key, value (None: not set) and writer."""
     node: dict[str, Any] = {"text": text, "value": value}
     if reads:
         node["reads"] = [{"key": k, "value": v, "present": v is not None, "by": by} for k, v, by in reads]
@@ -105,7 +108,7 @@ class Call:
         )
 
     def guards(self) -> None:
-        """The ways out of `negotiate`."""
+        """Emit the guards of the transitions out of `negotiate`."""
         needs = (
             {"key": "user:name", "label": "name", "met": True, "by": "tool verify_identity"},
             {"key": "app:monthly", "label": "monthly", "met": False, "by": ""},
@@ -126,7 +129,7 @@ class Call:
         self.enter("notice")
 
     def play(self) -> None:
-        """All of it, up to the negotiation."""
+        """Emit the whole call up to the negotiation."""
         link = self.link
         self.begin()
         link.exchange("yes I understand", "May I have your full name?")
@@ -172,7 +175,7 @@ class Call:
         self.link.emit(ev.WatchersMissed(misses=(miss if share is None else {**miss, "share": share},)))
 
     def anger(self) -> None:
-        """The caller gets angry: the watcher fires."""
+        """Emit the caller's anger, at which the watcher fires."""
         self.link.t += 4
         self.write("app:anger", 0.9, old=0.31, origin="extractor", by="Said")
         explanation = tree(
@@ -188,7 +191,7 @@ class Call:
 
 
 def negotiating(link: ScriptedLink) -> Call:
-    """The call up to the negotiation."""
+    """Return the call up to the negotiation."""
     call = Call(link)
     call.play()
     return call

@@ -1,4 +1,4 @@
-"""Colours as eyes see them: contrast (WCAG 2.2), distance (CIE 1976), and what colour-blind eyes make of them."""
+"""Compute contrast (WCAG 2.2), distance (CIE 1976) and colour-blind views."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def contrast(one: str, other: str) -> float:
 
 
 def seen_with(eye: str, colour: str) -> Linear:
-    """A colour as a `protan` or `deutan` eye sees it, in linear light."""
+    """Return a colour as a `protan` or `deutan` eye sees it, in linear light."""
     red, green, blue = linear(colour)
     parts = [min(1.0, max(0.0, r * red + g * green + b * blue)) for r, g, b in _EYES[eye]]
     return parts[0], parts[1], parts[2]
 
 
 def lab_distance(one: Linear, other: Linear) -> float:
-    """How different two colours look: about 2 is just noticeable, 25 is plain."""
+    """Return the distance of two colours: about 2 is just noticeable, 25 is plain."""
     return math.dist(_lab(one), _lab(other))
 
 

@@ -14,12 +14,12 @@ from gemini_live_tui.cli import main
 CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
-"""What must never reach a terminal from data; newline and tab are ours."""
+"""Characters that must never reach a terminal from data; newline and tab are ours."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended."""
+    """Result of a command."""
 
     code: int
     out: str

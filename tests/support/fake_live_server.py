@@ -1,4 +1,7 @@
-"""A Live server that misbehaves as told, in a thread of its own, so that the command line can run in the test's."""
+"""Fake Live server that misbehaves as scripted, in a thread of its own.
+
+The command line under test runs in the test's thread.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ async def accept_setup(socket: ServerConnection) -> dict[str, Any]:
 
 
 async def next_text(socket: ServerConnection) -> dict[str, Any]:
-    """The client's next message that is not sound."""
+    """Return the client's next message other than audio."""
     while True:
         message: dict[str, Any] = json.loads(await socket.recv())
         if "audio" not in message.get("realtimeInput", {}):
@@ -57,12 +60,15 @@ def answers(*messages: dict[str, Any]) -> Behaviour:
 
 
 def says(text: str) -> dict[str, Any]:
-    """A piece of what the model says."""
+    """Return a message with words of the model."""
     return {"serverContent": {"outputTranscription": {"text": text}}}
 
 
 class FakeLiveServer:
-    """Listens on loopback while entered. `headers` are those of each upgrade asked for, in lower case."""
+    """Server on loopback, running while entered.
+
+    `headers` are those of each requested upgrade, in lower case.
+    """
 
     def __init__(self, behaviour: Behaviour | None = None, *, status: int = 0, body: str = "") -> None:
         self.headers: list[dict[str, str]] = []
@@ -111,7 +117,7 @@ class FakeLiveServer:
 
 
 class RawServer:
-    """A TCP server that answers whatever comes with `data` and hangs up: it speaks no WebSocket."""
+    """TCP server that answers any input with `data` and hangs up, without WebSocket."""
 
     def __init__(self, data: bytes) -> None:
         import socketserver

@@ -1,8 +1,8 @@
-"""How well the recogniser hears what can be said, and refuses what cannot, over synthetic speech.
+"""Evaluate the recogniser on synthetic speech, covered and uncovered sentences.
 
 `python -m tests.support.recogniser_evaluation [VOICE ...]` says every phrase and every uncovered sentence in each voice
 and prints the counts; the tests take a part of it. Nothing here was used to fit the weights: slot values, uncovered
-sentences and one voice (flite:rms) are others than in tests/bench/fit_recogniser.py.
+sentences and one voice (flite:rms) differ from those of tests/bench/fit_recogniser.py.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ the museum is closed for repairs
 
 @dataclass
 class Counts:
-    """Covered sentences (right, lost, taken for another), uncovered ones (refused, accepted)."""
+    """Sentence counts: covered (right, lost, mistaken) and not (refused, accepted)."""
 
     right: int = 0
     lost: int = 0
@@ -72,7 +72,7 @@ class Counts:
 
 
 def covered(grammar: Grammar, voice: str, start: int, stride: int) -> list[str]:
-    """Every `stride`-th phrase from `start` on, with slot values of the voice's own."""
+    """Yield every `stride`-th phrase from `start` on, with slot values of the voice."""
     rng = random.Random(f"evaluation-{voice}")
     rules = dict(grammar.rules)
     return [
@@ -82,7 +82,10 @@ def covered(grammar: Grammar, voice: str, start: int, stride: int) -> list[str]:
 
 
 async def evaluate(voices: Sequence[str] = VOICES, stride: int = 1) -> dict[str, Counts]:
-    """Counts by voice; with a `stride` each voice says that share of the sentences, another one each."""
+    """Return the counts by voice.
+
+    With a `stride` each voice says another share of the sentences.
+    """
     dialogue = ScriptedDialogue(bundled_script("concierge"))
     ear = PocketsphinxRecogniser(dialogue)
     counts = {voice: Counts() for voice in voices}

@@ -1,4 +1,7 @@
-"""Recorded sessions for tests, written by the program's own writer: a call about a debt, with sound if asked for."""
+"""Recorded sessions for tests, written by the program's own writer.
+
+The session is a call about a debt, with sound on request.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ WALL = 1_795_000_000.0
 
 @dataclass
 class Recorder:
-    """Makes events in order, as a session would: `t` in seconds goes on by what is said to `emit`."""
+    """Recorder that makes events in order, as a session does.
+
+    Each `emit` advances `t` by the given seconds.
+    """
 
     t: float = 0.0
     turn: int = 0
@@ -84,7 +90,7 @@ class Recorder:
         return writer.folder
 
     def writer(self, root: Path, name: str = "s1", *, tracks: dict[ev.Side, bytes] | None = None) -> JournalWriter:
-        """The same, still being written: the session is running until the writer is closed."""
+        """Record the session and leave it running until the writer is closed."""
         writer = JournalWriter(root, name, audio=bool(tracks), report=[].append)
         for event in self.events:
             writer.append(event.to_line())
@@ -95,7 +101,10 @@ class Recorder:
 
 
 def debt_call(name: str = "s1", **changes: Any) -> Recorder:
-    """Three turns about a debt: a tool, a phase, a watcher, an interruption and personal data of Maria Ruiz."""
+    """Record three turns about a debt.
+
+    They have a tool, a phase, a watcher, an interruption and personal data of Maria Ruiz.
+    """
     made = Recorder()
     made.start(name, **changes)
     made.emit(ev.SessionState(word="connecting"), ev.ConnectionReady(ms=42.0), ev.SessionState(word="listening"))

@@ -1,4 +1,4 @@
-"""A link for tests: what the engine says is scripted, what the console sends is recorded."""
+"""Link for tests with a scripted engine that records the console's commands."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ScriptedLink:
         self.sent: list[Command] = []
         self.closed = False
         self.waiting = False
-        """Whether the console has begun to read."""
+        """True when the console has begun to read."""
         self.broken = ""
         self.answering = answering
         self.refusing = ""
@@ -75,9 +75,9 @@ class ScriptedLink:
         self.values: dict[str, Any] = {}
         """The state, as far as edits need it."""
         self.foreseen: dict[str, Any] = {}
-        """What a preview of an edit tells besides the values."""
+        """Fields of an edit's preview beside the values."""
         self.foreseen_phase: dict[str, Any] = {}
-        """What a preview of a phase tells besides its instruction."""
+        """Fields of a phase's preview beside its instruction."""
         self._undo: list[list[dict[str, Any]]] = []
         self._redo: list[list[dict[str, Any]]] = []
 
@@ -106,12 +106,12 @@ class ScriptedLink:
 
     @property
     def orders(self) -> list[Order]:
-        """What was asked for, in order."""
+        """Commands of the console, in order."""
         return [command.order for command in self.sent]
 
     @property
     def delivered(self) -> bool:
-        """Whether everything put in was taken out."""
+        """True when the console has taken every message."""
         return self._messages.empty()
 
     def put(self, message: LinkMessage) -> None:
@@ -131,7 +131,7 @@ class ScriptedLink:
         self.put(Snapshot(view))
 
     def start(self, *, mode: ev.Mode = "voice", record: ev.Record = "audio", **changes: Any) -> None:
-        """A session on the concierge, listening."""
+        """Begin a session of the concierge, in the state "listening"."""
         self.hello()
         self.mode = mode
         values: dict[str, Any] = {
@@ -178,7 +178,7 @@ class ScriptedLink:
         self.emit(ev.TranscriptDelta(side="model", text=text))
 
     def exchange(self, question: str, answer: str, *, latency_ms: float | None = 612.0) -> None:
-        """A whole turn, question and answer."""
+        """Emit a whole turn, question and answer."""
         self.begin_turn()
         self.user(question)
         self.t += 1.5
@@ -261,7 +261,7 @@ class ScriptedLink:
         }  # fmt: skip
 
     def _edit(self, command: Command) -> None:
-        """Write what is asked for, whatever stands there; taking back turns the last edit round."""
+        """Write the edited values without any check; undo reverses the last edit."""
         order = command.order
         if isinstance(order, EditState):
             edits = [dict(edit) for edit in order.edits]
@@ -306,7 +306,7 @@ class ScriptedLink:
 
 
 def source_of(link: Link) -> Callable[[], Awaitable[Link]]:
-    """A link source that gives `link`."""
+    """Return a link source that returns `link`."""
 
     async def source() -> Link:
         return link

@@ -1,4 +1,4 @@
-"""A scripted link that streams a lively session in real time: for the bench and for trying the console by hand."""
+"""Stream a busy scripted session in real time, for benchmarks and trials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ WORDS = tuple(_TEXT.split())
 
 
 class StreamingLink(ScriptedLink):
-    """Turn after turn: words at `words_per_s`, meters at `meter_hz`, a tool call in every third turn."""
+    """Endless turns, with words, meters, and a tool call in every third turn.
+
+    Words come at `words_per_s`, meters at `meter_hz`.
+    """
 
     def __init__(self, *, words_per_s: float = 12.0, meter_hz: float = 20.0, backlog: int = 0) -> None:
         super().__init__()

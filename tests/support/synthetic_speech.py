@@ -1,4 +1,4 @@
-"""Speech made on the spot for tests: one sentence by one voice as 16 kHz s16le mono PCM.
+"""Synthesise speech for tests: a sentence by a voice, as 16 kHz s16le mono PCM.
 
 Voices are `espeak:NAME[@SPEED]` (espeak-ng) and `flite:NAME` (flite).
 """
@@ -17,7 +17,7 @@ RATE = 16_000
 
 
 def have_voices() -> bool:
-    """Whether both speech programs are installed."""
+    """Return True when both speech programs are installed."""
     return shutil.which("espeak-ng") is not None and shutil.which("flite") is not None
 
 

@@ -1,7 +1,7 @@
-"""A long and lively session, the same every time: for benches and for trying the console with much to show.
+"""Long and busy session, the same every time, for benchmarks and manual trials.
 
-Ten minutes hold 5,000 lines of transcript and 1,000 state keys that change 50 times a second, with phases, guards,
-watchers, tools and meters as an agent's session has them.
+Ten minutes have 5,000 lines of transcript and 1,000 state keys that change 50 times a second, with phases, guards,
+watchers, tools and meters as in an agent's session.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WORDS = tuple(_TEXT.split())
 
 
 def key_name(number: int) -> str:
-    """The name of key `number`."""
+    """Return the name of key `number`."""
     return f"{SCOPES[number % len(SCOPES)]}:figure_{number:04d}"
 
 
@@ -44,7 +44,7 @@ def _tree(number: int, value: bool) -> dict[str, Any]:
 
 
 def described() -> ev.AgentDescribed:
-    """The agent of the session."""
+    """Return the event that describes the session's agent."""
     phases = tuple(
         {
             "name": name,
@@ -83,7 +83,7 @@ class TenMinutes:
         return ev.Event(self.seq, self.t, self.turn, self.gen, payload)
 
     def begin(self) -> Iterator[ev.Event]:
-        """The session's start and all keys once."""
+        """Yield the session's start and each key once."""
         yield self._event(
             ev.SessionStarted(
                 session_id="20261120-120000-abcd",
@@ -109,7 +109,7 @@ class TenMinutes:
             yield self._change(number)
 
     def tick(self) -> list[ev.Event]:
-        """The events of the next tick."""
+        """Yield the events of the next tick."""
         self._tick += 1
         self.t = round(self._tick * TICK_S, 6)
         events = list(self._speech(self._tick % TURN_TICKS))
@@ -216,7 +216,7 @@ class TenMinutes:
         )
 
     def sample(self) -> MeterSample:
-        """The meters at this tick."""
+        """Return the meters at this tick."""
         wave = math.sin(self._tick * 0.7) * math.sin(self._tick * 0.11)
         level = -34 + 22 * wave
         return MeterSample(

@@ -1,4 +1,4 @@
-"""The ten-minute session over a link: at its own pace, or tick by tick in a test's hands."""
+"""Stream the ten-minute session over a link, in real time or tick by tick."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from gemini_live_runtime.journal.view import SessionView
 
 
 class TenMinutesLink:
-    """An engine's end. The console gets a snapshot after `before_s` seconds of the session, then what follows.
+    """Engine's end of a link.
 
-    `paced`: events come in real time, one tick every `TICK_S`; else whenever `release` is called. Each command's
-    arrival is noted in `arrivals`, a file of monotonic seconds, one a line.
+    The console gets a snapshot after `before_s` seconds of the session, then the rest. `paced`: events come in real
+    time, one tick every `TICK_S`; else at each call of `release`. The arrival of each command is noted in `arrivals`, a
+    file of monotonic seconds, one a line.
     """
 
     def __init__(self, *, before_s: float = 540.0, paced: bool = True, arrivals: Path | None = None) -> None:
@@ -38,7 +39,7 @@ class TenMinutesLink:
 
     @property
     def delivered(self) -> bool:
-        """Whether everything put in was taken out."""
+        """True when the console has taken every message."""
         return self._messages.empty()
 
     def release(self) -> None:

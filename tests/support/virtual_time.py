@@ -18,7 +18,10 @@ from gemini_live_runtime.clock import run_virtual
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: Any) -> None:
-    """Replace a coroutine test by a function that runs it, before pytest-asyncio sees it."""
+    """Replace a coroutine test by a function that runs it.
+
+    This hook comes before that of pytest-asyncio.
+    """
     if not collector.istestfunction(obj, name) or collector.get_closest_marker("asyncio") is not None:
         return
     given = getattr(obj, "hypothesis", None)
