@@ -15,8 +15,8 @@ from tests.support.fake_live_server import FakeLiveServer
 from gemini_live_runtime import paths
 from gemini_live_runtime.commands import Command, SendText
 from gemini_live_runtime.engine import launch
-from gemini_live_runtime.engine.registry import stop_engine
 from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.engine.stop import stop_engine
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 
