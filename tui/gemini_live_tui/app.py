@@ -26,7 +26,7 @@ from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, u
 from gemini_live_tui.console.screen import ConsoleScreen
 from gemini_live_tui.console.unbound_keys import place_of
 from gemini_live_tui.context import Level, LiveScreen, MessageScreen
-from gemini_live_tui.painting.ascii_filter import PlainSigns
+from gemini_live_tui.painting.ascii_filter import AsciiFilter
 from gemini_live_tui.painting.frame_clock import FrameClock
 from gemini_live_tui.panes.base import Pane
 from gemini_live_tui.screen_registry import screen_class
@@ -90,11 +90,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         keymap, faults = usable_keymap(settings.keymap)
         settings = replace(settings, keymap=keymap)
         self._problems = [keymap_problem(faults)] if faults else []
-        # NO_COLOR means none at all: without this Textual would turn colours into shades of grey.
+        # NO_COLOR means no colour at all; Textual would use shades of grey.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.settings = settings
         self.time = clock or LoopClock()
-        self._own_filters: list[LineFilter] = [PlainSigns()] if settings.ascii else []
+        self._own_filters: list[LineFilter] = [AsciiFilter()] if settings.ascii else []
         self.theme_choices: list[str] = []
         self.failure: Exception | None = None
         """Error that ended the drawing, if any."""
@@ -151,18 +151,18 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.frames.request()
 
     def _reach(self, source: LinkSource) -> None:
-        # Events, commands and the link cost a tenth of a second to import: not before there is something to see.
+        # Importing events, commands and the link takes 0.1 s, so it follows the first paint.
         from gemini_live_tui.session_data.link import SessionLink
 
         self.link = SessionLink(source, self.store, self._not_sent)
         self.console_screen.listen()
         self._link_task = asyncio.create_task(self.link.run())
 
-    def sound_helper(self, told: Callable[[Report], None]) -> SoundHelper:
-        """Return a new helper process, not started yet, that reports to `told`."""
+    def sound_helper(self, on_report: Callable[[Report], None]) -> SoundHelper:
+        """Return a new helper process, not started yet, that reports to `on_report`."""
         from gemini_live_tui.set_up.sound_helper import SoundHelper
 
-        return SoundHelper(told)
+        return SoundHelper(on_report)
 
     def devices_wanted(self) -> tuple[str, str]:
         """Start a session here, or in a new console after this one.
@@ -239,7 +239,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         try:
             return self._draw_frame()
         except Exception as error:
-            # asyncio would only log it, and the console would stand still: end, and say why.
+            # asyncio would only log it and the console would freeze: end with the error.
             self.frames.stop()
             self.failure = error
             self.exit(return_code=1)
@@ -426,7 +426,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             other.say("Something is written here already: apply it or leave it first.", "warning")
             return
         self.push_screen(screen)
-        # Where it cannot be taken out, the other one stays below the new one.
+        # If it cannot be taken out, it stays below the new one.
         if other is not None and take_out(self, other, keep_callback=True):
             other.remove()
 

@@ -160,7 +160,7 @@ def read_document(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not text in UTF-8", remedy="Save it as UTF-8", field="config") from None
     except (ValueError, RecursionError) as error:
-        # Besides bad TOML: numbers of thousands of digits, tables nested without end.
+        # Not only bad TOML: also numbers of thousands of digits and deeply nested tables.
         raise ConfigError(f"{path} is not valid TOML: {error!s:.200}", remedy="Mend that", field="config") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", field="config") from None

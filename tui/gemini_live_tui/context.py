@@ -98,8 +98,8 @@ class ConsoleContext(Protocol):
         """Return the microphone and the speaker of the settings, "" for the system's."""
         ...
 
-    def sound_helper(self, told: Callable[[Report], None]) -> SoundHelper:
-        """Return a new helper process, not started yet, that reports to `told`."""
+    def sound_helper(self, on_report: Callable[[Report], None]) -> SoundHelper:
+        """Return a new helper process, not started yet, that reports to `on_report`."""
         ...
 
     def action_open(self, name: str) -> None:

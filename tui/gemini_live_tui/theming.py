@@ -119,7 +119,7 @@ class ThemeFile:
             "input-selection-foreground": colours["background"],
         }
         if self.ansi:
-            # On the terminal's own background there is no knowing which of black and white can be read.
+            # The terminal's own background is unknown, so neither black nor white is safe.
             names = ("screen-selection-foreground", "input-selection-foreground", "block-cursor-foreground")
             variables.update(dict.fromkeys(names, "ansi_black"))
             variables.update({"ansi-background": "ansi_black", "ansi-foreground": "ansi_white"})

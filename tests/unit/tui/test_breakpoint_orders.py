@@ -17,10 +17,10 @@ from gemini_live_tui.session_data.breakpoints import (
     breakpoint_on,
     breaks_on,
     completed,
+    describe_change,
     names_for,
     shown_key,
     toggle_breakpoint,
-    told_change,
 )
 
 
@@ -57,14 +57,15 @@ def test_a_key_is_found_by_the_name_a_view_has_for_it(key: str) -> None:
 def test_what_changed_is_said_and_hits_are_not() -> None:
     before = mind_with("tool", "lookup").breakpoints
     item = {"id": "b1", "kind": "tool", "target": "lookup", "enabled": True, "hits": 0}
-    assert told_change(before, [{**item, "hits": 1}]) == ""
+    assert describe_change(before, [{**item, "hits": 1}]) == ""
     assert (
-        told_change(before, [item, {**item, "id": "b2", "target": "pay"}]) == "The agent will be held at the tool pay."
+        describe_change(before, [item, {**item, "id": "b2", "target": "pay"}])
+        == "The agent will be held at the tool pay."
     )
-    assert told_change(before, [{**item, "target": "pay"}]) == "The agent will be held at the tool pay."
-    assert told_change(before, [{**item, "enabled": False}]) == "The agent is no longer held at the tool lookup."
-    assert told_change(before, []) == "The agent is no longer held at the tool lookup."
-    assert told_change((*before, replace(before[0], id="b2")), []) == "2 breakpoints hold the agent no longer."
+    assert describe_change(before, [{**item, "target": "pay"}]) == "The agent will be held at the tool pay."
+    assert describe_change(before, [{**item, "enabled": False}]) == "The agent is no longer held at the tool lookup."
+    assert describe_change(before, []) == "The agent is no longer held at the tool lookup."
+    assert describe_change((*before, replace(before[0], id="b2")), []) == "2 breakpoints hold the agent no longer."
 
 
 def test_names_are_those_of_the_agent_made_fit_to_show() -> None:

@@ -100,12 +100,12 @@ def test_what_is_open_stands_before_what_is_known() -> None:
     ],
 )
 def test_a_way_shows_the_value_that_decides(way: TransitionStatus, said: str) -> None:
-    assert text(phase.way_row(way, 80, UNICODE, room=8)).strip().startswith(said)
+    assert text(phase.transition_row(way, 80, UNICODE, room=8)).strip().startswith(said)
 
 
 def test_a_way_with_a_breakpoint_says_so() -> None:
     way = TransitionStatus("plan", "guard is false", "", pack(PLAN))
-    assert "plan ■ break" in text(phase.way_row(way, 80, UNICODE, room=4, broken=True))
+    assert "plan ■ break" in text(phase.transition_row(way, 80, UNICODE, room=4, broken=True))
 
 
 @given(st.integers(1, 120), st.text(max_size=40), st.text(max_size=40))
@@ -115,7 +115,7 @@ def test_no_row_is_wider_than_the_pane(width: int, name: str, because: str) -> N
     made.path[-1] = replace(made.path[-1], phase=name, because=because)
     for runs in (
         phase.now_row(made, 99, width, UNICODE),
-        phase.way_row(way, width, UNICODE, room=cell_len(name)),
+        phase.transition_row(way, width, UNICODE, room=cell_len(name)),
         phase.needs_row(made, width, UNICODE),
         phase.tools_row(made, width, UNICODE),
         phase.waits_row(made, width, UNICODE),

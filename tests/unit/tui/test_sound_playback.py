@@ -64,7 +64,7 @@ async def _begun(monkeypatch: pytest.MonkeyPatch, portions: Iterator[Portion], s
 
     sound = SoundPlayback(
         LiveHistory(), Path("nowhere"), begin=10.0, speed=speed, device="Desk speaker",
-        told=lambda: told.append(None), spawn=spawn,
+        on_change=lambda: told.append(None), spawn=spawn,
     )  # fmt: skip
     await _settle()
     return sound, player, told

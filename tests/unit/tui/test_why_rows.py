@@ -14,7 +14,7 @@ from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.editors.preview_rows import edit_lines, phase_lines
 from gemini_live_tui.painting.glyphs import UNICODE
 from gemini_live_tui.painting.runs import laid_out, plain, width_of
-from gemini_live_tui.panes.why_rows import Reason, explained, lines_of, reason_of, reason_of_way
+from gemini_live_tui.panes.why_rows import Reason, explained, lines_of, reason_of, reason_of_transition
 
 
 def before(*payloads: ev.Payload) -> SessionView:
@@ -72,7 +72,7 @@ def test_an_operators_transition_says_so() -> None:
 
 def test_a_way_that_is_not_gone_says_what_is_missing() -> None:
     way = TransitionStatus("plan", "requirement missing", "", pack(tree("x", True)), missing=("app:monthly", "app:day"))
-    said = text(reason_of_way(way, before(wrote("app:day", "Monday")).agent_view))
+    said = text(reason_of_transition(way, before(wrote("app:day", "Monday")).agent_view))
     assert "plan requires what is not there yet" in said
     assert "○ open app:monthly is not set" in said
     assert 'app:day = "Monday"  by extractor Said' in said
@@ -128,7 +128,7 @@ def test_what_needs_no_explaining_has_none(payload: ev.Payload) -> None:
 
 def test_lines_are_folded_to_a_width() -> None:
     way = TransitionStatus("paid", "guard is false", "nothing is left " * 9, pack(PAID))
-    rows = list(laid_out(lines_of(reason_of_way(way, before().agent_view), UNICODE), 40))
+    rows = list(laid_out(lines_of(reason_of_transition(way, before().agent_view), UNICODE), 40))
     assert all(width_of(row) <= 40 for row in rows)
 
 

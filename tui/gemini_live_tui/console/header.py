@@ -54,7 +54,7 @@ class Header(Row):
         if view.agent_view.held is not None:
             left += [(" HELD ", "held"), (" ", "")]
         right = self._right()
-        # What is dropped when there is no room: the model, then the cost; never the recording mark or the time.
+        # Drop the model first, then the cost; never the recording mark or the time.
         used = sum(cell_len(text) for text, _ in left) + 1 + sum(cell_len(text) + 2 for text, _ in right)
         while used + cell_len(view.agent) + 3 > width and right[0][1] == "quiet":
             text, _ = right.pop(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from gemini_live_tui.session_data.breakpoints import KINDS, told_change
+from gemini_live_tui.session_data.breakpoints import KINDS, describe_change
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -31,9 +31,9 @@ class HeldAgent:
 
         def on_changed(event: Event) -> None:
             if isinstance(event.payload, BreakpointsChanged) and self._screen.is_active:
-                told = told_change(self._store.view.agent_view.breakpoints, event.payload.breakpoints)
-                if told:
-                    self._notices.say(told, passing=True)
+                change = describe_change(self._store.view.agent_view.breakpoints, event.payload.breakpoints)
+                if change:
+                    self._notices.say(change, passing=True)
 
         self._store.listen(BreakpointsChanged, on_changed)
 

@@ -65,15 +65,15 @@ class HeldRow(Row):
         held = self._held
         if held is None:
             return ()
-        # Nothing has come yet to a paused agent; what comes first is what it stands before.
+        # A paused agent waits for its first event, before which it is held.
         place = f"{held.at}: {held.next}" if held.next and held.next != held.at else held.at
         full, brief, shortest = self._waits(held)
-        ways = ((1, full), (2, full), (2, brief), (2, shortest), (2, ""), (0, ""))
-        tails = [self._tail(words, waits) for words, waits in ways]
-        rooms = [width - len("  HELD  at ") - sum(cell_len(text) for text, _ in tail) for tail in tails]
-        whole = next((at for at in range(5) if rooms[at] >= cell_len(place)), None)
-        chosen = next((at for at in range(3, 6) if rooms[at] >= LEAST_PLACE), 5) if whole is None else whole
-        place = fit(place, max(1, rooms[chosen]), self._ellipsis)
+        forms = ((1, full), (2, full), (2, brief), (2, shortest), (2, ""), (0, ""))
+        tails = [self._tail(words, waits) for words, waits in forms]
+        widths = [width - len("  HELD  at ") - sum(cell_len(text) for text, _ in tail) for tail in tails]
+        whole = next((at for at in range(5) if widths[at] >= cell_len(place)), None)
+        chosen = next((at for at in range(3, 6) if widths[at] >= LEAST_PLACE), 5) if whole is None else whole
+        place = fit(place, max(1, widths[chosen]), self._ellipsis)
         return [(" ", ""), (" HELD ", "held"), (" at ", "quiet"), (place, "strong"), *tails[chosen]]
 
     def _tail(self, words: int, waits: str) -> list[Run]:

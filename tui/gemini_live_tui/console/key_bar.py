@@ -60,10 +60,10 @@ class KeyBar(Row):
         self._room_for_note = True
         while len(offered) > 1 and self._width(offered) > width:
             expendable = [action for action in offered if action.id not in ("text-mode", "help", "quit", "send")]
-            # What the pane can do is found nowhere else on the screen: the others give way before it.
+            # The pane's keys are shown nowhere else, so the others are dropped first.
             others = [action for action in expendable if not self._of_pane(action)]
             if not others and self._room_for_note:
-                # And so does a remark about one of these keys.
+                # Then the remark about one of these keys.
                 self._room_for_note = False
             else:
                 offered.remove((others or expendable or offered)[-1])
@@ -88,7 +88,7 @@ class KeyBar(Row):
             return True
         if action.bar == "pane":
             return action.scope == self._place
-        # Elsewhere these keys are the pane's, in text mode, too.
+        # In other panes these keys belong to the pane, in text mode, too.
         return action.bar == "always" or (action.bar == "text" and self._typing)
 
     def _of_pane(self, action: Action) -> bool:
@@ -101,7 +101,7 @@ class KeyBar(Row):
         if action.id == "text-mode":
             title = "Voice" if self._mode == "text" else "Text"
             if "ctrl+b" in keys and "f2" in keys:
-                # tmux keeps ctrl+b for itself and hands it on only when pressed twice.
+                # tmux takes ctrl+b and passes it on only when pressed twice.
                 shown = "F2" if self._tmux else "^b"
                 title += " (in tmux ^b twice)" if self._tmux and self._room_for_note else ""
         elif action.id == "quit" and self._detaches:

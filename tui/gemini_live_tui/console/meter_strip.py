@@ -70,7 +70,7 @@ class MeterStrip(Row):
         parts = [self._microphone(cells), self._speaker(cells)]
         gap = 2 if width < 96 else 3
         used = 1 + sum(_width(part) for part in parts) + gap
-        # Offered room in the order of their worth, shown in the order of their places.
+        # Fit by importance, show by position.
         chosen: list[tuple[int, list[Run]]] = []
         for place, part in (
             (9, self._dropped()),

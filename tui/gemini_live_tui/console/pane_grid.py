@@ -83,7 +83,7 @@ class PaneGrid(Container):
         self.settle(self.size.width, self.size.height)
         self.refresh(layout=True)
 
-    # -- where panes stand -------------------------------------------------------------------------------------------
+    # -- layout -----------------------------------------------------------------------------------------------------
 
     def arranged(self, size: Size) -> Arrangement:
         """Return the arrangement for `size`."""

@@ -50,7 +50,7 @@ class PastSound:
                 begin=cursor.playhead,
                 speed=cursor.speed,
                 device=self._console.devices_wanted()[1],
-                told=store.wake,
+                on_change=store.wake,
             )
 
     def stop(self) -> None:

@@ -119,7 +119,7 @@ class ConsoleScreen(Screen[None]):
         self.meters = MeterStrip(id="meters", glyphs=signs)
         self.banner = Banner(id="banner", glyphs=signs, rest=f"(all of it in {logs_key} Logs)")
         self.tabs = TabBar(id="tabs")
-        self.body = TranscriptBody(settings, text_key=text_key, standing=self._session_state)
+        self.body = TranscriptBody(settings, text_key=text_key, session_state=self._session_state)
         self.transcript = self.body.transcript
         self.grid = PaneGrid(self.body, settings, layout)
         self.held_row = HeldRow(id="held", keymap=settings.keymap, glyphs=signs, ascii_only=settings.ascii)
@@ -209,7 +209,7 @@ class ConsoleScreen(Screen[None]):
         else:
             elapsed = store.elapsed(running=live)
             waits.append(self._show_session(dirty, now, elapsed, live))
-            # Of a session the present counts, where it can be let go on; of a recording the moment that is shown.
+            # A live hold is shown as it is now, where it can be ended; a recorded one at the cursor.
             there, then = (store.shown, store.shown.t) if self._settings.replay else (view, elapsed)
             waits.append(self.held_row.show(there.agent_view.held, then, operable=live))
             if live:
@@ -220,7 +220,7 @@ class ConsoleScreen(Screen[None]):
                 self.tabs.show(shown, pane.noted if pane is not None else "")
             if dirty & (Dirty.CONTROLS | Dirty.HEADER):
                 self._show_keys()
-        # Before sound was opened there is nothing to measure, which is not the same as a device that is missing.
+        # Before devices are opened the meters are off, not missing.
         opened = bool(view.input_device or view.output_device) or view.word not in ("offline", "connecting")
         sounding = live or (self._settings.replay and store.hello is not None)
         if live:
@@ -434,9 +434,9 @@ class ConsoleScreen(Screen[None]):
     @on(ExplainTransition)
     def _on_explain_transition(self, message: ExplainTransition) -> None:
         from gemini_live_tui.dialogs.why import WhyScreen
-        from gemini_live_tui.panes.why_rows import reason_of_way
+        from gemini_live_tui.panes.why_rows import reason_of_transition
 
-        self.console.enter(WhyScreen(self.console, reason_of_way(message.way, message.agent)))
+        self.console.enter(WhyScreen(self.console, reason_of_transition(message.way, message.agent)))
 
     @on(ShowDetails)
     def _on_show_details(self, message: ShowDetails) -> None:

@@ -153,7 +153,7 @@ class TimeTravel:
         cursor = self._store.cursor
 
         def move() -> None:
-            # Found anew when more has been read.
+            # Search again: more may have been read since.
             seq = find(text, history)
             if seq is None:
                 cursor.live()

@@ -101,7 +101,7 @@ class TimeTravelRow(Row):
         if place.behind and "follow" in keys:
             hints.append([(keys["follow"], "key"), (": the end" if self._recording else ": live", "quiet")])
         if "play" in keys and place.playing:
-            # The last to go where there is no room: what makes a noise must be easy to stop.
+            # Dropped last: playing sound must be easy to stop.
             hints.append([(keys["play"], "key"), (" pause", "quiet")])
         return hints
 

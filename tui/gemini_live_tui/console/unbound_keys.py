@@ -81,10 +81,10 @@ class UnboundKeys:
         keymap, plain = self._settings.keymap, self._settings.ascii
         talk, *_ = keys_of(BY_ID["pane-transcript"], keymap)
         command, *_ = keys_of(BY_ID["command"], keymap)
-        ways = f"{key_label(talk, ascii_only=plain)} for a message"
+        keys = f"{key_label(talk, ascii_only=plain)} for a message"
         if self._meaning(command) == "command":
-            ways += f", {key_label(command, ascii_only=plain)} for a command"
-        return f"{letter} does nothing in {PLACES[place_of(self._screen)].title}. To write: {ways}."
+            keys += f", {key_label(command, ascii_only=plain)} for a command"
+        return f"{letter} does nothing in {PLACES[place_of(self._screen)].title}. To write: {keys}."
 
     def action_begin_command(self, ident: str = "") -> None:
         """Begin a command in the prompt; the text there stays in the history."""

@@ -88,7 +88,7 @@ class KeyScreen(BoxScreen):
         """Check the shape while typing."""
         text = event.value
         if text:
-            # A changed key has not been checked.
+            # The check was for another key.
             self._credential, self._places.disabled, self._places.highlighted = None, True, None
             fault = keys.shape(text)
             self._shape.update(fault or f"{len(text.strip())} characters, it looks like a key.")

@@ -26,7 +26,7 @@ INDENT = " " * 6
 WIDTH = 70 - len(INDENT)
 
 
-class TrialScreen(BoxScreen):
+class AudioTestScreen(BoxScreen):
     """Screen of one test, started with enter. A call is muted meanwhile."""
 
     HINT: ClassVar[str] = "{sound-test} begins, esc closes"
@@ -129,7 +129,7 @@ class TrialScreen(BoxScreen):
         await self._helper.close()
 
 
-class MicrophoneTest(TrialScreen):
+class MicrophoneTest(AudioTestScreen):
     """Test of the microphone, five seconds long."""
 
     HEADING: ClassVar[str] = "Test the microphone"
@@ -148,7 +148,7 @@ class MicrophoneTest(TrialScreen):
         yield f"voice {voice}, room {room}, peak {peak}"
 
 
-class EchoTest(TrialScreen):
+class EchoTest(AudioTestScreen):
     """Test of the echo: a melody, and its return through the microphone."""
 
     HEADING: ClassVar[str] = "Test for echo"

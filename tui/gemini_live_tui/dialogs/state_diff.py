@@ -122,11 +122,11 @@ class DiffScreen(ModalScreen[None]):
             named.append(f"{{diff-earlier}} {{diff-later}} another {self._mode.rstrip('s')}")
         keymap = self.console.settings.keymap
         keys = hints((*named, "esc closes"), keymap, ascii_only=self._ascii)
-        told = [count for count in counts if found and not count.startswith("0 ")]
-        while len(keys) > 1 and len(sign.join([*told, *keys])) > self.size.width - 8:
-            # How to leave is told in any case.
+        totals = [count for count in counts if found and not count.startswith("0 ")]
+        while len(keys) > 1 and len(sign.join([*totals, *keys])) > self.size.width - 8:
+            # The last key, to close, is always shown.
             del keys[-2]
-        box.border_subtitle = Content(sign.join([*told, *keys]))
+        box.border_subtitle = Content(sign.join([*totals, *keys]))
 
     def action_diff_mode(self) -> None:
         """Compare other moments: turn, marks, or cursor and present."""

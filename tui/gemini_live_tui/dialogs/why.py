@@ -78,7 +78,7 @@ class WhyScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Focus the box, so that keys scroll it."""
         self.query_one("#why-box").focus()
-        # What is set while the box is laid out for the first time would keep the height of an empty text.
+        # Text set during the first layout would keep the height of an empty one.
         self.call_after_refresh(lambda: self._show(self.size.width))
 
     def on_resize(self, event: events.Resize) -> None:
@@ -141,7 +141,7 @@ class WhyScreen(ModalScreen[None]):
 def _reason_at(history: History, seq: int) -> Reason | None:
     event = history.event(seq)
     if event.type == "tool.called":
-        # A line of the transcript is that of the call; what is to be explained is how it ended.
+        # The transcript shows the call; explain its end.
         call = getattr(event.payload, "call_id", "")
         at = history.following(seq, {"tool.finished"})
         while at is not None and getattr(history.event(at).payload, "call_id", None) != call:

@@ -68,7 +68,7 @@ class EditorScreen(BoxScreen):
         """True when closing the editor would lose typed text."""
         return self.touched()
 
-    # -- the room ----------------------------------------------------------------------------------------------------
+    # -- the screen --------------------------------------------------------------------------------------------------
 
     def contents(self) -> Iterator[Widget]:
         """Yield the text, its meaning, and the preview."""
@@ -99,7 +99,7 @@ class EditorScreen(BoxScreen):
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
-        # What was said of what stood there before is said of something else now.
+        # The message was about the former text.
         self.say("")
         self.look()
 

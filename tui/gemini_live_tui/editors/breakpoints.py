@@ -48,13 +48,13 @@ _PLACEHOLDERS = {
 class _Names(Suggester):
     """Suggester of the agent's own names."""
 
-    def __init__(self, room: BreakpointsScreen) -> None:
+    def __init__(self, screen: BreakpointsScreen) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
-        self._room = room
+        self._screen = screen
 
     async def get_suggestion(self, value: str) -> str | None:
         """Return the first name that begins with `value`."""
-        return completed(self._room.names(), self._room.kind, value) or None
+        return completed(self._screen.names(), self._screen.kind, value) or None
 
 
 class BreakpointsScreen(ModalScreen[None]):
@@ -143,7 +143,7 @@ class BreakpointsScreen(ModalScreen[None]):
         state = "held here" if here else "" if item.enabled else "off"
         target = fit(item.target, TARGET_WIDTH, self._signs.ellipsis)
         hits = f"{item.hits} hit{'' if item.hits == 1 else 's'}"
-        # Without colours of its own: the cursor's must be seen on all of it.
+        # Unstyled, so that the cursor's colours cover the whole row.
         return Content(f"{sign:<2} {item.kind:<11}{target:<{TARGET_WIDTH}} {state:<9} {hits:>8}")
 
     def _name_keys(self) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
 
 
-class _TellingScreen(BoxScreen):
+class _ModelInputScreen(BoxScreen):
     """Editor of several lines; typed text stays until it is taken, or left twice."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "model_input.tcss"]
@@ -115,7 +115,7 @@ class _TellingScreen(BoxScreen):
             self.dismiss()
 
 
-class GiveContextScreen(_TellingScreen):
+class GiveContextScreen(_ModelInputScreen):
     """Editor of context for the model."""
 
     HEADING = "Give context"
@@ -145,7 +145,7 @@ class GiveContextScreen(_TellingScreen):
         return self.area.text.strip() in getattr(event.payload, "texts", ())
 
 
-class InstructionScreen(_TellingScreen):
+class InstructionScreen(_ModelInputScreen):
     """Editor of the agent's own instruction."""
 
     HEADING = "Edit the instruction"

@@ -62,7 +62,7 @@ class PhaseOverride(BoxScreen):
         from gemini_live_tui.panes.phase import PhasePane
 
         focused = console.console_screen.focused
-        way = focused.way_at_cursor if isinstance(focused, PhasePane) else None
+        way = focused.transition_at_cursor if isinstance(focused, PhasePane) else None
         return cls(console, way.to if way is not None else "")
 
     def contents(self) -> Iterator[Widget]:
@@ -106,7 +106,7 @@ class PhaseOverride(BoxScreen):
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self) -> None:
-        # The list highlights its first phase by itself before the one that is meant: what counts is where it is now.
+        # The list highlights its first phase before the wanted one: ask about the present highlight.
         at = self.list.highlighted
         target = "" if at is None else str(self.list.get_option_at_index(at).id or "")
         if target != self._target:

@@ -30,8 +30,8 @@ def edit_lines(preview: EditPreviewed, glyphs: Glyphs) -> Iterator[Line]:
     if preview.phase:
         yield 0, [(f"{glyphs.here} ", "phase"), ("the conversation goes to ", "said"), (_name(preview.phase), "phase")]
     yield from _untold(preview.unknown)
-    told = (preview.derived, preview.watchers, preview.patterns, preview.guards, preview.phase, preview.unknown)
-    if not any(told):
+    consequences = (preview.derived, preview.watchers, preview.patterns, preview.guards, preview.phase, preview.unknown)
+    if not any(consequences):
         same = all(not item.get("removed") and item.get("old") == item.get("new") for item in preview.values)
         text = "Nothing changes: it has that value." if same and preview.values else "Nothing else changes."
         yield 0, [(text, "quiet")]

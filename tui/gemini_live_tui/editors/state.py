@@ -34,13 +34,13 @@ NO_KEY = "no key yet"
 class _Keys(Suggester):
     """Suggester of scopes, then of keys."""
 
-    def __init__(self, room: StateEditor) -> None:
+    def __init__(self, screen: StateEditor) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
-        self._room = room
+        self._screen = screen
 
     async def get_suggestion(self, value: str) -> str | None:
         """Return the first completion of `value`."""
-        names = (*(f"{scope}:" for scope in _WRITABLE), *self._room.known_keys())
+        names = (*(f"{scope}:" for scope in _WRITABLE), *self._screen.known_keys())
         return next((name for name in names if value and name.startswith(value) and name != value), None)
 
 

@@ -207,11 +207,11 @@ class WatcherScreen(BoxScreen):
         from gemini_live_tui.dialogs.why import WhyScreen
 
         firings = self._firings[1]
-        room = WhyScreen.about(self.console, firings[0].seq) if firings else None
-        if room is None:
+        screen = WhyScreen.about(self.console, firings[0].seq) if firings else None
+        if screen is None:
             self.say("It has not fired yet, as far as can be seen.", "info")
         else:
-            self.console.enter(room)
+            self.console.enter(screen)
 
     def _order(self, order: Order) -> bool:
         if self.console.settings.replay:

@@ -35,7 +35,7 @@ _TWINS = str.maketrans(
 """Signs and their twins, each one cell wide."""
 
 
-class PlainSigns(LineFilter):
+class AsciiFilter(LineFilter):
     """Filter that replaces signs in painted lines."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:

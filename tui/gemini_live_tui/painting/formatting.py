@@ -79,7 +79,7 @@ def spark(numbers: Sequence[float], width: int, glyphs: Glyphs) -> str:
     steps = len(glyphs.levels) - 1
     if high == low:
         return glyphs.levels[0] * len(last)
-    # Divided first: the distance of two great numbers may be more than a float holds.
+    # Divide first: the difference of two large numbers may overflow a float.
     scale = (high / 2 - low / 2) * 2 / steps if isfinite(high - low) else 0.0
     if not scale:
         return "".join(glyphs.levels[steps if number > 0 else 0] for number in last)

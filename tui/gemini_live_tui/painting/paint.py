@@ -109,7 +109,7 @@ class Paint:
                 variable, attributes = LOOKS[name]
                 colour = Color.parse(self._widget.app.theme_variables[variable])
                 if name == "unheard" and self._widget.app.current_theme.ansi:
-                    # The terminal's own colours have no quieter one, and not every such terminal strikes through.
+                    # 16 colours have no quieter one, and some such terminals do not strike through.
                     attributes += " dim"
                 style += Style.parse(attributes or "none") + Style(color=colour.rich_color)
             self._styles[name] = style

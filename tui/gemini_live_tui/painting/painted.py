@@ -37,7 +37,7 @@ class Painted(Widget):
             return self.render_lines(crop)
         strips = [self.paint_line(y) for y in crop.line_range]
         for line_filter in self.get_line_filters():
-            # The colours of `paint` are true ones, or the terminal's own on purpose.
+            # `paint` uses true colours, or the terminal's own on purpose: no conversion.
             if not isinstance(line_filter, ANSIToTruecolor):
                 _, background = self.background_colors
                 strips = [strip.apply_filter(line_filter, background) for strip in strips]

@@ -62,7 +62,7 @@ def _wrap_graphemes(text: str, start: int, end: int, width: int, lines: list[Sli
             space = at
         if cells + size > width and at > line_start:
             stop = _trim(text, line_start, space) if space > line_start else line_start
-            # Without a usable space the line breaks right here, in the middle of a word.
+            # No usable space: break inside the word.
             stop, resume = (at, at) if stop == line_start else (stop, space)
             lines.append((line_start, stop))
             line_start = _skip(text, resume, end)

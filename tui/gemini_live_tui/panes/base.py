@@ -137,7 +137,7 @@ class Pane(Container):
         for pane in panes:
             name = BY_PANE[pane]
             own = pane == self.pane and len(panes) > 1
-            # In brackets, as on the row of tabs: which one is seen is not told by colour alone.
+            # Brackets, as in the tab bar: colour alone must not tell which pane is shown.
             text = f"[{name.digit} {name.title}]" if own else f"{name.digit} {name.title}"
             if parts:
                 parts.append(Content.styled(f" {self._separator} ", "$quiet"))
@@ -193,7 +193,7 @@ class Pane(Container):
         import traceback
 
         self._failed_at = self._now
-        # It is tried again even if nothing new happens.
+        # Request another try, even when nothing changes.
         self.post_message(PaneChanged(self.pane))
         text = redactor.text(sanitise("".join(traceback.format_exception(error))))
         if text == self.failure:

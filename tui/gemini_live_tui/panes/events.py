@@ -87,7 +87,7 @@ class Events(RowList):
         try:
             more = self._index.scan()
         except JournalError as error:
-            # A disk that fails leaves the pane to say so, and is asked again.
+            # The disk failed: show that, and try again.
             self.set_rows([f"{str(error).rstrip('.')}."])
             return 1.0 if frame.going else None
         self._at = None if frame.whole is None else view.seq

@@ -55,9 +55,9 @@ def stages_of(card: TurnCard) -> list[tuple[str, float | None]]:
 
     Known stages come first, in their order.
     """
-    given = card.stages
-    given.pop("total", None)
-    return [(name, given.pop(name, None)) for name in LABELS] + list(given.items())
+    stages = card.stages
+    stages.pop("total", None)
+    return [(name, stages.pop(name, None)) for name in LABELS] + list(stages.items())
 
 
 def title(card: TurnCard, glyphs: Glyphs, width: int) -> list[Run]:
@@ -68,8 +68,8 @@ def title(card: TurnCard, glyphs: Glyphs, width: int) -> list[Run]:
     else:
         runs.append((f" {glyphs.separator} ", "quiet"))
         runs.append((duration_text(card.latency_ms), "strong"))
-        heard = card.stages.get("buffer") is not None
-        runs.append((" to the first sound" if heard else " to the answer", "quiet"))
+        has_audio = card.stages.get("buffer") is not None
+        runs.append((" to the first sound" if has_audio else " to the answer", "quiet"))
     parts = [clock_text(card.t)]
     if card.source:
         parts.append(f"from the {SOURCES.get(card.source, card.source)}")
@@ -99,7 +99,7 @@ def bars(card: TurnCard, width: int, glyphs: Glyphs) -> list[list[Run]]:
         start = round(at / total * room) if total else 0
         at += ms
         end = round(at / total * room) if total else 0
-        # A stage that was measured is seen, however short it was.
+        # A measured stage has at least one cell.
         size = max(1, end - start)
         start = min(start, room - size)
         style = "high" if total and ms > total / 2 and total > 1000 else _STYLES[number % 2]
@@ -154,7 +154,7 @@ def inline(card: TurnCard, glyphs: Glyphs, room: int) -> str:
     """
     if card.latency_ms is None:
         return ""
-    given = card.stages
+    stages = card.stages
     groups = (
         ("vad", ("hang_over",)),
         ("net", ("uplink", "downlink")),
@@ -164,7 +164,7 @@ def inline(card: TurnCard, glyphs: Glyphs, room: int) -> str:
     text = duration_text(card.latency_ms)
     parts = []
     for word, names in groups:
-        values = [value for name in names if (value := given.get(name)) is not None]
+        values = [value for name in names if (value := stages.get(name)) is not None]
         if values:
             parts.append(f"{word} {sum(values):.0f}")
     line = f"{text} {glyphs.bar}{glyphs.bar.join(parts)}{glyphs.bar}" if parts else text

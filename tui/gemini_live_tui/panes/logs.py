@@ -54,7 +54,7 @@ class Logs(RowList):
         at_end = self.cursor >= len(self.rows) - 1
         lines = self._view.log
         if self._said:
-            # What the console says belongs to no event: its place is that of its moment.
+            # The console's messages belong to no event: order them by time.
             said = (line for line in self._said if line.t <= self._until)
             lines = sorted((*lines, *said), key=lambda line: line.t)
         self._total = len(lines)

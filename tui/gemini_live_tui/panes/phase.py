@@ -71,11 +71,11 @@ class PhasePane(RowList):
             way = agent.ways[int(row.removeprefix("way:"))]
             broken = self._transition(way) in breaks_on(agent, "transition")
             room = max(len(other.to) for other in agent.ways)
-            return rows.way_row(way, width, glyphs, room=room, broken=broken)
+            return rows.transition_row(way, width, glyphs, room=room, broken=broken)
         return rows.plain_row(row, width, glyphs)
 
     @property
-    def way_at_cursor(self) -> TransitionStatus | None:
+    def transition_at_cursor(self) -> TransitionStatus | None:
         """Transition under the cursor."""
         row = self.row_at_cursor
         return self._agent.ways[int(row.removeprefix("way:"))] if row.startswith("way:") else None
@@ -86,7 +86,7 @@ class PhasePane(RowList):
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """Explain the entry into the phase, or the transition under the cursor."""
         message.stop()
-        way = self.way_at_cursor
+        way = self.transition_at_cursor
         if way is not None:
             self.post_message(ExplainTransition(way, self._agent))
         elif self._agent.path:
@@ -96,7 +96,7 @@ class PhasePane(RowList):
 
     def action_break(self) -> None:
         """Toggle a breakpoint on the transition, or on the phase."""
-        agent, way = self._agent, self.way_at_cursor
+        agent, way = self._agent, self.transition_at_cursor
         if way is not None:
             self.post_message(SendOrder(toggle_breakpoint(agent, "transition", self._transition(way))))
         elif agent.path:

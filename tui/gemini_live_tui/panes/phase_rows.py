@@ -124,7 +124,7 @@ _OUTCOMES = {
 }
 
 
-def way_row(way: TransitionStatus, width: int, glyphs: Glyphs, *, room: int, broken: bool = False) -> list[Run]:
+def transition_row(way: TransitionStatus, width: int, glyphs: Glyphs, *, room: int, broken: bool = False) -> list[Run]:
     """Return a transition: open or blocked, its target, and the decisive value.
 
     `room` is the width of the longest name in cells.

@@ -112,7 +112,7 @@ class StatePane(Guarded, Container):
         text, names = self.filter.value.strip(), list(self._agent.keys)
         wanted = (names, set(self.listing.folded), list(self.listing.pinned))
         if not text and not self.listing.changed_first and wanted == self._listed:
-            # Only values have changed, which is most often so: the rows are the same, some look different.
+            # Most often only values change: the same rows, some with another look.
             self.list.touch()
             return
         self._listed = None if text or self.listing.changed_first else wanted
@@ -164,7 +164,7 @@ class StatePane(Guarded, Container):
         broken = bool(self._breaks) and shown_key(key) in self._breaks
         made_of = (width, 0 <= age < rows.FLASH_S, broken, self._declared)
         kept = self._made.get(row)
-        # A cell is made anew whenever anything about its key changes.
+        # A changed key has a new cell object, so identity suffices.
         if kept is not None and kept[0] is cell and kept[1] == made_of:
             return kept[2]
         if len(self._made) > MAX_MADE:
@@ -271,7 +271,7 @@ class StatePane(Guarded, Container):
             self.post_message(ShowHint("Put the cursor on a key of the scope first."))
 
     def _copy(self, text: str, what: str) -> None:
-        # What a terminal is given to copy is ASCII: a lone surrogate in it could not be written.
+        # A lone surrogate could not be encoded for the terminal.
         self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
         self.post_message(ShowHint(f"Copied {what}, {len(text):,} characters."))
 

@@ -137,7 +137,7 @@ def rows_of(
             continue
         rows.append(f"={scope}")
         if scope not in folded:
-            # The order of the dictionary is that of the first writing: by name, or by what was written last.
+            # The dictionary is ordered by first writes: sort by name, or by the latest change.
             ordered = sorted(names, key=lambda key: -keys[key].seq) if changed_first else sorted(names)
             rows += [f"-{key}" for key in ordered]
     if not rows:
@@ -187,7 +187,7 @@ def key_row(
     left.append((f"{filled(name, room, glyphs.ellipsis)} ", "said"))
     rest = width - room - 3
     column = max(6, rest * 7 // 20)
-    # A longer value goes on beyond its column, and leaves less to the note.
+    # A long value extends beyond its column, at the cost of the note.
     value = cut(cell.text, max(column, rest * 3 // 4 - 2), glyphs.ellipsis)
     left.append((value, "strong" if fresh else "value"))
     left.append((" " * max(2, column + 2 - cell_len(value)), ""))

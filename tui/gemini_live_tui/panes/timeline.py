@@ -87,7 +87,7 @@ class Timeline(Sheet):
             return Window(0.0, max(LEAST_S, now))
         start = self._held
         if start is None and live:
-            # It moves on by leaps: what stands still can be read, and need not be painted again.
+            # Move in steps: a still axis can be read, and need not be painted.
             leap = span / LEAPS
             start = max(0.0, -((span - now) // leap) * leap)
             return Window(start, start + span)
@@ -140,7 +140,7 @@ class Timeline(Sheet):
         if width > 0 and column != self._dragged and self._lanes.view.seq:
             self._dragged = column
             t = self._lanes.window.time(column, width)
-            # Right of what has happened, and in the cell where it ends, is the present.
+            # The cell of the last event, and all cells right of it, are the present.
             now = self._lanes.now
             self.post_message(GoToTime(now if column >= self._lanes.window.column(now, width) else t))
 

@@ -304,7 +304,7 @@ def _tool(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
 def _state(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     window, density = lanes.window, lanes.view.agent_view.state_density
     counts = [0] * width
-    # A second that is wider than a cell fills the cells that it covers.
+    # A second that is wider than a cell fills several.
     for second in range(int(window.start), int(window.end) + 1):
         changes = density.get(second)
         if changes:
@@ -374,7 +374,7 @@ def _write(cells: list[Cell], at: int, text: str, style: str, width: int) -> Non
         if at + max(1, size) > width:
             return
         if size == 0:
-            # A combining sign goes where its letter is.
+            # A combining character joins the cell of its letter.
             if at:
                 cells[at - 1] = (cells[at - 1][0] + character, cells[at - 1][1])
             continue

@@ -99,11 +99,11 @@ class Tools(RowList):
         message.stop()
         args, result = unpack(run.args), unpack(run.result)
         took = "" if run.ms is None else f" {self._glyphs.separator} {duration_text(run.ms)}"
-        heard = "given to the model" if run.delivered else "not given to the model"
+        delivery = "given to the model" if run.delivered else "not given to the model"
         facts = f"{word_of(run)}{took} {self._glyphs.separator} called at {clock_text(run.t)} in turn {run.turn}"
         parts: list[tuple[str, Any]] = [("", facts), ("Arguments", args)]
         if run.end is not None:
-            parts.append((f"Result, {heard}", result))
+            parts.append((f"Result, {delivery}", result))
         whole = {"name": run.name, "call_id": message.row, "status": run.status, "args": args, "result": result}
         self.post_message(ShowDetails(run.name, parts, whole))
 

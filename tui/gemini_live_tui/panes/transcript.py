@@ -142,11 +142,11 @@ class Transcript(LineList):
         elif block.kind == "thought":
             yield text, "thought"
         elif block.interrupted:
-            # The heard part is counted in the text as it came; only its end was trimmed here.
+            # `heard` counts characters of the original text, of which only the end was trimmed.
             heard = len(block.text) if block.heard is None else block.heard
             heard = len(block.text[:heard].replace("\t", "    "))
             yield text[:heard], "said"
-            # The sign stands where the answer was cut, so that the rest is told from it without colour or strike, too.
+            # The sign marks the cut, so that the rest differs without colour or strike, too.
             yield f" {self._glyphs.cut} cut", "cut"
             if rest := text[heard:].lstrip(" "):
                 yield f" {rest}", "unheard"
@@ -155,7 +155,7 @@ class Transcript(LineList):
         if block.kind == "model" and block.ms is not None:
             card = self._measured(block)
             line = inline(card, self._glyphs, room) if card is not None and self._spacious else ""
-            # The stages have a row of their own, or there is no room for them.
+            # The stages have a row of their own, or do not fit.
             yield (f"\n{line}" if self._glyphs.bar in line else f"  {duration_text(block.ms)}"), "quiet"
 
     def _tool(self, block: Block, text: str) -> Iterator[Run]:

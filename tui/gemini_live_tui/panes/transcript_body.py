@@ -24,7 +24,7 @@ MAX_NOTICES = 20
 class TranscriptBody(Guarded, Container):
     """Transcript and greeting.
 
-    `standing` returns two facts: connected, and session over.
+    `session_state` returns two facts: connected, and session over.
     """
 
     dirty = Dirty.TRANSCRIPT
@@ -35,7 +35,9 @@ class TranscriptBody(Guarded, Container):
     TranscriptBody > Transcript.-brief { height: auto; max-height: 50%; }
     """
 
-    def __init__(self, settings: ConsoleSettings, *, text_key: str, standing: Callable[[], tuple[bool, bool]]) -> None:
+    def __init__(
+        self, settings: ConsoleSettings, *, text_key: str, session_state: Callable[[], tuple[bool, bool]]
+    ) -> None:
         super().__init__()
         signs = glyphs(settings.ascii)
         self.transcript = Transcript(id="transcript", glyphs=signs)
@@ -43,7 +45,7 @@ class TranscriptBody(Guarded, Container):
         self.welcome.add_class("-shown")
         self._glyphs = signs
         self._settings = settings
-        self._standing = standing
+        self._session_state = session_state
         self._any = False
         self._live = False
         self._forgotten = 0
@@ -68,7 +70,7 @@ class TranscriptBody(Guarded, Container):
         self.transcript.set_class(self._any, "-shown")
         self.transcript.set_class(opening, "-brief")
         if opening:
-            connected, over = self._standing()
+            connected, over = self._session_state()
             self.welcome.show(view, connected=connected, replay=self._settings.replay, over=over)
         self.transcript.show(view, frame.epoch)
         return None
@@ -79,7 +81,7 @@ class TranscriptBody(Guarded, Container):
         if transcript.following:
             return f"{signs.down} following" if self._any and self._live else ""
         if self._forgotten and not transcript.scroll_offset.y:
-            # What is no longer at hand is not gone: the time cursor reaches it.
+            # The time cursor still reaches dropped blocks.
             return f"{signs.up} {self._forgotten:,} earlier paragraphs, seen by going back in time"
         rows = transcript.rows_below
         end = key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0])

@@ -97,7 +97,7 @@ def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
     return Reason(made.title, made.lead, made.trees, made.missing, keys, event.seq)
 
 
-def reason_of_way(way: TransitionStatus, agent: AgentView) -> Reason:
+def reason_of_transition(way: TransitionStatus, agent: AgentView) -> Reason:
     """Explain why a transition is taken or blocked."""
     here = agent.path[-1].phase if agent.path else ""
     words = {
@@ -165,7 +165,7 @@ def _kept(p: ev.PromotionDecided) -> Reason:
         ((f"The extractor {_name(p.extractor)} found {_name(p.field)} = ", "said"), (value_text(p.value), "strong")),
         (("It did not become state: ", "said"), _said(p.reason)),
     )
-    # The key that stayed as it was is shown with what it holds.
+    # Show the unchanged key with its value.
     read = {"text": f"{key} stays", "value": False, "reads": [{"key": p.key, "present": False}]}
     return Reason(f"{key} stays as it was", lead, (("", read),))
 

@@ -35,7 +35,7 @@ class MarksScreen(ModalScreen[None]):
         self._settings = console.settings
         self._first = console.store.view
         self._seek = console.seek_event
-        self._told: tuple[int, int] = (-1, -1)
+        self._listed: tuple[int, int] = (-1, -1)
         self._marks: list[Mark] = []
         keys = keys_of(BY_ID["mark"], console.settings.keymap)
         how = f"{key_label(keys[0])} sets one" if keys else "mark sets one"
@@ -77,12 +77,12 @@ class MarksScreen(ModalScreen[None]):
     def show_view(self, view: SessionView) -> None:
         """List the marks of a view."""
         marks = view.agent_view.marks
-        # Marks are only ever added; old ones are dropped where there are too many.
-        told = (len(marks), marks[-1].seq if marks else 0)
-        if told == self._told:
+        # Marks are only added, and the oldest ones dropped: number and last one identify the list.
+        listed = (len(marks), marks[-1].seq if marks else 0)
+        if listed == self._listed:
             return
         highlighted = self._marks[self.list.highlighted].seq if self.list.highlighted is not None else None
-        self._told, self._marks = told, by_moment(marks)
+        self._listed, self._marks = listed, by_moment(marks)
         self.list.clear_options()
         self.list.add_options(Option(_line(mark), id=str(mark.seq)) for mark in self._marks)
         self._highlight(highlighted)
@@ -90,5 +90,5 @@ class MarksScreen(ModalScreen[None]):
 
 
 def _line(mark: Mark) -> Content:
-    # Without colours of its own: the cursor's must be seen on all of it.
+    # Unstyled, so that the cursor's colours cover the whole row.
     return Content(f"{clock_text(mark.t)}  {mark.text or 'marked'}")

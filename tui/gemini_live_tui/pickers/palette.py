@@ -39,8 +39,8 @@ class CommandsScreen(CommandPalette):
         """Return the palette."""
         return cls()
 
-    # A search may end while the palette is being taken down, its list gone and itself not yet: what Textual then does
-    # to the list would end the console.
+    # A search may end while the palette is being removed, after its list was: Textual would then fail
+    # on the list and end the console.
 
     def _watch__list_visible(self) -> None:
         if self.query(CommandList):

@@ -200,7 +200,7 @@ class SessionsScreen(Screen[None]):
 
         lines = [] if entry.problem else await asyncio.to_thread(preview, self._folder(entry), PREVIEW_LINES)
         if not self.query("#sessions-preview-pane"):
-            # The room was left while the session was read.
+            # The screen was closed while the session was read.
             return
         self._lines, self._previewed = lines, ident
         self._show_preview()
@@ -231,7 +231,7 @@ class SessionsScreen(Screen[None]):
 
     def fit(self) -> None:
         """Cut heading and preview to their room."""
-        # The list has a column less: its scrollbar's.
+        # The scrollbar takes a column of the list.
         self._head.update(Content(heading(self.query_one("#sessions-pane").content_size.width - 1)))
         self._show_preview()
 
@@ -390,7 +390,7 @@ class SessionsScreen(Screen[None]):
         """Preview the session that was clicked."""
         self.call_after_refresh(self._moved)
 
-    # -- what is told ------------------------------------------------------------------------------------------------
+    # -- messages ---------------------------------------------------------------------------------------------------
 
     def say(self, message: str, level: str = "info") -> None:
         """Show one sentence above the keys; "" removes it."""

@@ -56,7 +56,7 @@ def toggle_breakpoint(agent: AgentView, kind: Kind, target: str) -> Order:
     return SetBreakpoint(kind=kind, target=real_key(target) if kind == "key" else target)
 
 
-def told_change(before: Sequence[Breakpoint], after: Sequence[Mapping[str, Any]]) -> str:
+def describe_change(before: Sequence[Breakpoint], after: Sequence[Mapping[str, Any]]) -> str:
     """Return a sentence about changed breakpoints; "" where only hits were counted."""
     was = {item.id: (item.kind, item.target) for item in before if item.enabled}
     now = {

@@ -64,7 +64,7 @@ class SessionLink:
     async def _open(self) -> Link:
         opening = asyncio.ensure_future(self._source())
         try:
-            # First the engine is started, then there is time to import what decodes its link: tens of milliseconds,
+            # Import the decoder while the engine starts. It takes tens of milliseconds,
             # so not on the loop that answers keys.
             await asyncio.sleep(0)
             await asyncio.to_thread(_import_vocabulary)

@@ -19,7 +19,7 @@ NAMES = ("mic", "clean", "out", "erle", "buffer", "lag", "events", "frame", "cpu
 class OwnCost:
     """Console's share of a processor, and duration of its frames.
 
-    `clock` returns seconds, `cpu` processor seconds used so far; while the clock stands still nothing is measured.
+    `clock` returns seconds, `cpu` processor seconds used so far; while the clock does not advance nothing is measured.
     """
 
     clock: Callable[[], float]
@@ -86,7 +86,7 @@ class MeterHistory:
                 if value is not None:
                     kept[-1] = value if last is None or name == "erle" else max(last, value)
                 continue
-            # A console that had nothing to draw for a while shows the gap.
+            # Seconds without a frame are a gap.
             kept.extend([None] * gap)
             kept.append(value)
 

@@ -32,7 +32,7 @@ async def spawn_player(device: str) -> Process:
 
 
 class SoundPlayback:
-    """Playback of one stretch. `told` is called when `note` or `position` changed.
+    """Playback of one stretch. `on_change` is called when `note` or `position` changed.
 
     `note` is the state of the sound in a few words; `position` is the session time that is heard, None before the first
     sample and without sound. Without tracks or a device the cursor goes on in silence.
@@ -46,14 +46,14 @@ class SoundPlayback:
         begin: float,
         speed: float,
         device: str,
-        told: Callable[[], None],
+        on_change: Callable[[], None],
         spawn: Spawn = spawn_player,
     ) -> None:
         self.note = "opening the speaker"
         self.position: float | None = None
         self._history, self._folder = history, folder
         self._begin, self._speed, self._device = begin, speed, device
-        self._told = told
+        self._on_change = on_change
         self._spawn = spawn
         self._played = 0
         self._moved = asyncio.Event()
@@ -70,7 +70,7 @@ class SoundPlayback:
 
     def _say(self, note: str) -> None:
         self.note = note
-        self._told()
+        self._on_change()
 
     async def _run(self) -> None:
         try:
@@ -84,7 +84,7 @@ class SoundPlayback:
             await self._end()
 
     async def _play(self) -> None:
-        # numpy comes with it: not on the loop that answers keys.
+        # It imports numpy, so import it in a thread: the loop answers keys.
         portions = await asyncio.to_thread(_portions, self._history, self._folder, self._begin, self._speed)
         first = next(portions, None)
         if first is None or len(first.missing) == 2:
@@ -133,7 +133,7 @@ class SoundPlayback:
                     if self._played:
                         self.position = self._begin + self._played / RATE * self._speed
                     self._moved.set()
-                    self._told()
+                    self._on_change()
                 elif kind == "problem":
                     problem = sanitise_line(str(report["text"]), 60)
             except (ValueError, TypeError, KeyError):

@@ -13,7 +13,7 @@ from gemini_live_tui.session_data.moment_parser import by_moment
 class Difference:
     """Key that differs: `old` and `new` are its cells, None where it did not exist.
 
-    `times` is the number of writes in between, 0 where that is unknown. `removal` tells who removed it, None where it
+    `times` is the number of writes in between, 0 where that is unknown. `removal` names who removed it, None where it
     exists or that is not remembered.
     """
 

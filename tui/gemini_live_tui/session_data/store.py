@@ -117,7 +117,7 @@ class Store:
         if len(self._queue) < MAX_QUEUED // 2:
             self._room.set()
         if self._sample is not None and not self._queue:
-            # Not before: a snapshot still to come would put the meters back.
+            # After the snapshot, which would set the meters back.
             from gemini_live_runtime.journal.fold import apply_sample
 
             self.dirty |= apply_sample(self.view, self._sample)
@@ -212,7 +212,7 @@ class Store:
     @property
     def moment(self) -> tuple[int, float]:
         """Moment on show, as a mark refers to it: event and session time in seconds."""
-        # Before the first event is no place that an event could name.
+        # Before the first event there is no event to refer to.
         return max(1, self.shown.seq), self.cursor.place(self.elapsed(running=True)).t
 
     def elapsed(self, *, running: bool) -> float:

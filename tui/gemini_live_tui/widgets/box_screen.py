@@ -81,10 +81,10 @@ class BoxScreen(ModalScreen[None]):
             self._tell_past()
 
     def _tell_past(self) -> None:
-        told = self.console.past_note()
-        if str(self.past.content) != told:
-            self.past.update(told)
-        self.past.display = bool(told)
+        note = self.console.past_note()
+        if str(self.past.content) != note:
+            self.past.update(note)
+        self.past.display = bool(note)
 
     @property
     def unsaved(self) -> bool:
@@ -101,10 +101,10 @@ class BoxScreen(ModalScreen[None]):
         sign = {"info": "", "warning": f"{self.signs.prompt} ", "error": f"{self.signs.states['error']} "}[level]
         self.message.update(Content(f"{sign}{text}"))
         if text:
-            # Below contents that are longer than the screen it would not be seen.
+            # Long contents may hide the message below the screen.
             self.call_after_refresh(self.message.scroll_visible, animate=False)
         for name in ("info", "warning", "error"):
             self.message.set_class(name == level, f"-{name}")
         if text and self.is_mounted:
-            # Where the box is cut off by a small terminal, its message is what matters.
+            # In a small terminal, prefer the message to the rest of the box.
             self.call_after_refresh(self.message.scroll_visible, animate=False)

@@ -6,10 +6,10 @@ from textual import events
 from textual.widgets import TextArea
 
 from gemini_live_runtime.text import sanitise
-from gemini_live_tui.widgets.ordered_keys import KeysInTurn
+from gemini_live_tui.widgets.ordered_keys import OrderedKeys
 
 
-class JsonArea(KeysInTurn, TextArea):
+class JsonArea(OrderedKeys, TextArea):
     """Text area without a frame, colours of its own, or a blinking cursor."""
 
     DEFAULT_CSS = """

@@ -7,7 +7,7 @@ from textual.binding import Binding
 from textual.widgets import Input
 
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.widgets.ordered_keys import KeysInTurn
+from gemini_live_tui.widgets.ordered_keys import OrderedKeys
 
 _EDITING = {
     key.strip(): binding.action
@@ -17,7 +17,7 @@ _EDITING = {
 }
 
 
-class LineInput(KeysInTurn, Input):
+class LineInput(OrderedKeys, Input):
     """Field without a frame and without a blinking cursor.
 
     A blinking one would repaint an idle screen.

@@ -224,7 +224,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         if key in self._lines:
             for row in range(len(self._lines[key])):
                 self._strips.discard((key, row))
-            # Textual's cache keeps the old value of a key that it has.
+            # Textual's cache does not replace the value of a known key.
             self._lines.discard(key)
         self._lines[key] = lines
 
@@ -251,7 +251,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
     # -- scrolling ---------------------------------------------------------------------------------------------------
 
     def _scroll_quietly(self, y: int) -> None:
-        # Forced: right after the first rows arrived there is no scrollbar yet, and scrolling would be refused.
+        # Force it: right after the first rows Textual has no scrollbar yet and would refuse.
         self.scroll_to(y=y, animate=False, immediate=True, force=True)
 
     def _to_end(self) -> None:
@@ -263,7 +263,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         super().watch_scroll_y(old_value, new_value)
         self._set_following(round(new_value) >= self.max_scroll_y)
         if not self.following:
-            # How many rows are below has changed.
+            # The number of rows below changed.
             self.post_message(FollowChanged(False))
 
     def _set_following(self, following: bool) -> None:

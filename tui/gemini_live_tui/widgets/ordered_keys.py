@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     _Base = Widget
 else:
-    # A widget in the bases would hide the parts of the field that has its own styles.
+    # A widget as base would hide the field's own component styles.
     _Base = object
 
 
-class KeysInTurn(_Base):
+class OrderedKeys(_Base):
     """Mixin for `Input` or `TextArea`, to be named before them."""
 
     async def _on_key(self, event: events.Key) -> None:

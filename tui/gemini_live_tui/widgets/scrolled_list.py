@@ -35,7 +35,7 @@ class ScrolledList(Contained, ScrollView):
         else:
             self.virtual_size = size
         if self.scroll_y > self.max_scroll_y:
-            # No layout sees to it.
+            # No layout follows that would repaint it.
             self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True, force=True)
 
     def show_bar(self) -> None:
