@@ -1,10 +1,12 @@
-"""The console while a lively session streams (`tests/support/ten_minutes.py`), in a real terminal of 120x36.
+"""Measure the console while a lively session streams, in a terminal of 120x36.
 
-Its processor time and its bytes are measured against a floor: a bare Textual application that is given, frame by
-frame, exactly the cells that the console's frames changed, and repaints those. Runs of both are interleaved and of the
-same length. A third run has Textual's own painter in place of `painting/sparse_compositor.py`; `painter_gain` is its
+Its processor time and its bytes are measured against a floor: a bare Textual application that is given, frame by frame,
+exactly the cells that the console's frames changed, and repaints those. Runs of both are interleaved and of the same
+length. A third run has Textual's own painter in place of `painting/sparse_compositor.py`; `painter_gain` is its
 processor time over the console's. Also: from a key's press to the engine's end of the link, and memory over an hour of
 events at 60 times their pace. `python tests/bench/bench_streaming.py` prints target and measured.
+
+The session is that of `tests/support/ten_minutes.py`.
 """
 
 from __future__ import annotations
@@ -183,7 +185,10 @@ asyncio.run(main(float(sys.argv[1])))
 def _changed_cells(
     recorded: list[list[tuple[int, list[tuple[str, object]]]]],
 ) -> list[list[tuple[int, int, int, object]]]:
-    """For each frame and row the columns that differ from before: what a perfect painter would repaint."""
+    """Return the columns that differ from before, for each frame and row.
+
+    A perfect painter would repaint just these.
+    """
     cells: dict[int, list[tuple[str, object]]] = {}
     frames = []
     for frame in recorded:
@@ -211,7 +216,7 @@ def _watched(command: list[str], environment: dict[str, str], marker: bytes) -> 
 
 
 def _key_delays(environment: dict[str, str], arrivals: Path) -> list[float]:
-    """Milliseconds from a key's bytes in the terminal to the command at the engine's end."""
+    """Return the milliseconds from a key's bytes in the terminal to its command."""
     arrivals.write_text("")
     pressed = []
     with Terminal([sys.executable, "-c", CONSOLE, str(arrivals)], environment) as terminal:
@@ -239,7 +244,7 @@ def _memory(environment: dict[str, str]) -> list[float]:
 
 
 def measure() -> dict[str, float]:
-    """Every figure of this bench."""
+    """Return the figures of this bench."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         environment = private_environment(folder)

@@ -1,4 +1,4 @@
-"""Every test here starts from the same terminal, whatever the one it runs in."""
+"""Start every test from the same terminal settings."""
 
 from __future__ import annotations
 

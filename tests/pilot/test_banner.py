@@ -1,4 +1,4 @@
-"""Messages above the transcript: three rows at most, and all of each can be read in the logs."""
+"""Messages above the transcript have at most three rows; logs have all of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every action of the table: what it sends, and what the screen then says. The checks are in `actions/`."""
+"""Every action of the table sends its command and shows its effect.
+
+The checks are in `actions/`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With --ascii nothing but ASCII is drawn: every sign has a twin, the toolkit's own included."""
+"""With --ascii only ASCII is drawn, also for Textual's own signs."""
 
 from __future__ import annotations
 

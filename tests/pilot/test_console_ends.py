@@ -1,4 +1,4 @@
-"""How a session ends, and what the console says of it."""
+"""Sessions end in several ways, and the console says in which."""
 
 from __future__ import annotations
 

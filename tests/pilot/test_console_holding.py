@@ -1,4 +1,4 @@
-"""A held agent on the screen, and the rooms of breakpoints and marks where something is wrong with what is written."""
+"""A held agent is shown; faulty breakpoints and marks are explained."""
 
 from __future__ import annotations
 

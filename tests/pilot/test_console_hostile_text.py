@@ -1,4 +1,4 @@
-"""Text from outside shows as text: no control sequence of it reaches the screen, no markup in it is obeyed."""
+"""Text from outside is shown as text: no control sequence, no markup."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud8
 
 
 def _hostile() -> Iterator[ev.Payload]:
-    """Every payload that brings text, with the canary in every field of it."""
+    """Yield every payload with text, with the canary in each of its fields."""
     yield ev.SessionStarted(
         session_id=EVIL, agent=EVIL, model=EVIL, backend=EVIL, wall=0, record="audio", mode="voice", program=EVIL,
         phrases=(EVIL, EVIL), tools=(EVIL,),

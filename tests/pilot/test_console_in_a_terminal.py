@@ -1,4 +1,4 @@
-"""What really reaches a terminal, and how it is left behind."""
+"""A terminal gets the expected bytes, and is restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the console shows of a session: words, streams, meters, following and size."""
+"""The console shows a session: words, streams, meters, following and size."""
 
 from __future__ import annotations
 

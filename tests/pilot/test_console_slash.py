@@ -10,7 +10,7 @@ from gemini_live_runtime.commands import SendText, SetMicrophone
 
 
 def suggestions(driver: Driver) -> list[str]:
-    """The rows of the list above the prompt."""
+    """Return the rows of the list above the prompt."""
     rows = driver.rows()
     shown = driver.app.console_screen.completions
     if not shown.display:

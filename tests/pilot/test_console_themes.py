@@ -1,4 +1,4 @@
-"""The theme picker: the console is the preview, enter keeps, escape restores, and a bad file is only told of."""
+"""The theme picker previews; enter keeps, escape restores; bad files are reported."""
 
 from __future__ import annotations
 

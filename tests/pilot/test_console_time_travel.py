@@ -164,7 +164,7 @@ async def test_what_was_before_a_console_came_is_read_from_the_recording(tmp_pat
 
 
 def _events(turns: int) -> list[ev.Event]:
-    """A short session."""
+    """Return the events of a short session."""
     payloads: list[tuple[int, ev.Payload]] = [
         (0, ev.SessionStarted(session_id="s", agent="a", model="m", backend="local", wall=1.0, record="text",
                               mode="voice", program="test")),

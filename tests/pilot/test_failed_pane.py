@@ -1,4 +1,4 @@
-"""A pane that raises: it says so with a copy key, everything else goes on, and it comes back when it works again."""
+"""A pane that raises shows its error, and comes back when it works again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A first start: the welcome, each of its steps, what is kept of them, and that the key shows nowhere."""
+"""A first start: each step, the values it stores, and a key that shows nowhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gallery: bundled agents and one's own, started on the spot or after the call was hung up."""
+"""Bundled and recent agents start at once, or after the call was hung up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line list always shows what a full layout would, whatever happened to the items in between."""
+"""The line list always shows the same as a full layout of its items."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Items(LineList):
 
 
 class Host(App[None]):
-    """Nothing but the list."""
+    """Application with only the list."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Rooms over rooms: none is there twice, escape goes back step by step, nothing written is lost on the way."""
+"""Screens over screens: none twice, escape closes one, typed text stays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gemini_live_tui.screen_registry import SCREENS
 
 
 def stack(driver: Driver) -> list[str]:
-    """The rooms over the console, the one in front last."""
+    """Return the names of the screens over the console, the one in front last."""
     return [type(screen).__name__ for screen in driver.app.screen_stack[1:]]
 
 
@@ -74,7 +74,7 @@ async def test_the_palette_and_the_letters_do_not_stay_below_what_they_opened() 
 
 @pytest.mark.parametrize("name", sorted({*SCREENS} - {"welcome"}))
 async def test_no_room_is_there_twice(name: str) -> None:
-    """All but the welcome, which is left by a choice only."""
+    """Check all but the first run's screen, which only a choice closes."""
     async with console(starter=FakeStarter()) as driver:
         await driver.press(f"{BY_NAME}meters")
         for _ in range(2):

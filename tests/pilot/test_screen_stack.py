@@ -1,4 +1,4 @@
-"""Screens below the top of Textual's stack: taken out where Textual has the stack, left alone where it has not."""
+"""Screens below the top of Textual's stack are taken out, or left alone."""
 
 from __future__ import annotations
 

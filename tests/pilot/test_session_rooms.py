@@ -1,4 +1,4 @@
-"""The rooms for recorded sessions and for exports: what is found, chosen, refused and told."""
+"""The screens for recorded sessions and exports find, choose, refuse and report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written to the terminal bit by bit always adds up to what is on the screen."""
+"""Partial updates add up to the screen; a failing painter is replaced."""
 
 from __future__ import annotations
 

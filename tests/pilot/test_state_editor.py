@@ -1,4 +1,4 @@
-"""The rooms in which state is changed: nothing typed is lost, whatever the engine says, however it is typed."""
+"""Editors of state lose no typed text, in the order of any answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one has chosen in the state pane is there again when the console is started the next time."""
+"""The state pane's listing is restored by the next start."""
 
 from __future__ import annotations
 

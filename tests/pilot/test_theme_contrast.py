@@ -1,4 +1,4 @@
-"""Every text that is really painted can be read: each theme, every screen, measured cell by cell."""
+"""Every painted text has contrast, in each theme and on every screen."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def _hex(style: Style, *, back: bool) -> str:
 
 
 def _painted(driver: Driver) -> Iterator[tuple[str, str, str]]:
-    """Text, its colour and its ground, of what the front screen's widgets paint. Lines and bars are no text."""
+    """Yield text, colour and ground of the front screen's cells.
+
+    Lines and bars are no text.
+    """
     screen = driver.app.screen
     for y, strip in enumerate(screen._compositor.render_strips()):
         x = 0
@@ -75,7 +78,7 @@ async def test_the_theme_picker_can_be_read_in_every_theme_it_shows() -> None:
 
 
 def _poor(driver: Driver) -> dict[tuple[str, str, str], str]:
-    """What cannot be read, by theme, ink and ground."""
+    """Return the places of unreadable text, by theme, ink and ground."""
     poor: dict[tuple[str, str, str], str] = {}
     for words, ink, ground in _painted(driver):
         assert ink, words

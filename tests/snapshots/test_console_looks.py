@@ -1,4 +1,4 @@
-"""How the console looks: a bounded set of pictures. `pytest --snapshot-update` renews them; look at each before."""
+"""Pictures of the console. `pytest --snapshot-update` renews them: look at each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the panes of an agent's mind look, and the rooms in which one asks why and changes things."""
+"""Pictures of the agent's panes, and of the screens that explain and change it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Act = Callable[[ConsoleApp, Pilot[Any], ScriptedLink], Awaitable[None]]
 
 
 def call(link: ScriptedLink) -> Call:
-    """The negotiation, with an angry caller and what there is to be foreseen."""
+    """Play the negotiation with an angry caller, and script the previews."""
     made = negotiating(link)
     made.anger()
     link.foreseen = {
@@ -38,7 +38,7 @@ def call(link: ScriptedLink) -> Call:
 
 
 def nothing(link: ScriptedLink) -> None:
-    """An agent without phases, watchers and state."""
+    """Describe an agent without phases, watchers and state."""
     link.start()
 
 

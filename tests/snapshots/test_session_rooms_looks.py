@@ -1,4 +1,4 @@
-"""How the rooms for recorded sessions and exports look: each once, and once with nothing in it."""
+"""Pictures of the screens for recorded sessions and exports, filled and empty."""
 
 from __future__ import annotations
 

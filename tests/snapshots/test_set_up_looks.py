@@ -1,4 +1,4 @@
-"""How a first start looks, screen by screen and state by state. Renewed and approved like the console's pictures."""
+"""Pictures of a first start, screen by screen and state by state."""
 
 from __future__ import annotations
 

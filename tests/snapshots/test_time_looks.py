@@ -1,4 +1,4 @@
-"""How the panes of time look, and their rooms: filled, empty, and while a moment of the past is shown."""
+"""Pictures of the panes of time: filled, empty, and at a past moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry of what actions do: a check for each action of the table, run with each of its keys, and by its name."""
+"""Register a check for each action, to be run with each of its keys and by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ CHECKS: dict[str, Check] = {}
 
 
 def check(ident: str) -> Callable[[Check], Check]:
-    """Register what an action does. The check may press its key again; each run has a console of its own."""
+    """Register the check of an action.
+
+    The check may press its key again; each run has a console of its own.
+    """
 
     def register(function: Check) -> Check:
         assert ident not in CHECKS, ident

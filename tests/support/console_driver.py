@@ -1,4 +1,4 @@
-"""Drives a console in tests: a scripted link behind it, a clock that stands still, and the screen as text."""
+"""Drive a console in tests: scripted link, still clock, screen as text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Driver:
         await settle(self.app, self.pilot, self.link)
 
     async def press(self, *keys: str) -> None:
-        """Press keys, as fast as a terminal can deliver them, and let their consequences show.
+        """Press keys, as fast as a terminal can deliver them, and wait for their effects.
 
         `BY_NAME` and an action's id choose that action as the palette does; `/command` is written and sent.
         """
@@ -62,7 +62,7 @@ class Driver:
             self.app.post_message(events.Key(name, character))
 
     def screen(self) -> str:
-        """What is on the screen, row by row."""
+        """Return the text of the screen, row by row."""
         return screen_text(self.app)
 
     def rows(self) -> list[str]:
@@ -98,7 +98,7 @@ def make_app(link: ScriptedLink, clock: ManualClock | None = None, **settings: A
 async def console(
     *, size: tuple[int, int] = (100, 30), started: bool = True, link: ScriptedLink | None = None, **settings: Any
 ) -> AsyncIterator[Driver]:
-    """A console on a scripted session; `started`: the session is listening when this is entered."""
+    """Run a console on a scripted session; `started` waits until it listens."""
     link = link or ScriptedLink()
     clock = ManualClock()
     app = make_app(link, clock, **settings)

@@ -1,4 +1,4 @@
-"""Every screen of the console in its states, for what must hold on all of them: contrast, plain signs."""
+"""List every screen in its states, for checks of contrast and plain signs."""
 
 from __future__ import annotations
 

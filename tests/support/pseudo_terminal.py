@@ -24,7 +24,7 @@ class PseudoTerminal:
     def __init__(
         self, program: str, *, size: tuple[int, int] = (120, 36), python: Path | None = None, **environment: str
     ) -> None:
-        """Run `program` with this checkout, or with what is installed for another `python`."""
+        """Run `program` with this checkout, or with the installation of another `python`."""
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         path = os.pathsep.join(str(ROOT / part) for part in (".", "tui", "runtime"))

@@ -1,4 +1,4 @@
-"""Recorded sessions for the rooms that show them, and waiting for what those do in threads."""
+"""Record sessions for the screens that show them, and wait for their threads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEWEST, MIDDLE, OLDEST = "20261103-100000-cccc", "20261102-100000-bbbb", "202611
 
 
 def record_three() -> None:
-    """Three sessions, each a day older than the next; the middle one has a title and errors."""
+    """Record three sessions, a day apart; the middle one has a title and errors."""
     root = paths.sessions_dir()
     for days, name, agent in ((0, NEWEST, "concierge"), (1, MIDDLE, "debt_collection"), (2, OLDEST, "clinic")):
         call = debt_call(name, agent=agent, wall=WALL - days * 86_400)
@@ -34,7 +34,7 @@ def record_three() -> None:
 
 
 def record_live(**changes: object) -> Recorder:
-    """What the scripted link's session would have recorded."""
+    """Record the session of the scripted link."""
     call = debt_call(LIVE, **changes)
     call.write(paths.sessions_dir(), LIVE)
     return call
@@ -49,7 +49,7 @@ async def done(driver: Driver) -> None:
 
 
 async def open_sessions(driver: Driver, *, recorded: bool = True) -> SessionsScreen:
-    """The sessions room, its list filled."""
+    """Open the sessions screen and wait for its list."""
     if recorded:
         record_three()
     await driver.press("ctrl+l")
@@ -60,7 +60,7 @@ async def open_sessions(driver: Driver, *, recorded: bool = True) -> SessionsScr
 
 
 async def open_export(driver: Driver, folder: Path, **changes: object) -> ExportScreen:
-    """The export of the scripted link's session, into `folder`."""
+    """Open the export of the scripted link's session, into `folder`."""
     record_live(**changes)
     driver.app.performer("export")()
     await driver.settle()
@@ -71,5 +71,5 @@ async def open_export(driver: Driver, folder: Path, **changes: object) -> Export
 
 
 def chosen(screen: SessionsScreen) -> str:
-    """The session under the cursor."""
+    """Return the session under the cursor."""
     return screen.list.row_at_cursor

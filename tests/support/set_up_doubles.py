@@ -1,4 +1,4 @@
-"""A console before its first session, with doubles of all that setting up reaches for."""
+"""Run a console before its first session, with doubles of devices and keys."""
 
 from __future__ import annotations
 
@@ -115,10 +115,10 @@ def use_doubles(
 
 
 class Newcomer(Driver):
-    """Somebody in front of a console that has no session yet."""
+    """Driver of a console without a session."""
 
     def words(self) -> str:
-        """What is on the screen as running text: without frames, wrapped lines joined."""
+        """Return the screen as running text: without frames, wrapped lines joined."""
         return " ".join(self.screen().translate(dict.fromkeys(map(ord, "│╭╮╰╯─"), " ")).split())
 
     async def settle(self) -> None:
@@ -136,7 +136,7 @@ class Newcomer(Driver):
 async def before_a_session(
     room: str = "welcome", *, size: tuple[int, int] = (80, 24), starter: FakeStarter | None = None, **settings: Any
 ) -> AsyncIterator[Newcomer]:
-    """The console as a first start shows it."""
+    """Run the console of a first start."""
     starter = starter or FakeStarter()
     clock = ManualClock()
     values: dict[str, Any] = {"theme": "ember", "tmux": False, "starter": starter, "first_screen": room, **settings}

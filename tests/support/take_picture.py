@@ -1,8 +1,7 @@
-"""Takes the README's picture: a real conversation on the embedded server, spoken from a WAV file, drawn by the console.
+"""Take the README's picture of a real conversation on the embedded server.
 
-    python -m tests.support.take_picture docs/console.svg
-
-Needs flite and the extra `local`; takes about half a minute, it is real time.
+Run `python -m tests.support.take_picture docs/console.svg`. The conversation is spoken from a WAV file. Needs flite and
+the extra `local`; takes about half a minute, it is real time.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ LAST_WORDS = "twelve"
 
 
 def spoken(path: Path, folder: Path) -> None:
-    """One WAV file of the whole scene."""
+    """Write one WAV file of the whole scene."""
     with wave.open(str(path), "wb") as out:
         for number, (pause, text) in enumerate(SCENE):
             part = folder / f"{number}.wav"
@@ -48,7 +47,7 @@ def spoken(path: Path, folder: Path) -> None:
 
 
 async def take(target: Path) -> None:
-    """Hold the conversation and save what the console shows in the middle of its last answer."""
+    """Hold the conversation and save the screen in the middle of its last answer."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         spoken(folder / "scene.wav", folder)

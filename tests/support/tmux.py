@@ -1,4 +1,4 @@
-"""A program in a real tmux: what is on its screen, and keys as a keyboard would send them through tmux."""
+"""Run a program in a real tmux: read its screen, and type keys through tmux."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 
 
 class Tmux:
-    """One tmux server with one window of `size`, in which `command` runs. Its socket lies in `folder`."""
+    """Tmux server with one window of `size` for `command`; its socket is in `folder`."""
 
     def __init__(
         self, command: str, folder: Path, *, size: tuple[int, int] = (120, 36), environment: Mapping[str, str]
@@ -54,7 +54,7 @@ class Tmux:
         return done.stdout
 
     def screen(self) -> str:
-        """What is on the screen, row by row."""
+        """Return the text of the screen, row by row."""
         return self._run("capture-pane", "-p", "-t", "test")
 
     def press(self, *keys: str) -> None:
@@ -106,7 +106,7 @@ class Tmux:
 
 
 class Keyboard:
-    """A person's own terminal, attached to the tmux of `Tmux`: keys pass tmux's prefix, as they do in life."""
+    """Terminal attached to the tmux of `Tmux`: keys pass tmux's prefix."""
 
     def __init__(self, tmux: Tmux, size: tuple[int, int] = (120, 36)) -> None:
         import fcntl
@@ -137,11 +137,11 @@ class Keyboard:
         os.close(self._master)
 
     def type(self, keys: bytes) -> None:
-        """Bytes as the keyboard sends them."""
+        """Send bytes as the keyboard does."""
         os.write(self._master, keys)
 
     def received(self, seconds: float = 0.3) -> bytes:
-        """What tmux has drawn on this terminal since the last call."""
+        """Return tmux's output for this terminal since the last call."""
         import select
 
         seen = b""

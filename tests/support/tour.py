@@ -1,4 +1,4 @@
-"""The README's tour, step by step: taken in a real terminal by a test, and before a camera for the docs."""
+"""Take the README's tour, step by step, in a test or before a camera."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SIZE = (120, 36)
 
 
 class Guide(Protocol):
-    """Somebody who takes the tour. Keys are by Textual's names."""
+    """Taker of the tour. Keys have Textual's names."""
 
     def say(self, text: str) -> None:
         """Type a message, or a command after a slash, and send it."""
@@ -24,11 +24,11 @@ class Guide(Protocol):
         """Wait until all of these are on the screen, and `gone` is not."""
 
     def picture(self, name: str) -> None:
-        """What is seen here belongs into the docs."""
+        """Take a picture for the docs."""
 
 
 def take(guide: Guide) -> None:
-    """Talk, see why, stop at a watcher, edit after a look at the consequences, go on, go back in time, export."""
+    """Talk, explain, stop at a watcher, edit with a preview, go on, go back, export."""
     guide.until("you understand?", "yes I understand", "disputed")
 
     guide.press("ctrl+o")

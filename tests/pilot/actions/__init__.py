@@ -1,1 +1,1 @@
-"""What every action does, a file for each group of the table."""
+"""Check every action, a file for each group of the action table."""

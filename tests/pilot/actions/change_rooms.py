@@ -28,7 +28,7 @@ from gemini_live_tui.editors.watcher import WatcherScreen
 
 
 async def editing(driver: Driver, key: str = "app:anger") -> StateEditor:
-    """The editor on a key."""
+    """Open the editor on a key."""
     await listed(driver, key)
     await driver.press(f"{BY_NAME}state-edit")
     assert isinstance(driver.app.screen, StateEditor)
@@ -36,7 +36,7 @@ async def editing(driver: Driver, key: str = "app:anger") -> StateEditor:
 
 
 def written(driver: Driver) -> list[EditState]:
-    """The edits that were ordered."""
+    """Return the edits that were sent."""
     return [order for order in driver.link.orders if isinstance(order, EditState)]
 
 
@@ -164,7 +164,7 @@ async def _now(driver: Driver, key: str) -> None:
 
 
 async def in_watcher_room(driver: Driver) -> WatcherScreen:
-    """The room of the watcher `anger`."""
+    """Open the screen of the watcher `anger`."""
     await watching(driver)
     await driver.press("enter")
     assert isinstance(driver.app.screen, WatcherScreen)

@@ -11,14 +11,14 @@ from gemini_live_runtime.commands import HoldAgent, ReleaseAgent, RemoveBreakpoi
 
 
 async def held(driver: Driver) -> None:
-    """The engine tells that the agent stands at a watcher."""
+    """Hold the agent at a watcher."""
     driver.link.emit(ev.AgentHeld(by="b1", at="watcher no_consent"), ev.AgentHolding(answers=1, steps=3))
     driver.link.sent.clear()
     await driver.settle()
 
 
 async def broken(driver: Driver) -> None:
-    """Two breakpoints, and the room that lists them."""
+    """Set two breakpoints and open the screen that lists them."""
     driver.link.breakpoints = [
         {"id": "b1", "kind": "watcher", "target": "no_consent", "enabled": True, "hits": 2},
         {"id": "b2", "kind": "expression", "target": "app:n > 3", "enabled": False, "hits": 0},
@@ -68,7 +68,7 @@ async def _mark(driver: Driver, key: str) -> None:
 
 
 async def in_a_pane(driver: Driver) -> None:
-    """Where letters are commands."""
+    """Focus a pane, where letters are commands."""
     driver.app.console_screen.grid.go_to("tools")
     await driver.settle()
 

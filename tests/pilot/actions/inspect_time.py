@@ -37,7 +37,7 @@ def measured(driver: Driver, *latencies: float) -> None:
 
 
 async def framed(driver: Driver) -> None:
-    """A console so large that panes have frames with notes."""
+    """Make the console so large that panes have frames with notes."""
     await driver.pilot.resize_terminal(120, 40)
     await driver.settle()
 
@@ -104,7 +104,7 @@ async def _worst(driver: Driver, way: str) -> None:
 
 
 def logged(driver: Driver) -> None:
-    """A line of each level."""
+    """Log a line of each level."""
     for level in ("debug", "info", "warning", "error"):
         driver.link.emit(ev.Log(source="logging", level=level, text=f"this is {level}"))
 
@@ -169,7 +169,7 @@ async def _open_row(driver: Driver, way: str) -> None:
 
 
 async def happened(driver: Driver) -> None:
-    """Some events, and the pane that lists them."""
+    """Emit some events and open the pane that lists them."""
     await framed(driver)
     for number in range(30):
         driver.link.exchange(f"Question {number}", f"Answer {number}")
@@ -179,7 +179,10 @@ async def happened(driver: Driver) -> None:
 
 
 async def searched(driver: Driver) -> None:
-    """Return when the filter has looked at everything: it does so bit by bit, by the processor's time."""
+    """Return when the filter has looked at everything.
+
+    It works in portions, limited by processor time.
+    """
     events = driver.app.console_screen.query_one("#events", Events)
     for _ in range(100):
         await driver.settle()
@@ -190,7 +193,7 @@ async def searched(driver: Driver) -> None:
 
 
 def listed(driver: Driver) -> str:
-    """The rows that the events pane shows."""
+    """Return the rows of the events pane."""
     events = driver.app.console_screen.query_one("#events", Events)
     top, height = round(events.scroll_y), events.size.height
     rows = [events.row_runs(row, events.size.width) for row in events.rows[top : top + height]]

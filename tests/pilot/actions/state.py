@@ -11,7 +11,7 @@ from gemini_live_tui.panes.state import StatePane
 
 
 async def listed(driver: Driver, key: str = "app:anger") -> StatePane:
-    """The pane with the cursor on a key, when the marks of what changed are gone."""
+    """Open the pane with the cursor on a key, when no change is marked any more."""
     negotiating(driver.link)
     await driver.settle()
     driver.app.console_screen.grid.go_to("state")

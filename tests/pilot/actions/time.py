@@ -25,25 +25,25 @@ async def talked(driver: Driver) -> None:
 
 
 def row(driver: Driver) -> str:
-    """The row that tells of the moment."""
+    """Return the time travel row."""
     return next((row for row in driver.rows()[3:] if " REPLAY " in row), "")
 
 
 def at(driver: Driver) -> int:
-    """The event that the reader stands at."""
+    """Return the event at the cursor."""
     seq = driver.app.store.cursor.seq
     assert seq is not None
     return seq
 
 
 def payload(driver: Driver) -> ev.Payload:
-    """What happened last there."""
+    """Return the payload of the event at the cursor."""
     assert driver.app.store.history is not None
     return driver.app.store.history.event(at(driver)).payload
 
 
 def heard(driver: Driver) -> str:
-    """What the transcript shows."""
+    """Return the transcript's text."""
     return "\n".join(line for line in driver.rows() if "Question" in line or "Answer" in line)
 
 
@@ -195,7 +195,7 @@ async def _faster(driver: Driver, way: str) -> None:
 
 
 async def written(driver: Driver) -> None:
-    """Two turns that write state, the second one after a mark."""
+    """Write state in two turns, in the second one after a mark."""
 
     def write(key: str, old: object, new: object, *, removed: bool = False) -> ev.Payload:
         added = old is None

@@ -11,7 +11,7 @@ from gemini_live_tui.panes.watchers import WatchersPane
 
 
 async def watching(driver: Driver) -> WatchersPane:
-    """The pane with the cursor on the watcher `anger`."""
+    """Open the pane with the cursor on the watcher `anger`."""
     negotiating(driver.link)
     await driver.settle()
     driver.app.console_screen.grid.go_to("watchers")

@@ -1,4 +1,4 @@
-"""Why."""
+"""Check the actions of explanations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gemini_live_tui.editors.watcher import WatcherScreen
 
 
 async def asked(driver: Driver) -> Call:
-    """The room on the newest of three things: a watcher that fired after two transitions."""
+    """Open the newest explanation: a watcher that fired after two transitions."""
     call = negotiating(driver.link)
     call.anger()
     await driver.settle()

@@ -32,7 +32,10 @@ def test_no_default_key_is_one_that_never_arrives() -> None:
 
 
 def test_a_key_that_terminals_swallow_has_a_twin() -> None:
-    """Quitting has its twin in ctrl+c pressed twice, which every terminal passes on in raw mode."""
+    """Check the swallowed keys.
+
+    Quitting has its twin in ctrl+c pressed twice, which every terminal passes on in raw mode.
+    """
     alone = [a.id for a in ACTIONS if keys_of(a, {}) and not set(keys_of(a, {})) - set(SWALLOWED)]
     assert alone == ["quit"]
     assert "twice: quit" in BY_ID["copy"].description

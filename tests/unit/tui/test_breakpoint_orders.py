@@ -1,4 +1,4 @@
-"""What `b` on a thing orders."""
+"""The key for breakpoints sends the right command for each thing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gemini_live_tui.session_data.breakpoints import (
 
 
 def mind_with(kind: str, target: str, *, enabled: bool = True) -> AgentView:
-    """What the engine tells after a breakpoint was set, folded."""
+    """Return the view after a breakpoint was set."""
     view = SessionView()
     told = {"id": "b1", "kind": kind, "target": target, "enabled": enabled, "hits": 0}
     apply(view, ev.Event(1, 0.0, 0, 0, ev.BreakpointsChanged(breakpoints=(told,))))

@@ -1,4 +1,4 @@
-"""The system's clipboard: used where it is the person's own, and never missed where there is none."""
+"""The system's clipboard is used on the user's own machine only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The console's end of a link: commands go out in order, and every way to end is told."""
+"""The console's end of a link sends commands in order and reports every ending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The store folds what the link brought: all of it, in order, once; samples alone may be overtaken."""
+"""The store folds all messages of the link, in order, once.
+
+Only samples may be overtaken.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,8 @@ def test_missing_events_are_counted() -> None:
         store = _store()
         for seq in (1, 5):
             await store.put(_event(seq))
-        store.drain()
+        while store.drain():
+            pass
         assert store.missed == 3
 
     run_virtual(main())

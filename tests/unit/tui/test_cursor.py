@@ -1,4 +1,4 @@
-"""Going back and forth: every moment is the fold up to it, and the present goes on undisturbed."""
+"""Every moment of the past is the fold up to it; the present is undisturbed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from gemini_live_tui.session_data.moment_parser import NoSuchMomentError, find
 
 
 def _events(turns: int = 6) -> list[ev.Event]:
-    """Turns of five events, a second apart; a phase is entered in each second turn, a mark set in each third."""
+    """Return turns of five events, a second apart.
+
+    A phase is entered in each second turn, a mark set in each third.
+    """
     found: list[ev.Event] = []
 
     def tell(turn: int, payload: ev.Payload) -> None:

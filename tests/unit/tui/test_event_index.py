@@ -1,4 +1,4 @@
-"""The events pane's rows: all of a long history without reading it, or what a filter lets through, found bit by bit."""
+"""The events pane lists long histories unread, or filters them in portions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames are drawn when asked for, not more often than allowed, and not at all while nothing happens."""
+"""Frames are drawn on request, at a limited rate, and not while nothing happens."""
 
 from __future__ import annotations
 

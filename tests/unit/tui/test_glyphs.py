@@ -1,4 +1,4 @@
-"""The signs: each is one cell wide, and each has a twin that any terminal can show."""
+"""Each sign is one cell wide and has an ASCII twin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gemini_live_tui.painting.glyphs import ASCII, UNICODE, Glyphs
 
 
 def signs(glyphs: Glyphs) -> Iterator[tuple[str, str]]:
-    """Every sign with the name of its field; a text of several signs is taken apart."""
+    """Yield each sign with the name of its field."""
     for field in fields(glyphs):
         value = getattr(glyphs, field.name)
         if field.name != "border":

@@ -1,4 +1,4 @@
-"""Lines that name keys name those that count: the table's, or those that the config file has put in their place."""
+"""Hints name the keys in use: those of the table, or of the config file."""
 
 from __future__ import annotations
 

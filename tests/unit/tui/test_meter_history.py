@@ -1,4 +1,4 @@
-"""A minute of meters, a value a second; what the console costs by a clock that is given."""
+"""A minute of meters has a value a second; the console's cost is measured."""
 
 from __future__ import annotations
 

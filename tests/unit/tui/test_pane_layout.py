@@ -1,4 +1,4 @@
-"""Where panes stand: every arrangement fills the desk exactly, whatever its size and whatever was used last."""
+"""Every arrangement fills the grid exactly, at any size and after any use."""
 
 from __future__ import annotations
 

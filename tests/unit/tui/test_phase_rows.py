@@ -1,4 +1,4 @@
-"""What the phase pane says: whatever the width, what matters most is there."""
+"""The phase pane's most important parts fit any width."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_an_outline_has_each_part_with_its_values_and_their_writers() -> None:
 
 
 def harmless(line: str) -> bool:
-    """Whether a terminal has nothing to obey in it."""
+    """Return True for text without control characters."""
     return sanitise(line) == line and "\n" not in line
 
 

@@ -112,7 +112,7 @@ async def test_without_google_auth_the_way_to_it_is_said(monkeypatch: pytest.Mon
 
 
 class Told:
-    """What a helper reported, and a way to wait for it."""
+    """Reports of a helper, with a way to wait for them."""
 
     def __init__(self) -> None:
         self.reports: asyncio.Queue[Report] = asyncio.Queue()

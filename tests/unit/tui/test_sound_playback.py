@@ -1,4 +1,4 @@
-"""The sound of the past: fed as it is heard, it tells how far it is, and says why where there is none."""
+"""The sound of the past is fed as it is heard, and reports position and problems."""
 
 from __future__ import annotations
 

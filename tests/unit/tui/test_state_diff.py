@@ -1,4 +1,4 @@
-"""How state differs between two moments: nothing is missed, nothing is told that is the same."""
+"""The comparison of two states has all keys that differ, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the state pane says: scopes, keys, what changed; and what a filter lets through."""
+"""The state pane shows scopes, keys and changes, as far as its filter lets them."""
 
 from __future__ import annotations
 

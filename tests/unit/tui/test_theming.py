@@ -1,4 +1,4 @@
-"""Themes: bundled ones can be read, the user's own come first, broken ones are a sentence."""
+"""Bundled themes load, the user's own win, broken ones are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The timeline's lanes: everything stands where its time is, in rows that are exactly as wide as the pane."""
+"""The timeline's lanes place everything by its time, in rows of the pane's width."""
 
 from __future__ import annotations
 

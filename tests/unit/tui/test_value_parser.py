@@ -1,4 +1,4 @@
-"""What is typed into the state editor is read, or told what is wrong with it and how to mend it."""
+"""Text of the state editor is parsed, or its fault is explained."""
 
 from __future__ import annotations
 

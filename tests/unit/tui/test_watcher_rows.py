@@ -1,4 +1,4 @@
-"""What the watchers pane says: armed, fired or muted, and how near it came."""
+"""The watchers pane shows armed, fired and muted watchers, and distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text is broken at spaces into lines that fit, and nothing but those spaces goes missing."""
+"""Text is broken at spaces into lines that fit, and loses only those spaces."""
 
 from __future__ import annotations
 
