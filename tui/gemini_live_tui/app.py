@@ -29,7 +29,7 @@ from gemini_live_tui.context import Level, LiveScreen, MessageScreen
 from gemini_live_tui.painting.ascii_filter import AsciiFilter
 from gemini_live_tui.painting.frame_clock import FrameClock
 from gemini_live_tui.panes.base import Pane
-from gemini_live_tui.screen_registry import screen_class
+from gemini_live_tui.screen_registry import make_screen, screen_class
 from gemini_live_tui.screen_stack import take_out
 from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
 from gemini_live_tui.session_data.store import NotSent, Store
@@ -111,6 +111,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._quitting = False
         self._replayed_next: Path | None = None
         self._hanging_up: asyncio.Task[None] | None = None
+        self.set_class(settings.ascii, "-ascii")
         self._use_theme(settings.theme)
         self.set_keymap(dict(settings.keymap))
 
@@ -410,7 +411,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         if opened is not None:
             self._bring_forward(opened)
         else:
-            self.push_screen(cls.of(self))
+            self.push_screen(make_screen(name, self))
 
     def enter(self, screen: Screen[None]) -> None:
         """Push a screen in place of an open one of its class.

@@ -134,15 +134,6 @@ class ConsoleContext(Protocol):
         ...
 
 
-class NamedScreen(Protocol):
-    """A screen class of the registry."""
-
-    @classmethod
-    def of(cls, console: ConsoleContext) -> Screen[None]:
-        """Return a new screen that shows the present state of the console."""
-        ...
-
-
 @runtime_checkable
 class MessageScreen(Protocol):
     """A screen with a row for messages."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from gemini_live_tui.context import NamedScreen
+from textual.screen import Screen
+
+from gemini_live_tui.context import ConsoleContext
 
 SCREENS: Mapping[str, str] = {
     "breakpoints": "editors.breakpoints:BreakpointsScreen",
@@ -38,8 +40,15 @@ SCREENS: Mapping[str, str] = {
 """Module below this package and class of each screen, by the name that actions give to `open`."""
 
 
-def screen_class(name: str) -> type[NamedScreen]:
+def screen_class(name: str) -> type[Screen[None]]:
     """Return the screen class called `name`; raise KeyError for an unknown name."""
     module, _, cls = SCREENS[name].partition(":")
-    found: type[NamedScreen] = getattr(import_module(f"gemini_live_tui.{module}"), cls)
+    found: type[Screen[None]] = getattr(import_module(f"gemini_live_tui.{module}"), cls)
     return found
+
+
+def make_screen(name: str, console: ConsoleContext) -> Screen[None]:
+    """Return a new screen called `name`, by its class method `of` where it has one."""
+    cls = screen_class(name)
+    make: Callable[[ConsoleContext], Screen[None]] = getattr(cls, "of", cls)
+    return make(console)

@@ -165,7 +165,6 @@ class ConsoleScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Focus the transcript, where single keys are commands."""
-        self.set_class(self._settings.ascii, "-ascii")
         self.transcript.focus()
 
     def listen(self) -> None:

@@ -45,11 +45,6 @@ class KeyScreen(BoxScreen):
         self._checking = False
         self._done = False
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> KeyScreen:
-        """Return the screen with an empty field."""
-        return cls(console)
-
     def contents(self) -> Iterator[Widget]:
         """Yield the field, the verdict on it, and the places to keep the key."""
         yield Static("Keys are free at aistudio.google.com/apikey. Paste or type yours:", markup=False)

@@ -137,11 +137,6 @@ class MicrophoneTest(AudioTestScreen):
     WHAT: ClassVar[str] = "Say a sentence or two, as you will in a call. It listens for five seconds and keeps nothing."
     BUSY: ClassVar[str] = "Listening: say something."
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> MicrophoneTest:
-        """Return the screen before a test."""
-        return cls(console)
-
     def numbers(self, report: Report) -> Iterator[str]:
         """Yield peak, voice and room."""
         voice, room, peak = (f"{report[name]:.0f} dBFS" for name in ("voice_db", "floor_db", "peak_db"))
@@ -159,11 +154,6 @@ class EchoTest(AudioTestScreen):
     def __init__(self, console: ConsoleContext) -> None:
         super().__init__(console)
         self.speaker = LevelRow("speaker", id="trial-speaker", glyphs=self.signs)
-
-    @classmethod
-    def of(cls, console: ConsoleContext) -> EchoTest:
-        """Return the screen before a test."""
-        return cls(console)
 
     def rows(self) -> Iterator[Widget]:
         """Yield microphone and speaker."""

@@ -23,15 +23,13 @@ class ConfirmScreen(ModalScreen[bool]):
         Binding("escape", "dismiss(False)", "No", show=False),
     ]
 
-    def __init__(self, question: str, yes: str, *, ascii_only: bool) -> None:
+    def __init__(self, question: str, yes: str) -> None:
         super().__init__()
         self._question = question
         self._yes = yes
-        self._ascii = ascii_only
 
     def compose(self) -> ComposeResult:
         """Yield the question and its two keys."""
-        self.set_class(self._ascii, "-ascii")
         with Vertical(id="confirm-box") as box:
             box.border_title = "Sure?"
             yield Static(self._question, id="confirm-question", markup=False)

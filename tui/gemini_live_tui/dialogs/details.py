@@ -41,11 +41,11 @@ class DetailsScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Yield one scrolled box."""
-        settings = self._settings
-        self.set_class(settings.ascii, "-ascii")
         with VerticalScroll(id="details-box") as box:
             box.border_title = Content(self._title)
-            parts = hints(("{copy-details} copies", "esc closes"), settings.keymap, ascii_only=settings.ascii)
+            parts = hints(
+                ("{copy-details} copies", "esc closes"), self._settings.keymap, ascii_only=self._settings.ascii
+            )
             box.border_subtitle = Content(", ".join(parts))
             for heading, value in self._parts:
                 if heading:

@@ -51,14 +51,8 @@ class WelcomeScreen(Screen[None]):
         self.choices = OptionList(id="welcome-choices")
         self.message = Static("", id="message", markup=False)
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> WelcomeScreen:
-        """Return the screen."""
-        return cls(console)
-
     def compose(self) -> ComposeResult:
         """Yield greeting, choices and keys."""
-        self.set_class(self.console.settings.ascii, "-ascii")
         with Vertical(id="welcome-box"):
             yield Static("gemini-live-tui", id="welcome-title", markup=False)
             yield Static(LEAD, id="welcome-lead", markup=False)

@@ -76,7 +76,6 @@ class HelpScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Yield one scrolled box."""
-        self.set_class(self._ascii, "-ascii")
         with VerticalScroll(id="help-box") as box:
             box.border_title = "Keys"
             box.border_subtitle = "esc closes"

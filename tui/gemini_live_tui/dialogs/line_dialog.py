@@ -46,7 +46,6 @@ class LineDialog(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Yield the frame with the sign and the line."""
-        self.set_class(self.console.settings.ascii, "-ascii")
         with Horizontal(id="line-box") as box:
             box.border_title = self.title_text
             box.border_subtitle = f"{self.ENTER} {self.signs.separator} {self.ESCAPE}"

@@ -26,11 +26,6 @@ class MarkScreen(LineDialog):
         field = LineInput(placeholder="A note, or nothing", max_length=MAX_NOTE, id="note")
         super().__init__(console, f"Mark {clock_text(self._t)}", field)
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> MarkScreen:
-        """Return the dialog for the moment on show."""
-        return cls(console)
-
     @property
     def sign(self) -> str:
         """Glyph of a mark."""

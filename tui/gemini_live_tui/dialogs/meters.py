@@ -31,18 +31,11 @@ class MetersScreen(ModalScreen[None]):
 
     def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        self._ascii = console.settings.ascii
         self._store = console.store
-        self.sheet = MeterSheet(console.meter_history, console.cost, glyphs(self._ascii))
-
-    @classmethod
-    def of(cls, console: ConsoleContext) -> MetersScreen:
-        """Return the screen for the session on show."""
-        return cls(console)
+        self.sheet = MeterSheet(console.meter_history, console.cost, glyphs(console.settings.ascii))
 
     def compose(self) -> ComposeResult:
         """Yield one sheet."""
-        self.set_class(self._ascii, "-ascii")
         with Container(id="meters-box") as box:
             box.border_title = "Meters"
             box.border_subtitle = "the last minute, esc closes"

@@ -65,14 +65,8 @@ class DiffScreen(ModalScreen[None]):
         self._mode = "since" if console.store.cursor.seq is not None else "turn"
         self.list = DiffList(self._signs)
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> DiffScreen:
-        """Return the screen at the cursor."""
-        return cls(console)
-
     def compose(self) -> ComposeResult:
         """Yield one list."""
-        self.set_class(self._ascii, "-ascii")
         with Vertical(id="diff-box"):
             yield self.list
 

@@ -71,7 +71,6 @@ class WhyScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Yield one scrolled box."""
-        self.set_class(self.console.settings.ascii, "-ascii")
         with VerticalScroll(id="why-box"):
             yield self._text
 

@@ -84,14 +84,8 @@ class BreakpointsScreen(ModalScreen[None]):
         self.known = Static("", id="known", markup=False)
         self.problem = Static("", id="problem", markup=False)
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> BreakpointsScreen:
-        """Return the screen."""
-        return cls(console)
-
     def compose(self) -> ComposeResult:
         """Yield a box with the list and the form, which is hidden at first."""
-        self.set_class(self._settings.ascii, "-ascii")
         with Vertical(id="breakpoints-box") as box:
             box.border_title = "Breakpoints"
             yield self.empty

@@ -172,7 +172,6 @@ class ExportScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Yield the box."""
-        self.set_class(self._ascii, "-ascii")
         with Container(id="export-box") as box:
             box.border_title = Content(f"Export {self._subject.name}" if self._subject is not None else "Export")
             named = ("{export-choose} chooses", "{export-write} exports", "{export-close} closes")

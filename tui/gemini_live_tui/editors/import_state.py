@@ -29,11 +29,6 @@ class ImportState(EditorScreen):
         super().__init__(console, "", placeholder='paste an object here, e.g. {"app:plan": "gold"}')
         self.path = LineInput(placeholder="a JSON file; enter reads it", max_length=1000)
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> ImportState:
-        """Return the empty editor."""
-        return cls(console)
-
     def contents(self) -> Iterator[Widget]:
         """Yield the path, then the fields of every editor."""
         yield Horizontal(Static("file", markup=False), self.path, id="editor-key")

@@ -123,11 +123,6 @@ class GiveContextScreen(_ModelInputScreen):
     NOTHING = "Write what the model should know."
     TAKEN = "The model was given the context."
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> GiveContextScreen:
-        """Return the empty editor."""
-        return cls(console)
-
     def order(self, text: str) -> Order:
         """Return the command that gives context."""
         from gemini_live_runtime.commands import GiveContext

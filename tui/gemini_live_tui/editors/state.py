@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
 
 _WRITABLE = tuple(scope for scope in SCOPES if scope not in ("derived", "other"))
-NO_KEY = "no key yet"
 
 
 class _Keys(Suggester):
@@ -62,11 +61,6 @@ class StateEditor(EditorScreen):
         self.conflict = Static("", id="editor-conflict", markup=False)
         described = unpack(self._agent.shape)
         self._shape: dict[str, Any] = described if isinstance(described, dict) else {}
-
-    @classmethod
-    def of(cls, console: ConsoleContext) -> StateEditor:
-        """Return the editor of a new key."""
-        return cls(console)
 
     def known_keys(self) -> Sequence[str]:
         """Return the keys to complete."""

@@ -53,11 +53,6 @@ class DevicesScreen(BoxScreen):
         self.level = LevelRow("level", id="devices-level", glyphs=self.signs)
         self._helper = console.sound_helper(self._reported)
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> DevicesScreen:
-        """Return the screen."""
-        return cls(console)
-
     def contents(self) -> Iterator[Widget]:
         """Yield both lists, side by side where they fit."""
         yield Container(

@@ -99,7 +99,7 @@ class GalleryScreen(BoxScreen):
                     self._begin(found)
 
             yes = "hangs up and talks to it"
-            self.app.push_screen(ConfirmScreen(question, yes, ascii_only=console.settings.ascii), answered)
+            self.app.push_screen(ConfirmScreen(question, yes), answered)
 
     def _begin(self, found: BundledAgent | RecentAgent) -> None:
         bundled = isinstance(found, BundledAgent)

@@ -74,19 +74,17 @@ class JumpScreen(ModalScreen[None]):
     PASSING = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+o", "dismiss", "Stay", show=False)]
 
-    def __init__(self, spots: Sequence[Spot], *, ascii_only: bool) -> None:
+    def __init__(self, spots: Sequence[Spot]) -> None:
         super().__init__()
         self.spots = spots
-        self._ascii = ascii_only
 
     @classmethod
     def of(cls, console: ConsoleContext) -> JumpScreen:
         """Return the overlay for the screen in front."""
-        return cls(spots_on(console.screen.query(Widget)), ascii_only=console.settings.ascii)
+        return cls(spots_on(console.screen.query(Widget)))
 
     def compose(self) -> ComposeResult:
         """Yield labels for targets in sight, and a box with the others."""
-        self.set_class(self._ascii, "-ascii")
         for spot in self.spots:
             if spot.at is not None:
                 label = Label(spot)

@@ -32,7 +32,6 @@ class MarksScreen(ModalScreen[None]):
 
     def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
-        self._settings = console.settings
         self._first = console.store.view
         self._seek = console.seek_event
         self._listed: tuple[int, int] = (-1, -1)
@@ -42,14 +41,8 @@ class MarksScreen(ModalScreen[None]):
         self.empty = Static(f"No moment is marked yet. {how}, with a note or without.", id="no-marks", markup=False)
         self.list = OptionList(id="marks-list")
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> MarksScreen:
-        """Return the screen."""
-        return cls(console)
-
     def compose(self) -> ComposeResult:
         """Yield a box with the list, or with a sentence."""
-        self.set_class(self._settings.ascii, "-ascii")
         with Vertical(id="marks-box") as box:
             box.border_title = "Marks"
             box.border_subtitle = "enter goes there, esc closes"

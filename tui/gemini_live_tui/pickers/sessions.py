@@ -80,14 +80,8 @@ class SessionsScreen(Screen[None]):
         self._message = Static("", id="sessions-message", markup=False)
         self._bar = Static(self._keys(), id="sessions-keys", markup=False)
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> SessionsScreen:
-        """Return the screen."""
-        return cls(console)
-
     def compose(self) -> ComposeResult:
         """Yield the parts; the preview is beside the list where it fits."""
-        self.set_class(self.console.settings.ascii, "-ascii")
         with Container(id="sessions-body"):
             with _Pane(id="sessions-pane") as pane:
                 pane.border_title = "Sessions"

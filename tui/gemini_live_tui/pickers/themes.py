@@ -43,14 +43,8 @@ class ThemesScreen(ModalScreen[None]):
         self._themes, self._failures = theming.load_themes(folder)
         self._own = {path.stem for path in folder.glob("*.toml")} if folder is not None and folder.is_dir() else set()
 
-    @classmethod
-    def of(cls, console: ConsoleContext) -> ThemesScreen:
-        """Return the screen with the themes of the files."""
-        return cls(console)
-
     def compose(self) -> ComposeResult:
         """Yield list, sample and faults."""
-        self.set_class(self.console.settings.ascii, "-ascii")
         with Vertical(id="themes-box") as box:
             box.border_title = "Themes"
             box.border_subtitle = "enter keeps, esc restores"

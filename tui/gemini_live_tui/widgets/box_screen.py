@@ -55,7 +55,6 @@ class BoxScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Yield the box with the contents and the message."""
-        self.set_class(self.console.settings.ascii, "-ascii")
         self.set_class(self.console.waiting, "-alone")
         with VerticalScroll(id="box", can_focus=False) as box:
             box.border_title = self.HEADING
