@@ -30,7 +30,7 @@ class Tool:
     name: str
     description: str
     function: Callable[..., Any]
-    takes: Parameters = field(repr=False)
+    signature: Parameters = field(repr=False)
     mode: ToolExecutionMode = STANDARD
     timeout_s: float = DEFAULT_TIMEOUT_S
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
@@ -56,12 +56,20 @@ class Tool:
         annotated `ToolContext` or `State`. The options are those of `tool`.
         """
         mode = _mode(name, blocking, background, scheduling, formatter)
-        return _tool(name, description, function, lambda: from_schema(function, name, parameters), mode, timeout_s)
+        _check(name, timeout_s)
+        return cls(
+            name=name,
+            description=description,
+            function=function,
+            signature=from_schema(function, name, parameters),
+            mode=mode,
+            timeout_s=_timeout(mode, timeout_s),
+        )
 
     @property
     def parameters(self) -> dict[str, Any]:
         """JSON schema of the arguments, in the Live API's subset."""
-        return self.takes.schema
+        return self.signature.schema
 
     @property
     def blocking(self) -> bool:
@@ -76,22 +84,22 @@ class Tool:
     @property
     def wants_state(self) -> bool:
         """True when the function has a parameter of type `State`."""
-        return "state" in self.takes.injected.values()
+        return "state" in self.signature.injected.values()
 
     def with_mode(self, mode: ToolExecutionMode) -> Tool:
         """Return the tool with another mode.
 
         A timeout that is the default of the old mode becomes the default of the new one.
         """
-        default = self.timeout_s == _default_timeout(self.mode)
-        return replace(self, mode=mode, timeout_s=_default_timeout(mode) if default else self.timeout_s)
+        default = self.timeout_s == _timeout(self.mode)
+        return replace(self, mode=mode, timeout_s=_timeout(mode) if default else self.timeout_s)
 
     def bind(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         """Return keyword arguments for `function`.
 
         Raises `BadArguments` naming the fields that do not fit.
         """
-        return self.takes.bind(self.name, args, context)
+        return self.signature.bind(self.name, args, context)
 
 
 @overload
@@ -140,20 +148,20 @@ def tool(
             raise AgentError(f"Tool {called} is a generator", remedy="Return the result instead", field="function")
         summary, documented = parse_docstring(target)
         mode = _mode(called, blocking, background, scheduling, formatter)
-        takes = lambda: from_function(target, called, documented)  # noqa: E731
-        return _tool(called, description or summary, target, takes, mode, timeout_s)
+        _check(called, timeout_s)
+        return Tool(
+            name=called,
+            description=description or summary,
+            function=target,
+            signature=from_function(target, called, documented),
+            mode=mode,
+            timeout_s=_timeout(mode, timeout_s),
+        )
 
     return declare if function is None else declare(function)
 
 
-def _tool(
-    name: str,
-    description: str,
-    function: Callable[..., Any],
-    takes: Callable[[], Parameters],
-    mode: ToolExecutionMode,
-    timeout_s: float | None,
-) -> Tool:
+def _check(name: str, timeout_s: float | None) -> None:
     if not _NAME.fullmatch(name):
         raise AgentError(
             f"Tool name {name[:60]!r} is not usable",
@@ -163,14 +171,6 @@ def _tool(
         )
     if timeout_s is not None and not 0 < timeout_s < float("inf"):
         raise AgentError(f"Tool {name}: timeout_s must be above 0, not {timeout_s}", field="timeout_s", value=timeout_s)
-    return Tool(
-        name=name,
-        description=description,
-        function=function,
-        takes=takes(),
-        mode=mode,
-        timeout_s=_default_timeout(mode) if timeout_s is None else float(timeout_s),
-    )
 
 
 def _mode(
@@ -197,5 +197,8 @@ def _mode(
         raise AgentError(message, remedy=error.remedy, field=error.field, value=error.value) from None
 
 
-def _default_timeout(mode: ToolExecutionMode) -> float:
+def _timeout(mode: ToolExecutionMode, timeout_s: float | None = None) -> float:
+    """Return the timeout in seconds, or the default of the mode for None."""
+    if timeout_s is not None:
+        return float(timeout_s)
     return BACKGROUND_TIMEOUT_S if mode.is_background else DEFAULT_TIMEOUT_S

@@ -45,7 +45,7 @@ def test_optional_and_annotated_injections_are_recognised() -> None:
     def note(state: State | None, ctx: Annotated[ToolContext, "mine"]) -> None:
         """Note."""
 
-    assert note.takes.injected == {"state": "state", "ctx": "context"}
+    assert note.signature.injected == {"state": "state", "ctx": "context"}
 
 
 def test_a_name_that_only_type_checkers_import_is_known_by_its_spelling() -> None:
@@ -54,7 +54,7 @@ def test_a_name_that_only_type_checkers_import_is_known_by_its_spelling() -> Non
         """Note."""
 
     assert list(properties(note)) == ["text"]
-    assert note.takes.injected == {"ctx": "context", "quoted": "context"}
+    assert note.signature.injected == {"ctx": "context", "quoted": "context"}
 
 
 def test_an_unknown_name_is_refused_with_tool_and_parameter() -> None:

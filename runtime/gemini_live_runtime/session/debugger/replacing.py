@@ -98,4 +98,4 @@ def _unchanged(last: SessionPlan, read: SessionPlan) -> frozenset[str]:
 
 def _declaration(tool: Tool) -> tuple[object, ...]:
     """What the model is told of a tool."""
-    return tool.name, tool.description, tool.takes.schema, tool.blocking, tool.scheduling
+    return tool.name, tool.description, tool.parameters, tool.blocking, tool.scheduling
