@@ -270,5 +270,5 @@ def test_a_timeout_of_nothing_is_refused() -> None:
 
 
 def test_a_single_string_as_context_is_refused() -> None:
-    with pytest.raises(AgentError, match="tuple of texts"):
+    with pytest.raises(AgentError, match="tuple of strings"):
         SendContext(cast(Any, "The caller is angry."))

@@ -21,6 +21,7 @@ from types import CoroutineType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from gemini_live_runtime.clock import Clock, LoopClock, VirtualTimeLoop
+from gemini_live_runtime.session.agent.user_code import result_or_error
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS, CallbackMode, EventCallbacks, Listener
 
 R = TypeVar("R")
@@ -328,20 +329,13 @@ class CallbackRunner:
     def _task(self, callback: str, listener: Listener, work: Awaitable[Any]) -> asyncio.Task[Any]:
         """Run `work` in a task that ends in a result or a report, never in an exception."""
 
-        async def settled() -> Any:
-            try:
-                return await work
-            except asyncio.CancelledError as error:
-                if task.cancelling():
-                    raise
-                # The cancellation is that of an awaitable in the listener, not of this task.
-                self._fault(callback, listener, *_described(error))
-                return None
-            except (Exception, SystemExit) as error:
-                self._fault(callback, listener, *_described(error))
-                return None
+        async def reported() -> Any:
+            result, fault = await result_or_error(work)
+            if fault is not None:
+                self._fault(callback, listener, *_described(fault))
+            return result
 
-        task = asyncio.create_task(settled(), name=f"{callback} {listener.name}")
+        task = asyncio.create_task(reported(), name=f"{callback} {listener.name}")
         self._running[task] = (callback, listener)
         task.add_done_callback(self._running.pop)
         return task

@@ -72,7 +72,7 @@ class UserCode:
                     self._faults.tell(where, name, refused, defined_at=defined_at)
                     return failed
                 # In a task of its own it can ignore its cancellation without keeping this step waiting.
-                task = asyncio.create_task(_settled(result), name=where)
+                task = asyncio.create_task(result_or_error(result), name=where)
                 try:
                     await asyncio.wait((task,), timeout=DEADLINE_S)
                 except asyncio.CancelledError:
@@ -111,18 +111,15 @@ class UserCode:
     async def _run_spawned(
         self, where: str, function: Callable[..., Any], args: tuple[Any, ...], origin: Origin, defined_at: str
     ) -> None:
-        try:
-            with writing_as(origin):
-                result = function(*args[: takes(function, len(args))])
-                if inspect.isawaitable(result):
-                    await result
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            self.failed(where, function_name(function), error, defined_at=defined_at)
-        except (Exception, SystemExit) as error:
-            self.failed(where, function_name(function), error, defined_at=defined_at)
+        async def call() -> None:
+            result = function(*args[: takes(function, len(args))])
+            if inspect.isawaitable(result):
+                await result
+
+        with writing_as(origin):
+            _, fault = await result_or_error(call())
+        if fault is not None:
+            self.failed(where, function_name(function), fault, defined_at=defined_at)
 
     def failed(
         self,
@@ -152,8 +149,11 @@ class UserCode:
             await asyncio.wait(tasks, timeout=1.0)
 
 
-async def _settled(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
-    """Return the result of `work` and its exception; raise only its own cancellation."""
+async def result_or_error(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
+    """Await `work` and return its result and None, or None and its exception.
+
+    Raises only when the current task is cancelled. A cancellation of something that `work` awaits is its exception.
+    """
     try:
         return await work, None
     except asyncio.CancelledError as error:

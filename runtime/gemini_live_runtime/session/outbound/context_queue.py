@@ -176,34 +176,30 @@ class DeferredWriter:
 
     def send_audio(self, pcm: bytes) -> None:
         """Send queued context, then the audio."""
-        if self._pending.has_context:
-            self.flush()
+        self.flush()
         self._writer.send_audio(pcm)
 
     def send_text(self, text: str) -> None:
         """Send queued context, then the typed text."""
-        if self._pending.has_context:
-            self.flush()
+        self.flush()
         self._writer.send_text(text)
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
         """Send queued context, then the image."""
-        if self._pending.has_context:
-            self.flush()
+        self.flush()
         self._writer.send_video(data, mime_type)
 
     def send_context(
         self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""
     ) -> None:
         """Send the texts; with `prompt` send queued context first."""
-        if prompt and self._pending.has_context:
+        if prompt:
             self.flush()
         self._writer.send_context(texts, role, prompt, reason)
 
     def prompt_model(self, reason: str = "") -> None:
         """Send queued context, then the prompt."""
-        if self._pending.has_context:
-            self.flush()
+        self.flush()
         self._writer.prompt_model(reason)
 
     def update_instruction(self, text: str, reason: str = "") -> None:

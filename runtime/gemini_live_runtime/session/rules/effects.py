@@ -51,13 +51,13 @@ class SendContext:
     role: ContextRole = "model"
 
     def __post_init__(self) -> None:
-        given: Any = self.contents
-        if isinstance(given, str):
+        contents: Any = self.contents
+        if isinstance(contents, str):
             raise AgentError(
-                "SendContext takes a tuple of texts",
-                remedy=f"Write SendContext(({given[:40]!r},))",
+                "SendContext takes a tuple of strings",
+                remedy=f"Write SendContext(({contents[:40]!r},))",
                 field="contents",
-                value=given,
+                value=contents,
             )
 
 
