@@ -94,6 +94,8 @@ class PydanticSchema:
             for name in answer
             if name not in self._aliases and not allow_extra
         }
+        # First the whole model. Where it fails, the fields named by its errors are left out, and the rest is validated
+        # by a copy of the model in which every field is optional.
         left = {name: value for name, value in answer.items() if name not in refused}
         try:
             return _extracted(self._model, left, refused)

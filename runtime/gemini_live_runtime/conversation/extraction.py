@@ -308,6 +308,7 @@ class ExtractionSchedule:
     def finish(self, name: str) -> ExtractionRequest | None:
         """Record the end of an extractor's run; return the request to run now, or None."""
         following = self._waiting.pop(name, None)
+        # With a request waiting the extractor stays marked as running: the caller starts it at once.
         if following is None:
             self._running.discard(name)
         return following

@@ -207,6 +207,7 @@ class ExtractionRunner:
         try:
             await asyncio.wait((work,), timeout=deadline_s)
             if not work.done():
+                # Reported at the deadline, although it may take long to end.
                 text = f"{request.extractor.name} took longer than {deadline_s:g} s; what it finds is discarded"
                 self._on_failure(
                     ExtractionFailure(
@@ -215,9 +216,10 @@ class ExtractionRunner:
                 )
                 work.cancel()
                 await asyncio.wait((work,))
-                _outcome(work)
+                _outcome(work)  # Marks its exception as retrieved.
                 return
         except asyncio.CancelledError:
+            # `wait` does not cancel the tasks it waits for.
             work.cancel()
             await asyncio.wait((work,), timeout=ENDING_S)
             if work.done():

@@ -138,6 +138,7 @@ class NeedsFulfillment:
             self.reset(phase)
         unfulfilled = tuple(need for need in as_needs(needs) if not need.is_met(reader))
         missing = frozenset(need.key for need in unfulfilled)
+        # Progress is a need filled since the last turn; needs that appear meanwhile do not undo it.
         progress = bool(self._missing - missing)
         self._missing = missing
         if progress or not missing:

@@ -145,6 +145,7 @@ class PhaseMachine:
             if target_guard is not None and not target_guard.value:
                 outcome = "target's guard is false"
             elif missing:
+                # Prepared once and still missing a key: preparing again would repeat without end.
                 can_prepare = transition.to not in prepared and target.preparations_for(missing)
                 outcome = "blocked" if can_prepare else "requirement missing"
         return ConsideredTransition(index, transition.to, transition.because, outcome, guard, target_guard, missing)

@@ -174,6 +174,7 @@ def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str) -> P
     reason = _refusal(value, rule, trial)
     accepted = not reason
     if accepted:
+        # Read before the write, which the reason compares with.
         old = trial.get_raw(rule.key)
         known = trial.contains(rule.key) and old is not None
         by = trial.written_by(rule.key)
@@ -182,6 +183,7 @@ def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str) -> P
         except StateError as error:
             accepted, reason = False, sanitise_line(str(error), MAX_REASON)
         else:
+            # The value as stored: its type may have converted it.
             value = trial.get(rule.key) if isinstance(rule.target, str) else trial.get_raw(rule.key)
             if not known:
                 reason = "it was not known"

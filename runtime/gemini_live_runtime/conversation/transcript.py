@@ -273,6 +273,7 @@ class TranscriptBuffer:
 
     def _keep(self, turn: TranscriptTurn) -> None:
         self._count += 1
+        # The oldest turn is about to be dropped, and restored ones are the oldest.
         if self._restored and len(self._ended) == self._ended.maxlen:
             self._restored -= 1
         self._ended.append(turn)

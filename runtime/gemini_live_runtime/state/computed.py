@@ -223,6 +223,7 @@ class ComputedRegistry:
         compute = item.compute
         value: Any = MISSING
         if item.name in self._declarative:
+            # A guard without functions reads its own keys only and cannot fail, so it needs no recorder.
             value = compute.holds(state)  # type: ignore[union-attr]
         else:
             recorder = ReadRecorder(state)

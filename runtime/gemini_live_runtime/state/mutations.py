@@ -116,6 +116,7 @@ class Changes:
                 elif same_value(old, new):
                     continue
                 changed[key] = (old, new)
+                # Only bare names and `derived:` keys, the one scope that begins with d, can show each other's values.
                 if ":" not in key or key[0] == "d":
                     aliased = True
             return self._with_bare_names(taken, changed) if aliased else changed

@@ -168,10 +168,12 @@ class State(Readable):
         try:
             # `_write` and `_record` written out: the two calls would be a third of this method's time.
             old = self._data.get(key, MISSING)
+            # Python's 1 == True == 1.0: only values of one type can be the same here.
             if type(old) is kind:
                 if old == value if kind in ALWAYS_JSON else same_value(old, value):
                     return
             elif old is MISSING:
+                # A stored key has been checked when it was first written.
                 _check_writable(key)
                 self._add_to_scope(key)
             self._data[key] = value
@@ -358,6 +360,7 @@ class State(Readable):
         if old is MISSING:
             self._add_to_scope(key)
             if key.startswith("derived:"):
+                # `set` would take it for a checked key, since it is stored.
                 self._slow_keys.add(key)
         self._data[key] = value
         self._last[key] = self._record(key, old, value)
@@ -402,7 +405,7 @@ class Overlay(State):
         self.turn_number = base.turn_number
         self._declared = dict(base.declared)
 
-    # `State.get` reads `_data` alone.
+    # `State.get` reads `_data` alone, which here lacks the base's values and holds `_REMOVED`.
     get = Readable.get
 
     def get_raw(self, key: str, /) -> Any:
@@ -464,6 +467,7 @@ class Overlay(State):
     def _erase(self, key: str) -> Any:
         old = self.own(key)
         if old is not MISSING:
+            # Deleting the key here would uncover the base's value.
             self._data[key] = _REMOVED
             self._last.pop(key, None)
             self._log.append(self._record(key, old, MISSING))

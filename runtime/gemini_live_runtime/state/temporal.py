@@ -192,6 +192,7 @@ class TemporalRegistry:
         for run in self._runs:
             before = earlier.get(run.pattern.name)
             if before is not None:
+                # Progress of a detector counts only if its definition is unchanged; a cooldown counts in any case.
                 run.fired, run.cooldown_end = before.fired, before.cooldown_end
                 if run.pattern.name in names:
                     run.detector, run.waits_for_cooldown = before.detector, before.waits_for_cooldown
@@ -247,6 +248,7 @@ class TemporalRegistry:
         self, run: _PatternRun, event: TemporalEvent, state: State, now: float, result: TemporalResult
     ) -> None:
         detector, pattern = run.detector, run.pattern
+        # Not reset while it cools down, so that a pattern which is still complete then fires at the end.
         complete = bool(detector.observe(event, state, now))
         run.waits_for_cooldown = complete and run.cooldown_left(now) > EPSILON_S
         if complete and not run.waits_for_cooldown:

@@ -252,6 +252,7 @@ class WatcherRegistry:
         affected = {index for key in changed if key in by_key for index in by_key[key]}
         if changed and self._always:
             affected.update(self._always)
+        # In the order of registration, regardless of the order in which the keys changed.
         for index in sorted(affected):
             try:
                 self._evaluate(index, changed, state, result)
@@ -272,6 +273,7 @@ class WatcherRegistry:
         else:
             before, after = self._truths_before_and_now(index, predicate.guard, changed, state)
         if not predicate.matches(before, after):
+            # A predicate with functions is evaluated after every change, so most of its misses are not near.
             if not predicate.always and name not in self._muted:
                 missing = predicate.missing(before, after, state)
                 share = predicate.share(state)
@@ -292,6 +294,7 @@ class WatcherRegistry:
         self, index: int, guard: Guard, changed: Mapping[str, tuple[Any, Any]], state: State
     ) -> tuple[bool, bool]:
         now = guard.holds(state)
+        # The remembered truth rather than that of the earlier values: a function may depend on more than state.
         before = self._truths.get(index)
         if before is None:
             before = guard.holds(_EarlierState(state, changed))
