@@ -120,8 +120,8 @@ async def converse(scene: Scene) -> None:
                 levels = audio.levels()
                 if levels.erle_db is not None:
                     scene.erle.append(levels.erle_db)
-                if levels.clean_rms is not None:
-                    scene.clean_levels.append(levels.clean_rms)
+                if levels.clean_db is not None:
+                    scene.clean_levels.append(levels.clean_db)
 
         await watch(100)
         scene.mark("learned")
