@@ -1,8 +1,10 @@
-"""`make bench`, `python -m tests.bench [NAME ...]`: every bench_NAME.py of this folder in turn, then one line each.
+"""Run the benchmarks, all or those named, one after the other.
+
+`make bench`, `python -m tests.bench [NAME ...]`: runs each bench_NAME.py of this folder, then prints a line for each.
 
 A bench prints its own table of targets and figures. It exits with 0 when all targets are met and with 1 when one is
-missed, and raises SystemExit with a sentence when it cannot run here. Missed targets are told and do not fail this
-program: figures of one machine on one day are to be read, not asserted. A bench that crashes does.
+missed, and raises SystemExit with a sentence when it cannot run here. This program prints missed targets and exits with
+0 all the same: figures of one machine on one day are to be read, not asserted. It fails when a bench crashes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How soon a console that was killed is back with the whole conversation, while the call went on.
+"""Measure how soon a killed console is back with the whole conversation.
 
 `python tests/bench/bench_attach.py` prints target and measured: medians of runs interleaved with a minimal Textual
 application's first paint, which is the floor for any of them.
@@ -38,7 +38,7 @@ TARGETS = {"attach_s": 1.0}
 
 
 def measure() -> dict[str, float]:
-    """Every figure of this bench."""
+    """Measure and return every figure of this benchmark."""
     minimal, attach = [], []
     with tempfile.TemporaryDirectory() as name:
         environment = private_environment(Path(name))

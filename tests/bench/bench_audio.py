@@ -1,4 +1,4 @@
-"""Costs and quality of the sound layer: CPU of pipeline and callback, reaction in device blocks, echo cancelling.
+"""Measure the sound layer: CPU, reaction in device blocks, echo cancelling.
 
     .venv/bin/python tests/bench/bench_audio.py
 
@@ -44,7 +44,7 @@ TRIALS = 60
 
 @dataclass(frozen=True)
 class Line:
-    """One measured number and what it should be."""
+    """A measured number and its target."""
 
     name: str
     measured: float
@@ -106,7 +106,7 @@ def step_cost(rate: int, playing: bool) -> tuple[float, float]:
 
 
 async def reactions() -> list[Line]:
-    """Device blocks between `play` and the first sample, and between `cut` and the first silent block."""
+    """Return the device blocks from `play` to sound, and from `cut` to silence."""
     fake = FakePortAudio()
     audio = DeviceAudio(load=lambda: fake, probe=fake.found)
     await audio.open(Recorder())
@@ -148,12 +148,15 @@ async def reactions() -> list[Line]:
 
 
 def after(blocks: list[tuple[float, float, float]], moment: float) -> list[tuple[float, float, float]]:
-    """The device's blocks that began after `moment`."""
+    """Return the device's blocks that began after `moment`."""
     return [block for block in blocks if block[0] > moment]
 
 
 def voice(name: str, seconds: float, level_dbfs: float) -> Float32:
-    """A voice of tests/data/audio, repeated to `seconds`, with its active level at `level_dbfs`."""
+    """Return a voice of tests/data/audio, repeated to `seconds`.
+
+    Its active level is `level_dbfs`.
+    """
     reader = WavReader(ROOT / "tests" / "data" / "audio" / name)
     sound = Resampler(reader.rate, RATE, "VHQ").process(reader.read(10_000_000), last=True)
     reader.close()
@@ -169,13 +172,16 @@ def powers(sound: Float32) -> np.ndarray:
 
 
 def active(sound: Float32, relative_db: float) -> np.ndarray:
-    """Which 10 ms frames are within `relative_db` of the loud ones."""
+    """Return a mask of the 10 ms frames within `relative_db` of the loud ones."""
     power = powers(sound)
     return power > np.percentile(power, 95) * 10 ** (relative_db / 10)
 
 
 def impulse_response(decay_s: float, delay_ms: int, seed: int) -> np.ndarray:
-    """A delayed direct path, then noise that falls by 60 dB in `decay_s`, 4 dB under the direct path in all."""
+    """Return a room's impulse response: a delayed direct path and its decay.
+
+    The decay is noise that falls by 60 dB in `decay_s`, 4 dB under the direct path in all.
+    """
     rng = np.random.default_rng(seed)
     count = int(decay_s * RATE)
     tail = rng.standard_normal(count) * 10 ** (-3 * np.arange(count) / count)
@@ -208,7 +214,7 @@ class Linear:
         return np.clip(np.rint(error), -32768, 32767).astype(np.int16)
 
     def on_frames_lost(self) -> None:
-        """The filter alone re-adapts by itself."""
+        """No-op: the filter re-adapts by itself."""
 
 
 CANCELLERS: dict[str, Callable[[], EchoCanceller]] = {
@@ -220,7 +226,7 @@ CANCELLERS: dict[str, Callable[[], EchoCanceller]] = {
 
 
 def run(canceller: EchoCanceller, far: Float32, mic: Float32) -> tuple[Float32, float]:
-    """The cleaned microphone (float) and the median seconds a frame took."""
+    """Return the cleaned microphone (float) and the median seconds per frame."""
     out, times = [], []
     far16, mic16 = to_int16(far), to_int16(mic)
     for at in range(0, len(mic) // FRAME * FRAME, FRAME):
@@ -238,14 +244,18 @@ def erle(mic: Float32, clean: Float32, heard: np.ndarray, start: float, end: flo
 
 
 def lag_of(clean: Float32, reference: Float32) -> int:
-    """By how many samples `clean` is later than `reference`, 0 to 50 ms."""
+    """Return the samples by which `clean` is later than `reference`, 0 to 50 ms."""
     size = 1 << (2 * len(clean)).bit_length()
     cross = np.fft.irfft(np.fft.rfft(clean, size) * np.conj(np.fft.rfft(reference, size)), size)
     return int(np.argmax(cross[: RATE // 20]))
 
 
 def room_scores(make: Callable[[], EchoCanceller], room: int) -> list[float]:
-    """ERLE 2-4 s, after 6 s, 0-1 s and 1-4 s after a 60 ms jump; the person's frames lost and level change; seconds."""
+    """Measure a canceller in one room.
+
+    Returns ERLE at 2-4 s, after 6 s, 0-1 s and 1-4 s after a 60 ms jump, the person's lost frames and level change, and
+    the seconds a frame took.
+    """
     decay, delay = [(0.25, 40), (0.30, 80), (0.40, 120)][room]
     rng = np.random.default_rng(room)
     far = voice("model_speech.wav", SECONDS, -20)
@@ -278,7 +288,7 @@ def room_scores(make: Callable[[], EchoCanceller], room: int) -> list[float]:
 
 
 def rooms() -> list[Line]:
-    """The table of cancellers, means over three rooms."""
+    """Print the table of cancellers, means over three rooms."""
     print(
         f"{'canceller':32} {'ERLE 2-4 s':>10} {'> 6 s':>6} {'jump 0-1':>9} {'1-4 s':>6} "
         f"{'lost %':>7} {'median dB':>10} {'us/10 ms':>9}"

@@ -1,4 +1,4 @@
-"""Speed of the wire's hot paths, against Google's own client and against the SIMD base64 alone.
+"""Measure the wire's hot paths against Google's client and against SIMD base64.
 
 Run it with any Python that has this project installed: it restarts itself under `.venv-sdk`, where google-genai lives,
 so that everything is measured in one process, in interleaved batches. Ratios are medians over rounds.
@@ -37,12 +37,15 @@ INPUTS = 32
 """Different inputs that every path goes round: real traffic never repeats itself."""
 
 Call = tuple[str, Any, Sequence[Any]]
-"""How to call, what, with each of which inputs."""
+"""Statement to time, the callable in it, and the inputs to call it with."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """`subject` against `against`: at least `at_least` times faster, or at most `at_most` times slower."""
+    """Target for `subject` against `against`.
+
+    At least `at_least` times faster, or at most `at_most` times slower.
+    """
 
     name: str
     subject: str
@@ -93,7 +96,10 @@ def ours() -> dict[str, Call]:
 
 
 def peer() -> dict[str, Call]:
-    """Google's client around a socket that is not there; its coroutines are driven without an event loop."""
+    """Return Google's client around a fake socket.
+
+    Its coroutines are driven without an event loop.
+    """
     from google import genai
     from google.genai import live, types
 
@@ -147,7 +153,7 @@ def model_frames() -> list[bytes]:
 
 
 def measure(paths: dict[str, Call]) -> dict[str, list[float]]:
-    """Seconds a call of each path, one value for each round of interleaved batches."""
+    """Return the seconds per call of each path, one value per interleaved round."""
     timers = {}
     for name, (statement, call, inputs) in paths.items():
         timer = timeit.Timer(f"for given in inputs: {statement}", globals={"call": call, "inputs": inputs})
@@ -160,7 +166,10 @@ def measure(paths: dict[str, Call]) -> dict[str, list[float]]:
 
 
 def times_faster(samples: dict[str, list[float]], subject: str, against: str) -> float:
-    """How many times faster `subject` is: the median over rounds, so that a slow phase of the machine hits both."""
+    """Return how many times faster `subject` is.
+
+    The median over rounds, so that a slow phase of the machine hits both.
+    """
     return statistics.median(b / a for a, b in zip(samples[subject], samples[against], strict=True))
 
 
@@ -185,7 +194,10 @@ def report(samples: dict[str, list[float]]) -> bool:
 
 
 def main() -> int:
-    """Measure here when google-genai is here, else under `.venv-sdk`, else without the peer."""
+    """Measure with google-genai if it can be imported here or in `.venv-sdk`.
+
+    Otherwise measure without it.
+    """
     try:
         import google.genai as sdk
     except ImportError:

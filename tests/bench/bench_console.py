@@ -1,4 +1,4 @@
-"""The console's costs, in a real pseudo terminal: first paint, CPU while a session streams, CPU when idle, bytes sent.
+"""Measure the console in a pseudo terminal: first paint, CPU and bytes sent.
 
 `python tests/bench/bench_console.py` prints target and measured. Times are medians of interleaved runs of the console
 and of a minimal Textual application, so that a busy machine slows both.
@@ -55,7 +55,7 @@ ConsoleApp(source, settings=ConsoleSettings(theme="ember")).run()
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One process in a pty: seconds to the first painted cells, then what `watch` seconds cost."""
+    """Costs of one process in a pty: time to first paint, then CPU and bytes."""
 
     first_paint_s: float
     cpu_percent: float = 0.0
@@ -63,7 +63,10 @@ class Run:
 
 
 def run_in_pty(code: str, marker: bytes, *, warm_s: float = 0.0, watch_s: float = 0.0) -> Run:
-    """Start Python `code`, wait until `marker` is painted, then measure for `watch_s` after `warm_s`."""
+    """Start Python `code`, wait for `marker`, then measure.
+
+    Measures `watch_s` seconds, after `warm_s` seconds.
+    """
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", SIZE[1], SIZE[0], 0, 0))
     path = os.pathsep.join(str(ROOT / part) for part in ("", "tui", "runtime"))
@@ -117,7 +120,7 @@ def _cpu_seconds(pid: int) -> float:
 
 
 def measure(rounds: int = 7, watch_s: float = 6.0) -> dict[str, float]:
-    """Every figure of this bench."""
+    """Measure and return every figure of this benchmark."""
     idle_code = CONSOLE.format(streaming=False, backlog=0)
     minimal, console = [], []
     for _ in range(rounds):

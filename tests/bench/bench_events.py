@@ -1,4 +1,4 @@
-"""What an event costs from the session to the kernel and the console, beside the floors of the same run.
+"""Measure an event's cost from the session to the kernel and the console.
 
 Prints JSON lines: name, microseconds, and the ratio to the floor named. Run: `python tests/bench/bench_events.py`.
 """
@@ -31,7 +31,7 @@ ROUNDS, BATCH = 21, 500
 
 
 def transcript(count: int, turns_every: int = 20) -> list[ev.Event]:
-    """A plausible session: deltas of both sides, a turn every `turns_every` events."""
+    """Return a plausible session: deltas of both sides, turns of `turns_every` events."""
     found = []
     for seq in range(1, count + 1):
         payload: ev.Payload = ev.TranscriptDelta(side="model" if seq % 3 else "user", text="some words ")
@@ -42,7 +42,10 @@ def transcript(count: int, turns_every: int = 20) -> list[ev.Event]:
 
 
 def interleaved(cases: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Median microseconds a call of each case, measured in turns so that a slow moment hits all of them."""
+    """Return the median microseconds per call of each case.
+
+    The cases take turns, so that a slow moment hits all of them.
+    """
     times: dict[str, list[float]] = {name: [] for name in cases}
     for _ in range(ROUNDS):
         for name, case in cases.items():

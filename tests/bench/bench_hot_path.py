@@ -1,4 +1,6 @@
-"""What the session adds to the codec: microseconds for each piece of model speech and each microphone chunk.
+"""Measure what the session adds to the codec.
+
+Microseconds for each piece of model speech and each microphone chunk.
 
     .venv/bin/python tests/bench/bench_hot_path.py
 
@@ -48,7 +50,7 @@ FLOORS = {
     "microphone to transport": "wake a task",
     "microphone to transport, recording": "wake a task",
 }
-"""What each case is told as a multiple of."""
+"""Case that each case is compared with."""
 
 AT_MOST = {"receive to play, recording": 12.0, "microphone to transport, recording": 3.0}
 
@@ -65,7 +67,10 @@ def model_frames() -> list[bytes]:
 
 
 class Lane(Transport):
-    """Frames that are there already, one batch at a time; `sent` is set once a batch has gone out."""
+    """Transport with one batch of frames at a time.
+
+    `sent` is set once a batch has gone out.
+    """
 
     def __init__(self) -> None:
         self._frames: list[bytes] = [SETUP_COMPLETE]
@@ -74,7 +79,7 @@ class Lane(Transport):
         self.count = 0
 
     def load(self, frames: list[bytes]) -> None:
-        """The frames to be received next."""
+        """Set the frames to be received next."""
         self._frames = frames[::-1]
         self.empty.clear()
         self._wake.set()
@@ -94,7 +99,7 @@ class Lane(Transport):
 
 
 class Bench:
-    """One session, or one bare connection, and what is measured on it."""
+    """A session, or a bare connection, to measure."""
 
     def __init__(self, clock: LoopClock, folder: Path | None) -> None:
         self.lane = Lane()
@@ -114,14 +119,17 @@ class Bench:
         await self.lane.empty.wait()
 
     async def receive(self, frames: list[bytes]) -> None:
-        """A batch of model speech, from the transport to `AudioIO.play`."""
+        """Pass a batch of model speech from the transport to `AudioIO.play`."""
         before = self.audio.played
         self.lane.load(frames)
         await self.lane.empty.wait()
         assert self.audio.played == before + len(frames)
 
     async def send(self, chunks: list[MicChunk]) -> None:
-        """A batch of chunks, from the listener to the transport, each with its turns of the loop."""
+        """Pass a batch of chunks from the listener to the transport.
+
+        Each chunk gets its turns of the event loop.
+        """
         lane, listener = self.lane, self.audio.listener
         assert listener is not None
         for chunk in chunks:
@@ -139,7 +147,7 @@ class Bench:
 
 
 async def bare_receive(connection: Connection, lane: Lane, frames: list[bytes]) -> None:
-    """A batch through `Connection.receive` alone, nobody watching."""
+    """Pass a batch through `Connection.receive` alone, without a recorder."""
     lane.load(frames)
     for _ in frames:
         await connection.receive()

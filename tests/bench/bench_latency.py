@@ -1,10 +1,10 @@
-"""From a microphone sample to the whole message at the socket's other end, ours beside google-genai's; and typed text.
+"""Measure latency from microphone or prompt to the server, beside google-genai.
 
     .venv/bin/python tests/bench/bench_latency.py [CHUNKS]
 
 A device thread stamps each 20 ms chunk with CLOCK_MONOTONIC, which all processes share; a bare WebSocket server in a
 process of its own subtracts the stamp from the moment the message is there. Both clients run at once, in processes of
-their own, google-genai's chunks 10 ms after ours: whatever disturbs the machine disturbs both. Ours is the product's
+their own, google-genai's chunks 10 ms after ours: a disturbance of the machine affects both. Ours is the product's
 whole way with recording on (relay, session, recorder, hub, journal); google-genai's is a queue and a task that sends,
 as in Google's examples. Ratios are medians over blocks of 100 chunks.
 
@@ -44,7 +44,7 @@ TEXT_AT_MOST_MS = 5.0
 
 
 async def ours(url: str) -> None:
-    """The product: `ready` when it listens, then chunks as told by a line `FIRST COUNT`."""
+    """Run the product: print `ready`, then send chunks as a line `FIRST COUNT` says."""
     from tests.bench.device import DeviceThread
     from tests.bench.live import BenchAudio, make_hub, make_session
 
@@ -71,7 +71,7 @@ async def ours(url: str) -> None:
 
 
 async def peer(url: str) -> None:
-    """Google's client, its chunks handed over as in Google's examples: a queue, and a task that sends."""
+    """Run Google's client as in Google's examples: a queue, and a task that sends."""
     from google import genai
     from google.genai import types
     from tests.bench.device import DeviceThread
@@ -100,7 +100,7 @@ async def peer(url: str) -> None:
 
 
 async def told() -> tuple[float, int]:
-    """Say `ready`, then wait for the line that says when to begin and how many chunks to send."""
+    """Print `ready`, then read when to begin and how many chunks to send."""
     print("ready", flush=True)
     line = await asyncio.to_thread(sys.stdin.readline)
     first, count = line.split()
@@ -121,13 +121,13 @@ class Child:
         )
 
     def say(self, line: str) -> None:
-        """One line to the child."""
+        """Send a line to the child."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{line}\n")
         self._process.stdin.flush()
 
     def hear(self) -> str:
-        """One line of the child's; ends the bench when there is none."""
+        """Return a line of the child's; end the benchmark when the child has ended."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
@@ -161,7 +161,7 @@ def microphone(url: str, server: Child, count: int) -> dict[str, list[float]]:
 
 
 async def through_the_door(url: str, server: Child) -> list[float]:
-    """Milliseconds from a command handed to an engine's link to its text at the server."""
+    """Return milliseconds from a command on the link to its text at the server."""
     from gemini_live_runtime.commands import Command, SendText
     from gemini_live_runtime.engine import launch
     from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
@@ -219,7 +219,7 @@ def from_the_key(url: str, folder: Path, server: Child) -> list[float]:
 
 
 def percentile(values: list[float], share: float) -> float:
-    """The value below which `share` of `values` lie."""
+    """Return the value below which `share` of `values` lie."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
@@ -251,7 +251,7 @@ def report_microphone(found: dict[str, list[float]]) -> bool:
 
 
 def verdict(good: bool) -> str:
-    """One word."""
+    """Return the outcome in one word."""
     return "ok" if good else "MISSED"
 
 

@@ -1,4 +1,4 @@
-"""A session of 10,000 turns beside one of 100: what an event costs, and what stays in memory.
+"""Measure time and memory of a session of 10,000 turns beside one of 100.
 
     .venv/bin/python tests/bench/bench_long_session.py [TURNS]
 
@@ -161,7 +161,7 @@ def note(text: str, context: ToolContext) -> dict[str, str]:
 
 
 def nothing() -> None:
-    """An action."""
+    """Do nothing, as a watcher's action."""
 
 
 def agent() -> SessionPlan:
@@ -186,7 +186,7 @@ def agent() -> SessionPlan:
 
 
 def frames(number: int) -> tuple[Frames, Frames]:
-    """What the server says in a turn, before and after a tool's answer."""
+    """Return the server's messages of a turn, before and after a tool's answer."""
     first: Frames = [
         {"serverContent": {"inputTranscription": {"text": f"This is what I say in turn {number}."}}},
         {"serverContent": {"outputTranscription": {"text": "And this is "}}},
@@ -207,7 +207,7 @@ def frames(number: int) -> tuple[Frames, Frames]:
 
 
 class Conversation:
-    """One session, turn by turn."""
+    """A session that is run turn by turn."""
 
     def __init__(self, *, kept: bool = True) -> None:
         """Without `kept`, events go nowhere."""

@@ -1,11 +1,11 @@
-"""How late the engine's event loop is while a console redraws a streaming session, beside the same engine idle.
+"""Measure the engine's loop lag while a console redraws, beside an idle engine.
 
     .venv/bin/python tests/bench/bench_loop_lag.py [ROUNDS]
 
 The engine is the product's process with its whole sound layer (echo canceller, worker thread, recording) on a device
 double whose callbacks come every 10 ms, and a server in a process of its own that streams model speech and transcript.
 A timer on the engine's loop measures by how much it fires late, every 5 ms. One engine goes through three states, round
-by round: idle (session open, microphone on, nobody speaks, no console), streaming without a console, and streaming with
+by round: idle (session open, microphone on, silence, no console), streaming without a console, and streaming with
 a console attached in a 120x36 pseudo terminal, its own process as a person has it. Ratios are medians over rounds.
 Last, for comparison, console and engine in one process.
 
@@ -42,7 +42,10 @@ AT_MOST = 8.0
 
 
 class LagProbe:
-    """Measures how late a timer fires; writes pairs of CLOCK_MONOTONIC and lateness (s) to `path` at the end."""
+    """Probe of how late a timer fires.
+
+    It writes pairs of CLOCK_MONOTONIC and lateness (s) to `path` at the end.
+    """
 
     def __init__(self, path: Path) -> None:
         self._loop = asyncio.get_running_loop()
@@ -59,7 +62,10 @@ class LagProbe:
 
 
 def device_double() -> Any:
-    """The product's device audio on two devices that call back every 10 ms, the microphone with soft noise."""
+    """Return the product's device audio on doubles that call back every 10 ms.
+
+    The microphone has soft noise.
+    """
     import numpy as np
     from tests.unit.audio.audio_support import FakePortAudio
 
@@ -84,7 +90,7 @@ def device_double() -> Any:
 
 
 def session_with_probe(path: Path) -> Any:
-    """A session factory as the engine's own, on the device double and with a probe on its loop."""
+    """Return the engine's session factory with device doubles and a loop probe."""
 
     def factory(spec: Any, hub: Any, clock: Any) -> Any:
         from gemini_live_runtime.engine import assemble
@@ -99,7 +105,7 @@ def session_with_probe(path: Path) -> Any:
 
 
 def engine(lag: str, spec: str) -> int:
-    """The engine's process."""
+    """Run the engine's process."""
     from gemini_live_runtime.engine.process import main as run
 
     return run(Path(spec), session_with_probe(Path(lag)))
@@ -126,7 +132,7 @@ class Windows:
         self.spans: dict[str, list[tuple[float, float]]] = {}
 
     def note(self, state: str, start: float) -> None:
-        """What began at `start` ends now."""
+        """Record that a span of `state`, begun at `start`, ends now."""
         self.spans.setdefault(state, []).append((start, time.monotonic()))
 
     def lateness(self, lag: Path) -> dict[str, list[list[float]]]:
@@ -148,7 +154,7 @@ def order(server: subprocess.Popen[str], line: str) -> None:
 
 
 def two_processes(url: str, server: subprocess.Popen[str], folder: Path, rounds: int) -> dict[str, list[list[float]]]:
-    """One engine through its states."""
+    """Run one engine through its states."""
     from tests.bench.terminal import Terminal
 
     from gemini_live_runtime.engine import launch
@@ -205,7 +211,7 @@ def one_process(url: str, server: subprocess.Popen[str], folder: Path) -> list[l
 
 
 def p99(values: list[float]) -> float:
-    """The value below which 99 % lie."""
+    """Return the value below which 99 % lie."""
     return sorted(values)[int(0.99 * len(values))]
 
 

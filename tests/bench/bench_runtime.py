@@ -1,12 +1,12 @@
-"""What the session's mind costs: for each piece of the model's sound, and at the end of each turn.
+"""Measure the agent's cost for each piece of sound and each turn's end.
 
     .venv/bin/python tests/bench/bench_runtime.py
 
 Sound: what `LiveSession._play` does with a listener to `on_audio`, less what it takes to play, beside a guarded direct
 call of that listener in the same place. Turns: the steps `turn_began` and `turn_ended` of an agent with 20 phases, 100
 watchers and 50 computed values, from the first line to the last: settling, guards, steering, listeners, signals,
-measuring, and every event of it made, redacted, encoded and folded by the engine's own hub, nobody attached. What an
-extractor does to write its ten keys, their ten events included, is not part of it. The floor is the bare evaluation of
+measuring, and every event of it made, redacted, encoded and folded by the engine's own hub, no console attached. What
+an extractor does to write its ten keys, their ten events included, is not part of it. The floor is the bare evaluation of
 what had to be decided: the guards of the current phase's transitions, and, of what the changed keys concern, the
 watchers' predicates and the computed values, done once a round, as the turn is. Cases run in turns; ratios are medians
 over the rounds.
@@ -60,7 +60,7 @@ EXTRACTOR = Origin("extractor", "bench")
 
 
 class Stamps:
-    """A sink that does no more than the protocol asks for, to tell what of a turn is the hub's."""
+    """Minimal sink, to tell the hub's share of a turn."""
 
     wall = 0.0
 
@@ -76,7 +76,7 @@ class Stamps:
 
 
 class Least(LiveSession):
-    """The least a session could do with a piece of sound: play it, and call the listener so that it cannot harm.
+    """Session with the least work for a piece of sound: play it and call the listener.
 
     It is a session in all else, so that looking up its parts costs the same.
     """
@@ -92,7 +92,7 @@ class Least(LiveSession):
         self._audio.play(effect.gen, pcm)
 
     def play_and_call(self, effect: Play) -> None:
-        """With a guarded direct call."""
+        """Play a piece of sound and call the listener, guarded."""
         pcm = effect.pcm
         if effect.rate != MODEL_RATE:
             pcm = self._converter(effect.rate).convert(pcm)
@@ -104,11 +104,11 @@ class Least(LiveSession):
 
 
 def nothing() -> None:
-    """A watcher's action."""
+    """Do nothing, as a watcher's action."""
 
 
 def listener(pcm: bytes) -> None:
-    """A listener to the sound."""
+    """Do nothing, as a listener to the sound."""
 
 
 async def no_transport(_: Endpoint) -> Transport:
@@ -116,7 +116,10 @@ async def no_transport(_: Endpoint) -> Transport:
 
 
 def session_of(plan: SessionPlan, sink: EventSink | None = None) -> LiveSession:
-    """The product's session, never connected; with the engine's hub when no sink is given."""
+    """Return the product's session, never connected.
+
+    Without a sink it gets the engine's hub.
+    """
     clock = LoopClock()
     hub = make_hub(clock, None)
     session, _ = make_session(hub, BenchAudio(), clock, local_endpoint("ws://localhost"), no_transport, plan)
@@ -160,7 +163,11 @@ async def sound() -> bool:
 
 
 def agent() -> SessionPlan:
-    """20 phases in a ring, each with four ways on; watchers of four kinds on 100 keys; computed values of two each."""
+    """Return an agent with phases, watchers and computed values.
+
+    20 phases in a ring with four transitions each, watchers of four kinds on 100 keys, computed values of two
+    keys each.
+    """
     kinds = (
         lambda term: term.changed(),
         lambda term: term.crossed_above(1e9),
@@ -202,7 +209,7 @@ def way_on(way: int) -> Guard:
 
 
 class Turns:
-    """One session's turns, and the floor of each."""
+    """Turns of one session, and the floor of each."""
 
     def __init__(self, sink: EventSink | None = None) -> None:
         self.session = session_of(agent(), sink)
@@ -247,7 +254,7 @@ class Turns:
         return took * 1e6
 
     def floor(self, changed: bool) -> float:
-        """Microseconds of the bare evaluation, done once, as in a turn: with caches as everything else leaves them."""
+        """Return microseconds of one bare evaluation, with cold caches, as in a turn."""
         state, ways = self.mind.state, self._ways
         began = time.perf_counter()
         for guard in ways:
@@ -263,7 +270,7 @@ class Turns:
         return (time.perf_counter() - began) * 1e6
 
     def all_guards(self) -> float:
-        """Microseconds of asking everything there is, as a session that knows no changes would."""
+        """Return microseconds of evaluating everything, as without known changes."""
         mind, state = self.mind, self.mind.state
         began = time.perf_counter()
         for guard in self._ways:

@@ -1,4 +1,4 @@
-"""Seeking in a session of 100,000 events: beside folding it from nothing, and beside a session of 10,000.
+"""Measure seeks in 100,000 events, beside folding and beside 10,000 events.
 
     .venv/bin/python tests/bench/bench_seek.py
 
@@ -52,7 +52,7 @@ FIRST_S = 0.2
 
 
 def write(folder: Path, count: int, *, full: bool = False) -> Path:
-    """A recorded session."""
+    """Write a recorded session and return its path."""
     path = folder / f"{count}-{full}.jsonl"
     with path.open("w", encoding="ascii") as file:
         file.write(json.dumps({**vocabulary.header(), "session_id": "bench"}) + "\n")
@@ -61,7 +61,7 @@ def write(folder: Path, count: int, *, full: bool = False) -> Path:
 
 
 def opened(path: Path) -> RecordedHistory:
-    """All of a file."""
+    """Return the history of a whole file."""
     history = RecordedHistory(path)
     while history.load():
         pass
@@ -69,14 +69,17 @@ def opened(path: Path) -> RecordedHistory:
 
 
 def milliseconds(action: Callable[[], object]) -> float:
-    """What it takes."""
+    """Return the milliseconds that an action takes."""
     began = time.perf_counter()
     action()
     return (time.perf_counter() - began) * 1000
 
 
 def seeks(history: History, first: int, count: int, seed: int = 1) -> list[float]:
-    """Milliseconds of seeks to random events from `first` on, none in the page of the one before."""
+    """Return milliseconds of seeks to random events from `first` on.
+
+    No seek goes to the page of the one before.
+    """
     chance, found, page = random.Random(seed), [], -1
     while len(found) < count:
         seq = chance.randrange(first, history.last_seq)
@@ -168,7 +171,7 @@ def kept(take: Callable[[ev.Event], object]) -> float:
 
 
 def memory() -> bool:
-    """An hour of events, recorded and not recorded."""
+    """Measure an hour of events, recorded and not recorded."""
     view = SessionView()
     alone = kept(lambda event: apply(view, event))
     print(f"the live view alone grows by {alone:.1f} MB: its transcript has {len(view.blocks):,} paragraphs by then")

@@ -1,4 +1,4 @@
-"""From the command to the first painted screen, and to a session that listens, beside a minimal Textual application.
+"""Measure time to first paint and to a session, beside a minimal Textual app.
 
     .venv/bin/python tests/bench/bench_start.py [ROUNDS]
 
@@ -37,19 +37,19 @@ Minimal().run()
 """
 
 STARTER = "import sys; from gemini_live_tui.cli import main; sys.exit(main())"
-"""What the installed script of the command does."""
+"""Code of the installed script."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Seconds from the command to the first paint and to a session that can be talked to."""
+    """Seconds from the command to the first paint, and to a running session."""
 
     first_paint: float
     ready: float = 0.0
 
 
 def minimal(environment: dict[str, str]) -> Start:
-    """A Textual application with one widget."""
+    """Start a Textual application with one widget; return its times."""
     with Terminal([sys.executable, "-c", MINIMAL], environment) as terminal:
         painted = terminal.until(b"PAINTED")
         terminal.quit()
@@ -57,7 +57,7 @@ def minimal(environment: dict[str, str]) -> Start:
 
 
 def console(environment: dict[str, str], *arguments: str) -> Start:
-    """The product."""
+    """Start the product; return its times."""
     command = [sys.executable, "-c", STARTER, "demo", "--no-sound", "--record", "off", *arguments]
     with Terminal(command, environment) as terminal:
         painted = terminal.until(b"Transcript")

@@ -1,4 +1,4 @@
-"""What state costs: reading and writing beside a plain dict, watching beside comparing snapshots.
+"""Measure state beside a plain dict, and watching beside comparing snapshots.
 
 All cases of a table run in turns in one process; ratios are medians over the rounds. Run:
 `python tests/bench/bench_state.py`. Exit status: 0 when every target is met, 1 otherwise.
@@ -48,7 +48,10 @@ class Marked:
 
 @dataclass(frozen=True)
 class Target:
-    """`subject` against `against`: at least `at_least` times faster, or at most `at_most` times slower; else told."""
+    """Target for `subject` against `against`.
+
+    At least `at_least` times faster, or at most `at_most` times slower; without either, the ratio is only printed.
+    """
 
     name: str
     subject: str
@@ -69,7 +72,7 @@ TARGETS = [
 
 
 def reading_and_writing() -> dict[str, Callable[[], object]]:
-    """Each case reads or writes `KEYS` keys."""
+    """Return cases that read or write `KEYS` keys."""
     names = [f"app:key{number}" for number in range(KEYS)]
     plain = {name: number for number, name in enumerate(names)}
     filled = State(plain)
@@ -124,14 +127,17 @@ def reading_and_writing() -> dict[str, Callable[[], object]]:
 
 
 def watched_state() -> tuple[State, Changes]:
-    """A state as a session has it: mutations are kept for events, one tracker looks on."""
+    """Return a state as a session has it, with mutations kept and one tracker."""
     state = State()
     state.on_mutations(lambda: None)
     return state, state.track()
 
 
 def values(count: int) -> dict[str, Any]:
-    """Plausible state: texts, numbers and flags, one in ten an object such as a tool gives, one in ten a list."""
+    """Return plausible values: texts, numbers and flags.
+
+    One in ten is an object such as a tool gives, one in ten a list.
+    """
     kinds: list[Callable[[int], Any]] = [
         lambda n: n,
         lambda n: n / 7,
@@ -148,11 +154,11 @@ def values(count: int) -> dict[str, Any]:
 
 
 def nothing() -> None:
-    """An action; the registry runs none."""
+    """Do nothing, as an action; the registry runs none."""
 
 
 def watching() -> dict[str, Callable[[], object]]:
-    """Each case finds out which of `WATCHERS` watchers `CHANGED` changed keys concern."""
+    """Return cases that find the watchers of `CHANGED` changed keys among `WATCHERS`."""
     cases: dict[str, Callable[[], object]] = {}
     for count in (1_000, 10_000):
         cases[f"pass, {count:,} keys"] = watcher_pass(count)
@@ -176,7 +182,7 @@ def watching() -> dict[str, Callable[[], object]]:
 
 
 def changed_values() -> dict[str, Any]:
-    """Other values of ten keys, each of its kind; one is watched: one watcher to ten keys, as in the whole."""
+    """Return other values of ten keys, each of the same kind; one key is watched."""
     others = values(2_000)
     return {f"app:key{number}": others[f"app:key{number + 1_000}"] for number in range(500, 500 + CHANGED)}
 
@@ -206,7 +212,7 @@ def watcher_pass(count: int) -> Callable[[], object]:
 
 
 def computing() -> dict[str, Callable[[], object]]:
-    """One of fifty computed values is affected by each change."""
+    """Return cases in which each change affects one of fifty computed values."""
     state = State()
     guards = [key(f"app:key{number}") > 5 for number in range(50)]
     registry = ComputedRegistry(ComputedVar(f"over{number}", guard) for number, guard in enumerate(guards))
@@ -222,7 +228,7 @@ def computing() -> dict[str, Callable[[], object]]:
 
 
 def measure(cases: dict[str, Callable[[], object]]) -> Samples:
-    """Seconds a call of each case, one value for each round of interleaved batches."""
+    """Return the seconds per call of each case, one value per interleaved round."""
     counts = {name: max(1, int(BATCH_SECONDS / (timeit.timeit(case, number=3) / 3))) for name, case in cases.items()}
     samples: Samples = {name: [] for name in cases}
     for _ in range(ROUNDS):

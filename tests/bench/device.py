@@ -1,4 +1,4 @@
-"""A microphone's thread that stamps what it delivers. Needs nothing but the standard library."""
+"""Deliver stamped microphone chunks from a thread; standard library only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def stamped_chunk(stamp: int) -> bytes:
 
 
 class DeviceThread:
-    """Calls `deliver(chunk)` every 20 ms from a thread, as an audio worker would; each chunk is stamped at delivery.
+    """Thread that calls `deliver(chunk)` every 20 ms, as an audio worker would.
+
+    Each chunk is stamped at delivery.
 
     `first` is the CLOCK_MONOTONIC time (s) of the first chunk, so that several processes can take turns.
     """

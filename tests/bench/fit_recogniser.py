@@ -1,4 +1,6 @@
-"""Fits the weights of local/rejection.py: `python -m tests.bench.fit_recogniser` prints them.
+"""Fit the weights of local/rejection.py and print them.
+
+Run `python -m tests.bench.fit_recogniser`.
 
 Tuning material only: none of its sentences is in tests/support/recogniser_evaluation.py. Takes some ten minutes.
 """
@@ -93,7 +95,7 @@ LOSS = 0.015
 
 
 def sample(grammar: Grammar, rng: random.Random) -> list[str]:
-    """One sentence for every alternative, two for those with slots."""
+    """Return a sentence for every alternative, two for those with slots."""
     rules = dict(grammar.rules)
     sentences = []
     for alternative in grammar.alternatives:
@@ -106,7 +108,10 @@ def sample(grammar: Grammar, rng: random.Random) -> list[str]:
 
 
 def logistic(x: np.ndarray, y: np.ndarray, ridge: float = 0.05) -> np.ndarray:
-    """Weights and bias of a logistic regression, by Newton's method on standardised columns."""
+    """Fit a logistic regression; return its weights and bias.
+
+    Newton's method on standardised columns.
+    """
     mean, spread = x.mean(0), x.std(0)
     z = np.c_[(x - mean) / spread, np.ones(len(x))]
     w = np.zeros(z.shape[1])

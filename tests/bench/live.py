@@ -1,4 +1,4 @@
-"""Real sessions for the benches: the product's `LiveSession` with a microphone and a server of one's choice."""
+"""Make real sessions for the benchmarks, with a microphone and any server."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ AGENT = Agent(name="bench", instruction="You are a bench.", model="bench")
 
 
 class BenchAudio:
-    """An `AudioIO` with an open microphone that delivers through the product's relay, and a loudspeaker that counts."""
+    """`AudioIO` with an open microphone and a loudspeaker that counts.
+
+    The microphone delivers through the product's relay.
+    """
 
     def __init__(self) -> None:
         self.relay: LoopListener | None = None
@@ -84,7 +87,7 @@ class BenchAudio:
 
 
 def make_hub(clock: Clock, journal_root: Path | None) -> Hub:
-    """The engine's hub, with a journal that records sound when there is a folder for it."""
+    """Return the engine's hub; with a folder, its journal records sound."""
     hub = Hub("bench", clock, program="bench", pid=os.getpid())
     if journal_root is not None:
         hub.journal = JournalWriter(journal_root, "bench", audio=True, report=hub.report)
@@ -99,7 +102,9 @@ def make_session(
     transport_factory: Callable[[Endpoint], Awaitable[Transport]],
     plan: SessionPlan | None = None,
 ) -> tuple[LiveSession, asyncio.Future[Connection]]:
-    """The product's session as `engine.assemble` puts it together; the future is its connection once that is open.
+    """Return the product's session as `engine.assemble` makes it, and a future.
+
+    The future is its connection once that is open.
 
     `plan` is the agent's; without one it is an agent that only talks.
     """

@@ -1,4 +1,7 @@
-"""A recorded session of any length: speech of both sides, state that changes all the time, sound, watchers, phases."""
+"""Make a recorded session of any length.
+
+It has speech of both sides, state that changes all the time, sound, watchers and phases.
+"""
 
 from __future__ import annotations
 

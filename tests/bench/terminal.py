@@ -1,4 +1,4 @@
-"""A program in a pseudo terminal, with the time at which things reach the screen: for the benches that watch one."""
+"""Run a program in a pseudo terminal and time what reaches the screen."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ SIZE = (120, 36)
 PATIENCE_S = 30.0
 
 PACKAGES = os.pathsep.join(str(ROOT / part) for part in ("", "tui", "runtime"))
-"""What PYTHONPATH must hold to run this checkout uninstalled."""
+"""PYTHONPATH that runs this checkout without installing it."""
 
 
 def private_environment(folder: Path, **more: str) -> dict[str, str]:
-    """This environment with every folder of the product under `folder`, so that nobody's own settings are measured."""
+    """Return this environment with every folder of the product under `folder`.
+
+    So the user's own settings have no part in what is measured.
+    """
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TMUX")}
     kept = {name: value for name, value in kept.items() if not name.startswith(("GEMINI_LIVE_TUI_", "GEMINI_API"))}
     folders = {name: str(folder / name.lower()) for name in ("XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
@@ -86,11 +89,11 @@ class Terminal:
         return count
 
     def type(self, keys: bytes) -> None:
-        """What a keyboard would send."""
+        """Send what a keyboard would send."""
         os.write(self._master, keys)
 
     def cpu_s(self) -> float:
-        """Seconds of processor time that the program has used, its children not counted."""
+        """Return the program's CPU seconds, without its children's."""
         parts = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -103,6 +106,6 @@ class Terminal:
 
 
 def _words(seen: bytes) -> str:
-    """The end of what was painted, without looks and rules."""
+    """Return the end of what was painted, without styles and rules."""
     text = re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]|[\u2500-\u257f]", " ", seen.decode("utf-8", "replace"))
     return " ".join(text.split())[-800:]

@@ -1,4 +1,4 @@
-"""The other end of the wire for the benches: says when things arrived, and streams a lively answer when told to.
+"""Serve the benchmarks: report arrival times, and stream an answer on request.
 
     python tests/bench/wire_server.py
 
@@ -30,7 +30,7 @@ _ALPHABET = str.maketrans("-_", "+/")
 
 
 class Desk:
-    """What has arrived, and whether the server is to speak."""
+    """Arrivals so far, and whether the server is to speak."""
 
     def __init__(self) -> None:
         self.audio_us: dict[str, list[float]] = {}
@@ -49,7 +49,7 @@ class Desk:
 
 
 def audio_of(message: dict[str, Any]) -> str:
-    """The base64 of a message's audio, "" for none; google-genai writes snake case."""
+    """Return the base64 of a message's audio, or ""; google-genai writes snake case."""
     given = message.get("realtimeInput") or message.get("realtime_input") or {}
     blob = given.get("audio") or {}
     data: str = blob.get("data", "")
@@ -57,14 +57,14 @@ def audio_of(message: dict[str, Any]) -> str:
 
 
 def text_of(message: dict[str, Any]) -> str:
-    """What was typed, "" for nothing."""
+    """Return the text that was typed, or ""."""
     given = message.get("clientContent") or {}
     parts = [part for turn in given.get("turns", ()) for part in turn.get("parts", ())]
     return "".join(part.get("text", "") for part in parts)
 
 
 async def talk(connection: ServerConnection, desk: Desk) -> None:
-    """One client, told apart by its model's name."""
+    """Serve one client, identified by its model's name."""
     setup = json.loads(await connection.recv())["setup"]
     name = setup["model"].rpartition("/")[2]
     await connection.send(b'{"setupComplete": {}}')

@@ -145,7 +145,10 @@ def _function(name: str, function: Any, indent: str = "") -> str:
 
 
 def _signature(value: Any) -> str:
-    """Return the signature, one parameter a line when it is long, without what differs from run to run."""
+    """Return the signature, with a line for each parameter when it is long.
+
+    Defaults that differ from run to run are shown as `...`.
+    """
     signature = inspect.signature(value)
     parameters = [
         each.replace(annotation=_unquoted(each.annotation), default=_shown(each.default))
@@ -159,7 +162,7 @@ def _signature(value: Any) -> str:
 
 
 def _parameters(signature: inspect.Signature) -> Iterator[str]:
-    """Yield the parameters as they are written, with the bare `*` and `/` between them."""
+    """Yield the parameters as written, with the bare `*` and `/` between them."""
     keyword_only = positional_only = False
     for each in signature.parameters.values():
         if positional_only and each.kind is not each.POSITIONAL_ONLY:

@@ -1,4 +1,7 @@
-"""docs/keys.md and the key table of the README, from the action table: `python -m tests.docs.tables` writes them."""
+"""Write docs/keys.md and the README's key table from the action table.
+
+`python -m tests.docs.tables` calls this.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ every such entry. Keys that tmux, screen, docker or flow control may keep for th
 
 
 def readme_table() -> list[str]:
-    """The keys that hold everywhere and in the console."""
+    """Return the table of keys that hold everywhere and in the console."""
     rows = [
         f"| {_keys(action)} | {_cell(action.description)} |"
         for group in GROUPS
@@ -50,13 +53,13 @@ def readme_table() -> list[str]:
 
 
 def with_key_table(readme: str) -> str:
-    """The README with its table as it should be."""
+    """Return the README with its table brought up to date."""
     table = "\n".join(readme_table())
     return _MARK.sub(lambda _: f"<!-- table: keys -->\n\n{table}\n", readme)
 
 
 def keys_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     general = [action for action in ACTIONS if PLACES[action.scope].kind in _GENERAL]
     parts = [_INTRO, *(_section(group, "", (one for one in general if one.group == group)) for group in GROUPS)]
     for place in PLACES.values():

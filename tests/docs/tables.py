@@ -1,4 +1,4 @@
-"""The tables of the docs and of the README, from the code: `python -m tests.docs.tables` writes them."""
+"""Write the tables of the docs and the README: `python -m tests.docs.tables`."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
 
 
 def with_tables(page: str) -> str:
-    """The page with every table as it should be."""
+    """Return the page with every table brought up to date."""
 
     def table(mark: re.Match[str]) -> str:
         lines = "\n".join(TABLES[mark[1]]())
@@ -185,7 +185,7 @@ def with_tables(page: str) -> str:
 
 
 def list_of_examples() -> str:
-    """The page that lists the examples, each with its first sentence."""
+    """Return the page that lists the examples, each with its first sentence."""
     ideas = {path.name: ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in sorted(EXAMPLES.glob("*.py"))}
     lines = [f"- [{name}]({name}): {idea}" for name, idea in ideas.items()]
     return "\n".join([_EXAMPLES, *lines, ""])

@@ -1,4 +1,4 @@
-"""The reference of agents is whole, its code runs, and its tables are those of the code."""
+"""The reference of agents is complete, its code runs, its tables match the code."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def test_every_callback_and_no_other_is_described() -> None:
 
 
 def written_keys() -> set[str]:
-    """The `session:` keys in the session's own source; `*` stands for what follows a prefix."""
+    """Return the `session:` keys in the session's own source.
+
+    `*` stands for the part after a prefix.
+    """
     keys: set[str] = set()
     for folder in ("session", "conversation", "state"):
         for path in sorted((PACKAGE / folder).rglob("*.py")):

@@ -1,4 +1,7 @@
-"""Every example runs offline, in virtual time, and prints what stands below it; together they use every public name."""
+"""Every example runs offline in virtual time and prints what it says it prints.
+
+Together they use every public name.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ PUBLIC = NAMES.split()
 
 
 def parts(path: Path) -> tuple[str, list[str]]:
-    """An example's code, and the lines that it says it prints."""
+    """Return an example's code, and the lines that it says it prints."""
     code, mark, printed = path.read_text("utf-8").partition(MARK)
     assert mark, f"{path.name} does not say what it prints"
     return code, [line.removeprefix("#").removeprefix(" ") for line in printed.splitlines()]

@@ -1,4 +1,7 @@
-"""The guide works as it stands: its files are made from its blocks, its commands are run, their output is compared."""
+"""The guide works as written.
+
+The tests make its files from its blocks, run its commands and compare their output.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _FENCE = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTAL
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, the word after it, its text, its line in the guide."""
+    """Fenced block: language, the word after it, text, and line in the guide."""
 
     language: str
     kind: str
@@ -68,12 +71,12 @@ def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def matches(wanted: str, line: str) -> bool:
-    """Whether an output line is the one that the guide shows; `…` stands for anything."""
+    """Return True when a line is the one that the guide shows; `…` is anything."""
     return re.fullmatch(".*".join(map(re.escape, wanted.split("…"))), line.rstrip()) is not None
 
 
 def in_order(wanted: list[str], printed: list[str]) -> Iterator[str]:
-    """The wanted lines that do not follow in what was printed."""
+    """Return the wanted lines that are missing from the output, in order."""
     lines = iter(printed)
     for want in wanted:
         if not any(matches(want, line) for line in lines):

@@ -1,4 +1,7 @@
-"""docs/themes.md, from what a theme file may hold: `python -m tests.docs.tables` writes it."""
+"""Write docs/themes.md from the keys of a theme file.
+
+`python -m tests.docs.tables` calls this.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ measures every bundled theme as it is painted: text has a contrast of 4.5 to 1 a
 
 
 def themes_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     bundled = [f"| `{name}` | {_kind(theming.load_theme(name))} |" for name in theming.theme_names()]
     base = [f"| `{name}` | {'needed' if name in theming.REQUIRED else ''} |" for name in theming.BASE]
     own = [f"| `{name}` | `{follows}` |" for name, follows in theming.DEFAULTS.items()]

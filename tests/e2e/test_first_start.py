@@ -1,4 +1,7 @@
-"""The first start as a new person has it: an empty home, a terminal, no key, no network, no sound card."""
+"""The first start of a new user.
+
+The home is empty, and there is no key, no network and no sound card.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from gemini_live_tui.set_up import keys
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
 
 LEFT = b"\x1b[?1049l"
-"""What puts the terminal back. A program whose last words nobody reads does not end."""
+"""Sequence that restores the terminal. The program does not end before its last output is read."""
 
 START = "import sys; from gemini_live_tui.cli import main; sys.exit(main({arguments!r}))"
 

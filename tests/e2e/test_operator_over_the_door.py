@@ -1,4 +1,4 @@
-"""The operator changes a real engine's agent over its socket, and the agent's file is edited under it."""
+"""The operator changes a real engine's agent over its socket and in its file."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Console:
         self._made = 0
 
     async def does(self, order: cmd.Order, wanted: Callable[[ev.Payload], bool]) -> list[ev.Payload]:
-        """Give an order; what was told up to the event that is wanted."""
+        """Send a command; return the events up to the one that is wanted."""
         self._made += 1
         await self._link.send(cmd.Command(f"c{self._made}", order))
         return await self.until(wanted)
 
     async def until(self, wanted: Callable[[ev.Payload], bool]) -> list[ev.Payload]:
-        """What is told up to the event that is wanted."""
+        """Return the events up to the one that is wanted."""
         told: list[ev.Payload] = []
         async with asyncio.timeout(WAIT_S):
             while not told or not wanted(told[-1]):

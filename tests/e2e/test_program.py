@@ -1,4 +1,4 @@
-"""The program as people run it: a process, pipes, signals, a terminal, an engine of its own."""
+"""Run the program as users do: with pipes, signals, a terminal and an engine."""
 
 from __future__ import annotations
 

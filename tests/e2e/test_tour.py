@@ -1,4 +1,4 @@
-"""The README's tour, taken in a real terminal by somebody who has never been here."""
+"""The README's tour works in a real terminal, for a new user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The console in a real tmux: its prefix key, paste, sizes, ctrl+c, and a console that is killed and comes back."""
+"""Run the console in tmux: prefix key, paste, sizes, ctrl+c, kill and restart."""
 
 from __future__ import annotations
 
