@@ -2,14 +2,14 @@
 
     .venv/bin/python tests/bench/bench_runtime.py
 
-Sound: what `LiveSession._play` does with a listener to `on_audio`, less what it takes to play, beside a guarded direct
-call of that listener in the same place. Turns: the steps `turn_began` and `turn_ended` of an agent with 20 phases, 100
-watchers and 50 computed values, from the first line to the last: settling, guards, steering, listeners, signals,
-measuring, and every event of it made, redacted, encoded and folded by the engine's own hub, no console attached. What
-an extractor does to write its ten keys, their ten events included, is not part of it. The floor is the bare evaluation of
-what had to be decided: the guards of the current phase's transitions, and, of what the changed keys concern, the
-watchers' predicates and the computed values, done once a round, as the turn is. Cases run in turns; ratios are medians
-over the rounds.
+Sound: what `LiveSession._play` does with a listener to `on_audio`, less what it takes to play, beside a guarded
+direct call of that listener in the same place. Turns: the steps `turn_began` and `turn_ended` of an agent with 20
+phases, 100 watchers and 50 computed values, from the first line to the last: settling, guards, steering, listeners,
+signals, measuring, and every event of it made, redacted, encoded and folded by the engine's own hub, no console
+attached. What an extractor does to write its ten keys, their ten events included, is not part of it. The floor is the
+bare evaluation of what had to be decided: the guards of the current phase's transitions, and, of what the changed
+keys concern, the watchers' predicates and the computed values, done once a round, as the turn is. Cases run in turns;
+ratios are medians over the rounds.
 
 Exit status: 0 when the targets are met, 1 otherwise.
 """
