@@ -1,8 +1,34 @@
-"""Compare JSON values as JSON does: true is neither a number nor 1."""
+"""Parse JSON strictly, and compare its values: true is neither a number nor 1."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import math
+from typing import Any, NoReturn
+
+
+class NotFiniteError(ValueError):
+    """Number in JSON text that is NaN, infinite or too large.
+
+    `text` has its first 20 characters.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text[:20]
+        super().__init__(f"{self.text} is not a number")
+
+
+def _refuse(text: str) -> NoReturn:
+    raise NotFiniteError(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _refuse(text)
+
+
+strict_decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+"""Decoder that raises `NotFiniteError`; shared, because `json.loads` with options creates one for every call."""
 
 
 def same_value(left: Any, right: Any) -> bool:

@@ -6,7 +6,6 @@ Imports pydantic, so the console imports this module after its first paint.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from gemini_live_runtime import commands, events
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
+from gemini_live_runtime.json_values import strict_decoder
 
 _LONGEST_S = 10 * 365 * 86_400.0
 """Longest session time accepted, in seconds; a later time is damage."""
@@ -66,25 +66,12 @@ def parse_object(line: str | bytes, what: str) -> dict[str, Any]:
     """
     try:
         text = line if isinstance(line, str) else line.decode(json.detect_encoding(line), "surrogatepass")
-        value = _decoder.decode(text)
+        value = strict_decoder.decode(text)
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"A line is not a JSON {what}: {str(error)[:100]}") from None
     if not isinstance(value, dict):
         raise ProtocolError(f"A line is not a JSON {what} but a {type(value).__name__}")
     return value
-
-
-def _not_finite(name: str) -> float:
-    raise ValueError(f"{name} is not a number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    return value if math.isfinite(value) else _not_finite(text)
-
-
-_decoder = json.JSONDecoder(parse_constant=_not_finite, parse_float=_finite)
-"""Shared because `json.loads` with these options creates a decoder for every line."""
 
 
 def _first_fault(error: ValidationError) -> str:

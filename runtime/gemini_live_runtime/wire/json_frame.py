@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
+from gemini_live_runtime.json_values import NotFiniteError, strict_decoder
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
 MAX_DEPTH = 100
@@ -22,22 +23,6 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _MEGABYTE = 1024 * 1024
 
 
-class _NotFiniteError(ValueError):
-    """Number that JSON cannot represent."""
-
-
-def _refuse_constant(name: str) -> float:
-    raise _NotFiniteError(name)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        raise _NotFiniteError(text[:20])
-    return number
-
-
-_decoder = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -70,9 +55,9 @@ def parse_object(frame: str | bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ProtocolError(f"The frame is not UTF-8 at byte {error.start}", field="frame") from None
     try:
-        value: Any = _decoder.decode(text)
-    except _NotFiniteError as error:
-        raise ProtocolError(f"The frame has {error}, which is not a JSON number", field="frame") from None
+        value: Any = strict_decoder.decode(text)
+    except NotFiniteError as error:
+        raise ProtocolError(f"The frame has {error.text}, which is not a JSON number", field="frame") from None
     except json.JSONDecodeError as error:
         raise ProtocolError(f"The frame is not JSON: {error.msg} at character {error.pos}", field="frame") from None
     except RecursionError:

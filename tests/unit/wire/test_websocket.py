@@ -181,8 +181,8 @@ async def test_an_unreachable_server_is_a_sentence(url: str, says: str, monkeypa
 @pytest.mark.parametrize(
     ("reply", "scheme", "says"),
     [
-        (b"SSH-2.0-OpenSSH_9.6\r\n", "ws", "does not speak WebSocket|broke the connection off"),
-        (b"", "ws", "broke the connection off|does not speak WebSocket"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "ws", "does not speak WebSocket|closed the connection during the handshake"),
+        (b"", "ws", "closed the connection during the handshake|does not speak WebSocket"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "ws", "HTTP 200"),
         (b"not tls at all\r\n", "wss", "TLS with 127.0.0.1"),
     ],
