@@ -141,6 +141,7 @@ class BackgroundAgentDispatcher:
         name, state = ended.name, self._states.pop(ended.name)
         ok = ended.status == "ok"
         text = _cut(str(ended.result.get("output" if ok else "error", ended.status)))
+        # A watcher of the result may raise; the permit must be passed on all the same.
         try:
             if ended.status != "cancelled":
                 with writing_as(Origin("agent", name)):

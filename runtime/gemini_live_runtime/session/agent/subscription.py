@@ -100,6 +100,7 @@ class Subscription:
         return dict(new)
 
     def _next(self) -> Event | None:
+        # One queue per class, but the reader gets the events in their order.
         waiting = [queue for queue in self._queues.values() if queue]
         return min(waiting, key=lambda queue: queue[0].seq).popleft() if waiting else None
 
@@ -113,7 +114,7 @@ class Subscription:
                 return event
             if self._ended:
                 raise StopAsyncIteration
-            self._waiting.clear()
+            self._waiting.clear()  # nothing can be pushed between the look above and this line
             await self._waiting.wait()
 
 

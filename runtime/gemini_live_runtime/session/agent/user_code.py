@@ -142,6 +142,7 @@ class UserCode:
 
     async def close(self) -> None:
         """Cancel all running tasks and wait for them, at most 1 s."""
+        # A task that ignores its cancellation must not keep the session from ending.
         tasks = self._running | self._overdue
         for task in tasks:
             task.cancel()

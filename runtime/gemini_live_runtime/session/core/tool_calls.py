@@ -53,7 +53,7 @@ class CallLedger:
         if not call_id:
             self._unnumbered += 1
             call_id = f"unnumbered-{self._unnumbered}"
-        if call_id in self._seen:
+        if call_id in self._seen:  # a repeated message must not run the tool again
             return None
         self._seen.append(call_id)
         self._open[call_id] = name

@@ -27,7 +27,7 @@ class UsageTotals:
         """Count one usage message and return the event that reports it."""
         prompt = _by_modality(usage.prompt_tokens_details, usage.prompt_token_count or 0)
         response = _by_modality(usage.response_tokens_details, usage.response_token_count or 0)
-        thoughts = usage.thoughts_token_count or 0
+        thoughts = usage.thoughts_token_count or 0  # beside the response tokens, which do not include them
         if thoughts:
             response["THOUGHT"] = response.get("THOUGHT", 0) + thoughts
         self.prompt_tokens += sum(prompt.values())

@@ -63,6 +63,7 @@ class InputActivity:
 
     def _slice(self, pcm: bytes, model_speaking: bool) -> bytes:
         decisions = self._commit.model_speaking(model_speaking, self._vad.audio_s)
+        # In order of audio time: the model's state first, then the edges, then the decisions due by the slice's end.
         for edge in self._vad.add(pcm):
             speech = self._commit.speech_started if edge.kind == "start" else self._commit.speech_ended
             decisions += speech(edge.at_s)

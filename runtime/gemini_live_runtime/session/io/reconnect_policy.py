@@ -68,7 +68,7 @@ class ReconnectPolicy:
             return None
         self.attempts += 1
         if self.attempts == 1:
-            return 0.0
+            return 0.0  # at once: each second without a connection is silence for the user
         return self.jitter.uniform(0, min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (self.attempts - 1)))
 
     def move_delay(self) -> float:

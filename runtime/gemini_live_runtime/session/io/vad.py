@@ -175,7 +175,7 @@ class InputVad:
         self._run += 1
         if self._run < self._hangover:
             return None
-        edge = VadEdge("end", self.audio_s, self._voice_end())
+        edge = VadEdge("end", self.audio_s, self._voice_end())  # before `_change`, which resets the run
         self._ring.clear()
         self._change("silence")
         return edge

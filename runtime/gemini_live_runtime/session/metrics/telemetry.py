@@ -162,7 +162,7 @@ class SessionTelemetry:
             turn.answer = Answer(input=pending, first_frame=now)
             if pending.typed_at is not None:
                 self._measure(turn.answer)
-        elif turn.answer.first_frame is None:
+        elif turn.answer.first_frame is None:  # an answer to no input, or to a local mark too old to be its cause
             turn.answer.first_frame = now
 
     def model_audio(self, now: float, byte_count: int, *, cut: bool = False) -> None:
@@ -255,6 +255,7 @@ class SessionTelemetry:
             _add_tokens(self._tokens, self._last)
         self._last = turn
         self._count_stages(turn, (*STAGES, "total"))
+        # The voice that interrupted an answer belongs to the next turn.
         if self._voice_until is not None and not turn.interrupted:
             self._voice_since = self._voice_until = None
         if self._input is not None and self._input.while_answering:
@@ -356,6 +357,7 @@ class SessionTelemetry:
         if latency is None or answer.measured:
             return
         answer.measured = True
+        # The round trip of now: later pings do not change an answer that has been counted.
         if answer.round_trip_s is None and self._round_trips.last is not None:
             answer.round_trip_s = self._round_trips.last / 1000
         ms, source = latency

@@ -138,6 +138,8 @@ class Answer:
             whole = max(0.0, arrived - zero)
             trip = 0.0
             measurable = self.round_trip_s is not None
+            # The server's mark has come down to us like the answer, so the two differ by the server's time alone, and
+            # the whole round trip is in the time before the mark. A mark or commit of ours has its trip behind it.
             if theirs is not None and zero <= theirs <= arrived:
                 trip = self._trip(theirs - zero)
                 hang_over = theirs - zero - trip if theirs > zero else None

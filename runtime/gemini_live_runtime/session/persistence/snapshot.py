@@ -70,6 +70,7 @@ class SessionSnapshot:
             if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
                 raise _unusable(name)
             try:
+                # Copies: the session goes on changing the values while the snapshot is written.
                 object.__setattr__(self, name, {key: to_json(str(key), item) for key, item in value.items()})
             except StateError as error:
                 raise _unusable(name, str(error)) from None

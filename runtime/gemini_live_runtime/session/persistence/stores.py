@@ -159,6 +159,7 @@ class FsPersistence:
             )
         try:
             self._disk.folder(self.folder)
+            # Once per file and process: after that the file is our own, and cannot be damaged or newer.
             if path.name not in self._known:
                 self._move_damaged(path, snapshot.session_id)
                 self._known.add(path.name)
@@ -176,7 +177,7 @@ class FsPersistence:
         part = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
         fd = self._disk.create(part)
         try:
-            lock(fd)
+            lock(fd)  # tells `_remove_leftovers` of other processes that this file is being written
             try:
                 write_all(self._disk, fd, data)
                 self._disk.sync(fd)
@@ -292,6 +293,7 @@ class SnapshotSaver:
 
     async def _run(self) -> None:
         while self._waiting is not None:
+            # Emptied before the write, so that a snapshot handed over during it is written next.
             snapshot, self._waiting = self._waiting, None
             try:
                 await self._persistence.save(snapshot)

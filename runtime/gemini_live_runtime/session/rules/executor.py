@@ -143,6 +143,7 @@ class LiveEffectExecutor:
                 async with scope:
                     await rest
             except (Exception, SystemExit) as error:
+                # An effect may also raise a `TimeoutError` of its own, which is no timeout of the policy.
                 if scope.expired() and isinstance(error, TimeoutError):
                     self._fault(reaction, f"took longer than {reaction.policy.timeout_s:g} s")
                 else:
@@ -172,7 +173,7 @@ class LiveEffectExecutor:
         if not armed:
             return
         if rest:
-            self._pending.arm_prompt()
+            self._pending.arm_prompt()  # the prompt waits with the context it is about
             return
         try:
             self._writer.prompt_model(reason)
