@@ -88,7 +88,7 @@ class Capture:
         self._chunk_power = 0.0
         self._far_quiet = _QUIET_FRAMES
         self._least_waiting = FAR_LIMIT_FRAMES
-        # The streams start one after the other: the first look comes early, before anything is played.
+        # The streams start one after the other, so the slack is checked early, before anything is played.
         self._frames_watched = _SLACK_WINDOW_FRAMES - 10
         self._voice = VoiceDetector()
         self.erle = ErleMeter()
@@ -143,6 +143,7 @@ class Capture:
         while self._mic.ready:
             far = self._next_far(self._mic.ready)
             if far is None:
+                # The loudspeaker's callback is late: wait, so that the echo finds its reference rendered.
                 return
             self._frame(self._mic.take(), far, self._moment(now))
             self._frames_watched += 1
@@ -190,6 +191,7 @@ class Capture:
         if self._far is not None:
             self.out_level.add(far, far_power)
         self._far_quiet = 0 if far_power > 1e-7 else self._far_quiet + 1
+        # A muted microphone is still processed during playback, so that the canceller keeps tracking the echo.
         if not self.microphone_on and self._far_quiet > _QUIET_FRAMES:
             return
         self._canceller.render(far)

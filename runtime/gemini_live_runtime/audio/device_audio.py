@@ -105,7 +105,7 @@ class DeviceAudio(PipelineAudio):
         self._load = load
         self._probe = probe
         self._worker: AudioWorker | None = None
-        self._relay: LoopListener | None = None
+        self._loop_listener: LoopListener | None = None
         self._stderr_silenced = False
         self._microphone_on = True
         self._speaker_on = True
@@ -115,31 +115,31 @@ class DeviceAudio(PipelineAudio):
 
         A child process lists the devices first, because a broken sound system may abort the process that asks.
         """
-        relay = self._relay = LoopListener(asyncio.get_running_loop(), listener)
+        loop_listener = self._loop_listener = LoopListener(asyncio.get_running_loop(), listener)
         self._closed = False
         found = await _within(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
         if found.problem:
-            return await self._open_streams(relay, None, {}, [found.problem])
+            return await self._open_streams(loop_listener, None, {}, [found.problem])
         problems: list[str] = []
         chosen: dict[Direction, SoundDevice] = {}
         try:
             portaudio, found_here = await self._load_portaudio(found)
         except DeviceError as error:
-            return await self._open_streams(relay, None, {}, [str(error)])
+            return await self._open_streams(loop_listener, None, {}, [str(error)])
         for direction, wanted in self._wanted.items():
             try:
                 chosen[direction] = select_device(found_here, wanted, direction)
             except DeviceError as error:
                 problems.append(str(error))
-        return await self._open_streams(relay, portaudio, chosen, problems)
+        return await self._open_streams(loop_listener, portaudio, chosen, problems)
 
     async def change(self, input: str | None, output: str | None) -> AudioOpened:
         """Switch to other devices (None: the system's choice) and keep queued speech.
 
         Raises `DeviceError` when one of them cannot be used; then the old ones go on, as far as they still can.
         """
-        relay, worker, pipeline = self._relay, self._worker, self._pipeline
-        if relay is None or worker is None or pipeline is None:
+        loop_listener, worker, pipeline = self._loop_listener, self._worker, self._pipeline
+        if loop_listener is None or worker is None or pipeline is None:
             raise DeviceError("The sound devices are not open yet", remedy="Wait a moment", field="devices")
         found = await _within(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
         if found.problem:
@@ -155,16 +155,17 @@ class DeviceAudio(PipelineAudio):
         try:
             portaudio, found_here = await self._load_portaudio(found)
         except DeviceError as error:
-            await self._open_streams(relay, None, {}, [], playout=pipeline.playout)
-            self._report_lost(relay, old, str(error))
+            await self._open_streams(loop_listener, None, {}, [], playout=pipeline.playout)
+            self._report_lost(loop_listener, old, str(error))
             raise
         chosen = _selected(found_here, wanted, before)
-        opened = await self._open_streams(relay, portaudio, chosen, [], playout=pipeline.playout, whole=True)
+        opened = await self._open_streams(loop_listener, portaudio, chosen, [], playout=pipeline.playout, whole=True)
         if opened.problems:
+            # Devices are opened by name again: restarting PortAudio may have renumbered them.
             again = _selected(found_here, {side: stream.device.name for side, stream in old.items()}, {}, strict=False)
-            reopened = await self._open_streams(relay, portaudio, again, [], playout=pipeline.playout)
+            reopened = await self._open_streams(loop_listener, portaudio, again, [], playout=pipeline.playout)
             lost = {side: stream for side, stream in old.items() if getattr(reopened, side) is None}
-            self._report_lost(relay, lost, " ".join(reopened.problems))
+            self._report_lost(loop_listener, lost, " ".join(reopened.problems))
             await self._close_if_ended()
             raise DeviceError(" ".join(opened.problems), remedy="The devices stay as they were", field="devices")
         await self._close_if_ended()
@@ -176,9 +177,9 @@ class DeviceAudio(PipelineAudio):
         if self._closed:
             await self.close()
 
-    def _report_lost(self, relay: LoopListener, lost: Mapping[Direction, DeviceStream], reason: str) -> None:
+    def _report_lost(self, loop_listener: LoopListener, lost: Mapping[Direction, DeviceStream], reason: str) -> None:
         for direction in lost:
-            relay.device_lost(direction, reason)
+            loop_listener.device_lost(direction, reason)
 
     async def _load_portaudio(self, found: DeviceList) -> tuple[Any, tuple[SoundDevice, ...]]:
         """Return PortAudio and the devices as numbered here; raise DeviceError."""
@@ -192,7 +193,7 @@ class DeviceAudio(PipelineAudio):
 
     async def _open_streams(
         self,
-        relay: LoopListener,
+        loop_listener: LoopListener,
         portaudio: Any,
         chosen: dict[Direction, SoundDevice],
         problems: list[str],
@@ -207,7 +208,7 @@ class DeviceAudio(PipelineAudio):
         mic_device, out_device = chosen.get("input"), chosen.get("output")
         canceller: EchoCanceller = make_canceller() if self._echo and mic_device and out_device else NoCanceller()
         pipeline = AudioPipeline(
-            relay,
+            loop_listener,
             canceller,
             mic_rate=mic_device.rate if mic_device else None,
             out_rate=out_device.rate if out_device else None,
@@ -243,7 +244,7 @@ class DeviceAudio(PipelineAudio):
         pipeline.set_microphone(self._microphone_on)
         pipeline.set_speaker(self._speaker_on)
         self._pipeline = pipeline
-        self._worker = AudioWorker(pipeline, relay, portaudio, microphone, loudspeaker)
+        self._worker = AudioWorker(pipeline, loop_listener, portaudio, microphone, loudspeaker)
         if microphone is not None or loudspeaker is not None:
             self._worker.start()
         else:
@@ -263,11 +264,11 @@ class DeviceAudio(PipelineAudio):
         """
         self._closed = True
         worker, self._worker = self._worker, None
-        relay, self._relay = self._relay, None
+        loop_listener, self._loop_listener = self._loop_listener, None
         if worker is not None:
             await self._stop(worker)
-        if relay is not None:
-            relay.close()
+        if loop_listener is not None:
+            loop_listener.close()
         self._restore_stderr()
 
     async def _stop(self, worker: AudioWorker) -> None:
@@ -295,9 +296,9 @@ class DeviceAudio(PipelineAudio):
 
     def levels(self) -> MeterSample:
         """Return the current meter values."""
-        if self._pipeline is None or self._relay is None:
+        if self._pipeline is None or self._loop_listener is None:
             return MeterSample()
-        dropped = self._relay.dropped_chunks + self._pipeline.overflowed_chunks
+        dropped = self._loop_listener.dropped_chunks + self._pipeline.overflowed_chunks
         return replace(self._pipeline.levels, mic_dropped=dropped)
 
     @property

@@ -32,6 +32,7 @@ class LoopListener:
     def mic_chunk(self, chunk: MicChunk) -> None:
         """Queue `chunk`; drop the oldest chunk if the loop does not take them."""
         if len(self._chunks) >= CHUNK_LIMIT:
+            # The loop may drain at the same moment, so the deque may be empty by now.
             with contextlib.suppress(IndexError):
                 self._chunks.popleft()
                 self.dropped_chunks += 1
@@ -64,6 +65,7 @@ class LoopListener:
 
     def drain(self) -> None:
         """Deliver everything queued. Called on the loop."""
+        # Cleared first: a call queued during the drain must wake the loop again.
         self._awake = False
         while self._calls:
             call, arguments = self._calls.popleft()

@@ -84,6 +84,7 @@ class Playout:
         """Stop generations below `cut_below`: the callback at once, then the worker."""
         self._cut_below = max(self._cut_below, cut_below)
         if self.ring is not None:
+            # One integer store, read by the callback at its next block: it does not wait for the worker.
             self.ring.cut_below = self._cut_below
         self._inbox.append(("cut", self._cut_below, None))
 
@@ -188,6 +189,7 @@ class Playout:
         while ring.lead < self.lead:
             block = self.buffer.pull()
             if block is None:
+                # The resampler still holds samples back: push them out by silence, at the end or before a gap.
                 if self._held_back and (ring.lead == 0 or self.buffer.drained_generations()):
                     self._feed(Block(self._tags[-1][0], 0, 0, np.zeros(0, np.int16)))
                     continue

@@ -46,6 +46,7 @@ class SampleRing:
         self._data[at : at + first] = samples[:first]
         self._data[: count - first] = samples[first:count]
         self.last_write = now
+        # Stored last: the reader must not see positions whose samples are not written yet.
         self.write_position += count
 
     def read(self, limit: int | None = None) -> Float32:
@@ -56,6 +57,7 @@ class SampleRing:
         out = np.empty(count, np.float32)
         out[:first] = self._data[at : at + first]
         out[first:] = self._data[: count - first]
+        # Stored last: from here on the writer may overwrite these samples.
         self.read_position += count
         return out
 
@@ -134,12 +136,13 @@ class PlayoutRing:
         self.firsts[index] = first
         self.real[index] = real
         self.played[index] = 0
+        # Stored last: this hands the slot over to the callback.
         self.write_slot += 1
 
     def read(self, out: Float32) -> None:
         """Fill `out` with the next samples. Called on the device's callback thread.
 
-        Must not block, allocate or raise.
+        Must not block or raise.
         """
         at, frames, slot = 0, len(out), self.slot
         while at < frames:
@@ -157,6 +160,7 @@ class PlayoutRing:
                 self._playing_gen = gen
                 self._fade_at = 0
             elif gen == self._playing_gen and self._fade_at < slot:
+                # Cut while it plays: an abrupt end would click.
                 count = min(count, slot - self._fade_at)
                 np.multiply(
                     source[offset : offset + count],
@@ -165,6 +169,7 @@ class PlayoutRing:
                 )
                 self._fade_at += count
             else:
+                # A slot of a cut generation: skip it whole.
                 self.read_position = (number + 1) * slot
                 continue
             at += count
@@ -187,6 +192,7 @@ class PlayoutRing:
             self._last = 0.0
 
     def _apply_mute(self, out: Float32) -> None:
+        # `muted` is set by the event loop; the ramp over a block avoids a click.
         wanted = 0 if self.muted else 1
         if wanted == self._gain:
             if wanted == 0:

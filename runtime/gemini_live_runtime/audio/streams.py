@@ -75,6 +75,7 @@ class DeviceStream(ABC):
         most = self.device.channels(self.direction)
         stream: Any = None
         try:
+            # Mono is enough, but some devices refuse fewer channels than they have.
             for channels in dict.fromkeys((1, min(2, most), most)):
                 try:
                     stream = make(
@@ -107,6 +108,7 @@ class DeviceStream(ABC):
         stream, self._stream = self._stream, None
         if stream is None:
             return
+        # Registered while closing: at exit PortAudio must not be terminated with a stream that hangs.
         _closing.add(self)
         with contextlib.suppress(Exception):
             stream.abort()
@@ -178,6 +180,7 @@ class LoudspeakerStream(DeviceStream):
             if data.shape[1] > 1:
                 data[:, 1:] = data[:, :1]
             now = time.monotonic()
+            # The canceller needs the samples really played: after cut, fade and mute.
             self._played.write(mono, now)
             self.last_callback = now
             self.callbacks += 1

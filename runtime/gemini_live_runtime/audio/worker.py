@@ -100,8 +100,10 @@ class AudioWorker:
         due = time.monotonic()
         while not self._stopping:
             now = time.monotonic()
+            # A late tick is not made up for: the rings hold what came meanwhile.
             due = max(due + PERIOD_S, now) if due <= now else due
             watching = self.microphone is not None or self.loudspeaker is not None
+            # Without a stream only `wake` and `stop` need a step, so the thread does not poll.
             self._wake.wait(max(0.0, due - now) if watching else None)
             self._wake.clear()
             try:
@@ -134,6 +136,7 @@ class AudioWorker:
             stream, self.loudspeaker = self.loudspeaker, None
             self.pipeline.lose_output()
         if stream is not None:
+            # Closing a stream whose device is gone often blocks; the other direction must go on.
             start_daemon_thread(stream.close, "audio-close")
         self._listener.device_lost(direction, reason)
 
@@ -151,6 +154,7 @@ class AudioWorker:
             if self.loudspeaker is not stream:
                 stream.close()  # The stream was lost meanwhile.
 
+        # No callback comes while the stream is closed: this must not count as a lost stream.
         stream.last_callback = time.monotonic()
         self._reopening = start_daemon_thread(reopen, "audio-reopen")
 

@@ -139,6 +139,7 @@ class FunctionCalls:
         batch = self._open.get(call_id)
         if batch is None:
             if self._ids.knows(call_id) and call_id not in self._answered:
+                # A late response that crossed the cancellation of its call.
                 return
             raise Refusal(VIOLATION, f"{NOT_FOUND}: no function call waits for a response with id {call_id[:40]!r}.")
         request = batch.request_of(call_id)

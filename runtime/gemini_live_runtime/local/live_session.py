@@ -180,6 +180,7 @@ class LiveSession:
         try:
             await self._sender.send(ServerMessage(setup_complete=SetupComplete(session_id=self.session_id)))
             await self._offer_handle()
+            # The first of these ends the connection: the client, a failed turn, or the limit of its lifetime.
             await asyncio.wait({reading, failing, ending}, return_when=asyncio.FIRST_COMPLETED)
             if failing.done():
                 raise failing.result()

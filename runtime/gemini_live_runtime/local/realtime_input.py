@@ -177,6 +177,7 @@ class RealtimeInputReader:
             self._watch()
 
     def _watch(self) -> None:
+        # A client that stops sending in the middle of speech would never end its turn.
         if self._stalled is not None:
             self._stalled.cancel()
             self._stalled = None

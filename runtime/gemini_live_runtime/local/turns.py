@@ -119,6 +119,7 @@ class Turns:
 
         Queued turns continue with the next `ask` or `hold`.
         """
+        # The lock keeps `_next` from starting a turn before the messages of the stopped one are sent.
         async with self._lock:
             turn, task = self._turn, self._task
             if turn is None or task is None:
