@@ -16,6 +16,6 @@ async def test_an_instruction_that_fails_when_it_is_made_is_said_before_going_th
         await driver.settle()
         await driver.press(f"{BY_NAME}phase-override")
         said = " ".join(row.strip("│┃ ").strip() for row in driver.rows())
-        assert "cannot be told: instruction of plan: The instruction (agent.py:12) raised" in said
+        assert "can't preview: instruction of plan: The instruction (agent.py:12) raised" in said
         assert "ValueError: no price" in said
         assert "\x1b" not in said

@@ -50,7 +50,7 @@ def take(guide: Guide) -> None:
     guide.picture("talk")
 
     guide.say("/why")
-    guide.until("Why: verify to negotiate", "What decided", "counts a success", "What turned it")
+    guide.until("Why: verify to negotiate", "What decided", "counts a success", "What triggered it")
     guide.picture("why")
     guide.press("escape")
     guide.until("Write a message", gone="What decided")
@@ -68,7 +68,7 @@ def take(guide: Guide) -> None:
     guide.type("app:monthly")
     guide.press("tab")
     guide.type("50")
-    guide.until("the way to plan turns: guard is false → ready", "the conversation goes to plan")
+    guide.until("transition to plan: blocked → ready", "the conversation goes to plan")
     guide.picture("edit")
     guide.press("ctrl+s")
     guide.until("you set app:monthly = 50", "1 to undo", gone="What it would do")

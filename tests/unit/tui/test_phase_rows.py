@@ -51,7 +51,7 @@ def test_the_last_phase_is_said_to_be_it() -> None:
 def test_a_phase_without_a_way_out_does_not_promise_one() -> None:
     shape = pack({"phases": [{"name": "negotiate", "ways": []}]})
     assert phase.rows_of(agent_view(shape=shape))[-2:] == ["closed", "tools"]
-    assert text(phase.plain_row("closed", 60, UNICODE)).endswith("no way leads on from here")
+    assert text(phase.plain_row("closed", 60, UNICODE)).endswith("no transition leads on from here")
     leading = pack({"phases": [{"name": "negotiate", "ways": [{"to": "paid"}]}]})
     assert phase.rows_of(agent_view(shape=leading))[-2:] == ["unread", "tools"]
 

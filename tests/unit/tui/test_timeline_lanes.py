@@ -68,10 +68,10 @@ def test_phases_and_what_happened_are_named_in_their_places() -> None:
 
 def test_fewer_rows_share_lanes_and_letters_say_what_they_are() -> None:
     rows = _rows(4)
-    assert list(rows) == ["time", "voices", "phase", "things"]
+    assert list(rows) == ["time", "voices", "phase", "events"]
     assert rows["voices"][10:20] == "▀" * 10
     assert rows["voices"][21:30] == "▄" * 9
-    assert (rows["things"][31], rows["things"][40], rows["things"][42]) == ("t", "w", "m")
+    assert (rows["events"][31], rows["events"][40], rows["events"][42]) == ("t", "w", "m")
 
 
 def test_in_ascii_the_voices_are_told_apart_by_letters() -> None:

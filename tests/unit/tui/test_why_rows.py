@@ -58,7 +58,7 @@ def test_a_transition_shows_its_guard_and_the_change_that_turned_it() -> None:
             "  ✓ yes app:understood is true",
             "        app:understood = true  by x Said",
             "",
-            "What turned it",
+            "What triggered it",
             "app:understood  not set → true",
             "  at 00:02 in turn 1, by extractor Said, event 2",
         ]
@@ -161,11 +161,11 @@ def test_an_edit_shows_everything_that_follows_from_it() -> None:
         "● watcher quiet would fire, but is muted  app:anger 0.3 → 0.9",
         "● pattern angry would begin to be held, fires in 30 s if it stays so  app:anger > 0.7 for 30 s",
         "● pattern gone would no longer be held  2 of 3 turns → 0 of 3 turns",
-        "● pattern edits would get on  0 of 3 → 1 of 3 in 0.0 s",
+        "● pattern edits would progress  0 of 3 → 1 of 3 in 0.0 s",
         "● pattern twice would fire now, 2 times  2 edit.applied within 60 s: 2 of 2",
-        "✓ the way to paid turns: guard is false → ready",
+        "✓ transition to paid: blocked → ready",
         "▶ the conversation goes to paid",
-        "? cannot be told: what anger does",
+        "? can't preview: what anger does",
     ]
 
 
@@ -203,13 +203,13 @@ def test_going_to_a_phase_shows_what_it_lacks_and_what_it_brings() -> None:
         "instruction    Read the plan.",
     ):
         assert part in said
-    assert "no way leads there" in plain(phase_lines(ev.PhasePreviewed(command_id="c", phase="x"), UNICODE))
+    assert "no transition leads there" in plain(phase_lines(ev.PhasePreviewed(command_id="c", phase="x"), UNICODE))
 
 
 def test_an_instruction_that_cannot_be_made_is_shown_with_its_phase_and_harmlessly() -> None:
     unknown = ("instruction of plan: it raised ValueError: \x1b[31mno\u202e price\n\x07",)
     said = plain(phase_lines(ev.PhasePreviewed(command_id="c", phase="plan", unknown=unknown), UNICODE))
     assert said.split("\n") == [
-        "no way leads there from here",
-        "? cannot be told: instruction of plan: it raised ValueError: no price",
+        "no transition leads there from here",
+        "? can't preview: instruction of plan: it raised ValueError: no price",
     ]

@@ -21,7 +21,7 @@ class EventsFilterScreen(LineDialog):
     """Filter of the events pane; escape restores the former one."""
 
     ENTER = "enter keeps the filter"
-    ESCAPE = "esc leaves it as it was"
+    ESCAPE = "esc restores it"
 
     def __init__(self, console: ConsoleContext, events: Events) -> None:
         hint = 'Types such as tool.* state.changed, and texts such as "Ms. Ruiz"; nothing shows all'

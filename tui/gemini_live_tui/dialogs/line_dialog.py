@@ -28,7 +28,7 @@ class LineDialog(ModalScreen[None]):
     CSS_PATH = "line_dialog.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
     ENTER: ClassVar[str]
-    """Words at the lower edge that say what enter does, e.g. "enter marks"."""
+    """Words at the lower edge that say what enter does, e.g. "enter saves"."""
     ESCAPE: ClassVar[str]
     """Words that say what escape does."""
 

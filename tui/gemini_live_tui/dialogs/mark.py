@@ -18,8 +18,8 @@ MAX_NOTE = 2000
 class MarkScreen(LineDialog):
     """Dialog for a note on the moment at which it was opened."""
 
-    ENTER = "enter marks"
-    ESCAPE = "esc leaves it"
+    ENTER = "enter saves"
+    ESCAPE = "esc cancels"
 
     def __init__(self, console: ConsoleContext) -> None:
         self._event, self._t = console.store.moment

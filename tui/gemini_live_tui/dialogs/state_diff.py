@@ -111,7 +111,7 @@ class DiffScreen(ModalScreen[None]):
         box.border_title = Content(f"State: {pair.title}" if pair is not None else "State")
         counts = [f"{sum(one.how == how for one in found)} {how}" for how in ("added", "changed", "removed")]
         sign = f" {self._signs.separator} "
-        named = ["{diff-mode} compares otherwise"] if len(self.modes) > 1 else []
+        named = ["{diff-mode} compares something else"] if len(self.modes) > 1 else []
         if self._mode in ("turn", "marks"):
             named.append(f"{{diff-earlier}} {{diff-later}} another {self._mode.rstrip('s')}")
         keymap = self.console.settings.keymap
@@ -160,12 +160,12 @@ class DiffScreen(ModalScreen[None]):
         parts: list[tuple[str, object]] = [("", one.how)]
         for heading, cell in (("Before", one.old), ("After", one.new)):
             if cell is not None:
-                parts.append((f"{heading}, by {who(cell) or 'nobody known'} at {clock_text(cell.t)}", _value(cell)))
+                parts.append((f"{heading}, by {who(cell) or 'unknown'} at {clock_text(cell.t)}", _value(cell)))
         gone = one.removal
         if gone is not None:
             parts.append(
                 (
-                    f"Removed, by {who(gone) or 'nobody known'} at {clock_text(gone.t)}",
+                    f"Removed, by {who(gone) or 'unknown'} at {clock_text(gone.t)}",
                     gone.reason or "No reason was given.",
                 )
             )

@@ -36,7 +36,7 @@ class EditorScreen(BoxScreen):
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "base.tcss"]
     CHANGES = True
-    HINT = "{editor-apply} applies, esc leaves"
+    HINT = "{editor-apply} applies, esc cancels"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False), *bindings("editor")]
 
     def __init__(self, console: ConsoleContext, text: str, *, placeholder: str = "") -> None:
@@ -196,7 +196,7 @@ class EditorScreen(BoxScreen):
             return False
         if command_id == self._asking:
             self._asking, self._ask_again = "", False
-            self._show([[(f"It cannot be told what would happen: {reason}"[:300], "warn")]])
+            self._show([[(f"No preview: {reason}"[:300], "warn")]])
         else:
             self._applying = ""
             self.say(f"Not applied: {reason}", "error")

@@ -143,7 +143,7 @@ class BreakpointsScreen(ModalScreen[None]):
     def _name_keys(self) -> None:
         parts = ["esc closes"]
         if self._form_open:
-            parts = ["tab between kind and name", "enter sets it", "esc leaves it"]
+            parts = ["tab between kind and name", "enter sets it", "esc cancels"]
         elif not self._settings.replay:
             some = ("enter changes", "{breakpoint-switch} on or off", "{breakpoint-forget} forgets")
             named = ("{breakpoint-add} adds", *(some if self._view.agent_view.breakpoints else ()), "esc closes")

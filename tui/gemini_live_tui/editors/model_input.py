@@ -27,7 +27,7 @@ class _ModelInputScreen(BoxScreen):
     """Editor of several lines; typed text stays until it is taken, or left twice."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "model_input.tcss"]
-    HINT = "{send-telling} sends, esc leaves"
+    HINT = "{send-telling} sends, esc cancels"
     ABOUT = ""
     NOTHING = ""
     TAKEN = ""
@@ -144,7 +144,7 @@ class InstructionScreen(_ModelInputScreen):
     """Editor of the agent's own instruction."""
 
     HEADING = "Edit the instruction"
-    HINT = "{send-telling} replaces it, esc leaves"
+    HINT = "{send-telling} replaces it, esc cancels"
     ABOUT = "The agent's own instruction. What its phases and modifiers add stays."
     NOTHING = "An instruction cannot be empty."
     TAKEN = "The model has its new instruction."

@@ -190,7 +190,7 @@ class PhaseOverride(BoxScreen):
             return False
         if command_id == self._asking:
             self._asking = ""
-            self._show([[(f"It cannot be told what would happen: {reason}"[:300], "warn")]])
+            self._show([[(f"No preview: {reason}"[:300], "warn")]])
         else:
             self._going = ""
             self.say(reason, "error")

@@ -26,10 +26,10 @@ def edit_lines(preview: EditPreviewed, glyphs: Glyphs) -> Iterator[Line]:
     yield from _some([[*_changed(item, glyphs), ("  computed", "quiet")] for item in preview.derived])
     yield from _some([_fires(item, glyphs) for item in preview.watchers])
     yield from _some([_moves(item, glyphs) for item in preview.patterns])
-    yield from _some([_turns(item, glyphs) for item in preview.guards])
+    yield from _some([_transition(item, glyphs) for item in preview.guards])
     if preview.phase:
         yield 0, [(f"{glyphs.here} ", "phase"), ("the conversation goes to ", "said"), (_name(preview.phase), "phase")]
-    yield from _untold(preview.unknown)
+    yield from _unknown(preview.unknown)
     consequences = (preview.derived, preview.watchers, preview.patterns, preview.guards, preview.phase, preview.unknown)
     if not any(consequences):
         same = all(not item.get("removed") and item.get("old") == item.get("new") for item in preview.values)
@@ -37,9 +37,9 @@ def edit_lines(preview: EditPreviewed, glyphs: Glyphs) -> Iterator[Line]:
         yield 0, [(text, "quiet")]
 
 
-def _untold(unknown: Sequence[str]) -> Iterator[Line]:
+def _unknown(unknown: Sequence[str]) -> Iterator[Line]:
     for item in unknown[:MOST]:
-        yield 0, [("? ", "alarm"), ("cannot be told: ", "quiet"), (sanitise_line(item, 300), "said")]
+        yield 0, [("? ", "alarm"), ("can't preview: ", "quiet"), (sanitise_line(item, 300), "said")]
 
 
 def _some(lines: list[list[Run]]) -> Iterator[Line]:
@@ -72,7 +72,7 @@ _MOVES = {
     "fires": " would fire now",
     "begins": " would begin to be held",
     "ends": " would no longer be held",
-    "moves": " would get on",
+    "moves": " would progress",
 }
 
 
@@ -91,15 +91,18 @@ def _moves(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
     return [*runs, (f"  {before} {glyphs.arrow} {after}", "quiet")]
 
 
-def _turns(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
+_BLOCKED = {"guard is false": "blocked"}
+
+
+def _transition(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
     opens = item.get("after") == "ready"
     sign, style = (glyphs.yes, "good") if opens else (glyphs.no, "warn")
-    before, after = _name(item.get("before")), _name(item.get("after"))
+    before, after = (_BLOCKED.get(status, status) for status in (_name(item.get("before")), _name(item.get("after"))))
     return [
         (f"{sign} ", style),
-        ("the way to ", "quiet"),
+        ("transition to ", "quiet"),
         (_name(item.get("to")), "said"),
-        (f" turns: {before} {glyphs.arrow} {after}", "said"),
+        (f": {before} {glyphs.arrow} {after}", "said"),
     ]
 
 
@@ -112,13 +115,13 @@ def phase_lines(preview: PhasePreviewed, glyphs: Glyphs) -> Iterator[Line]:
         return
     for key in preview.missing:
         yield 0, [(f"{glyphs.open} lacks ", "alarm"), (_name(key), "key"), (", which it requires", "quiet")]
-    for heading, tree in (("the way there", preview.way), ("its own guard", preview.guard)):
+    for heading, tree in (("the transition", preview.way), ("its own guard", preview.guard)):
         if isinstance(tree, Mapping):
             yield 0, [(heading, "note")]
             for indent, runs in outline(tree, glyphs):
                 yield indent + 2, runs
     if preview.way is None:
-        yield 0, [("no way leads there from here", "alarm")]
+        yield 0, [("no transition leads there from here", "alarm")]
     for words, names in (
         ("tools added    ", preview.tools_added),
         ("tools removed  ", preview.tools_removed),
@@ -129,7 +132,7 @@ def phase_lines(preview: PhasePreviewed, glyphs: Glyphs) -> Iterator[Line]:
             yield 0, [(words, "quiet"), (", ".join(_name(name) for name in names), "said")]
     if preview.prompts:
         yield 0, [("the model speaks first", "said")]
-    yield from _untold(preview.unknown)
+    yield from _unknown(preview.unknown)
     if preview.instruction:
         yield 0, [("instruction    ", "quiet"), (sanitise_line(preview.instruction, 400), "said")]
 

@@ -26,8 +26,8 @@ NO_PHASES = (
 
 NEXT = {
     "end": "the conversation ends here",
-    "closed": "no way leads on from here",
-    "unread": "the ways on are read with the next turn",
+    "closed": "no transition leads on from here",
+    "unread": "transitions are read with the next turn",
 }
 """Words for the transitions where none can be shown."""
 

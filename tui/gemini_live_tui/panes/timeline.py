@@ -66,7 +66,7 @@ class Timeline(Sheet):
     def note(self) -> str:
         """Return the zoom, and a legend of letters where lanes share a row."""
         name = "turn" if self._zoom == TURN else ZOOMS[self._zoom][0]
-        shared = "things" in lanes.chosen(self.size.height)
+        shared = "events" in lanes.chosen(self.size.height)
         sign = f" {self._glyphs.separator} "
         legend = f"{lanes.LEGEND}{sign}" if shared and self.size.width >= 100 else ""
         return f"{legend}{name}{sign}+ - zoom" if self.has_focus else f"{legend}{name}"

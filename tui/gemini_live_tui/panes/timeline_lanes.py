@@ -98,10 +98,10 @@ def chosen(height: int) -> tuple[str, ...]:
         ("time", "you", "model", "phase", "watch", "tool", "state", "ms", "mark", "at"),
         ("time", "you", "model", "phase", "watch", "tool", "state", "ms", "mark"),
         ("time", "you", "model", "phase", "watch", "tool", "state", "mark"),
-        ("time", "you", "model", "phase", "things", "state", "ms"),
-        ("time", "you", "model", "phase", "things", "state"),
-        ("time", "you", "model", "phase", "things"),
-        ("time", "voices", "phase", "things"),
+        ("time", "you", "model", "phase", "events", "state", "ms"),
+        ("time", "you", "model", "phase", "events", "state"),
+        ("time", "you", "model", "phase", "events"),
+        ("time", "voices", "phase", "events"),
         ("time", "voices", "phase"),
         ("time", "voices"),
     ):
@@ -331,7 +331,7 @@ def _mark(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     return _named(lanes, width, sorted(moments), glyphs)
 
 
-def _things(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
+def _events(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     """Return watchers, tools, marks and the rest as letters.
 
     The more important letter covers the other.
@@ -362,7 +362,7 @@ _PAINTERS: dict[str, Callable[[Lanes, int, Glyphs], list[Cell]]] = {
     "state": _state,
     "ms": _ms,
     "mark": _mark,
-    "things": _things,
+    "events": _events,
     "at": _at,
 }
 

@@ -147,7 +147,7 @@ def _fired(p: ev.WatcherFired, agent: AgentView) -> Reason:
     if p.blocking:
         lead.append((("The turn waited for what it does.", "quiet"),))
     if card is not None and card.defined_at:
-        lead.append(((f"It stands in {card.defined_at}.", "quiet"),))
+        lead.append(((f"Defined in {card.defined_at}.", "quiet"),))
     return Reason(f"{_name(p.watcher)} {how}", tuple(lead), (("What it looks for", p.explanation),))
 
 
@@ -208,9 +208,9 @@ def lines_of(reason: Reason, glyphs: Glyphs) -> Iterator[Line]:
             yield 0, [(f"{glyphs.open} open ", "warn"), (_name(key), "key"), *_known(reason.keys.get(plain_key(key)))]
     if turned := newest(reason.keys):
         yield 0, ()
-        words = "What turned it" if reason.seq else "What changed last of what it reads"
+        words = "What triggered it" if reason.seq else "Last change of what it reads"
         if any(not heading for heading, _ in reason.trees):
-            words = "What stands there instead"
+            words = "What is there instead"
         yield 0, [(words, "note")]
         yield from change_lines(*turned, glyphs)
 
@@ -262,7 +262,7 @@ def _change(key: str, old: str, new: str, arrow: str = "→") -> Sequence[Run]:
 
 
 def _writer(cell: KeyCell) -> str:
-    return f"{cell.origin} {cell.by}".strip() or "nobody known"
+    return f"{cell.origin} {cell.by}".strip() or "unknown"
 
 
 def _cells(reason: Reason, agent: AgentView) -> dict[str, KeyCell]:
