@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.pilot.actions.change_rooms import editing
+from tests.pilot.actions.change_screens import editing
 from tests.pilot.actions.state import listed
 from tests.support.collection import negotiating
 from tests.support.console_driver import BY_NAME, console

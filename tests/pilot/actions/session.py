@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.action_checks import check
 from tests.support.console_driver import Driver
-from tests.support.session_rooms import (
+from tests.support.recordings_screens import (
     MIDDLE,
     NEWEST,
     OLDEST,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.pilot.actions.change_rooms import in_watcher_room
+from tests.pilot.actions.change_screens import in_watcher_room
 from tests.support.action_checks import check
 from tests.support.collection import Call, negotiating
 from tests.support.console_driver import BY_NAME, Driver

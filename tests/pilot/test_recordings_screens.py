@@ -12,7 +12,7 @@ from tests.support.canaries import HOSTILE
 from tests.support.command_line import CONTROL
 from tests.support.console_driver import Driver, console
 from tests.support.recordings import Recorder
-from tests.support.session_rooms import (
+from tests.support.recordings_screens import (
     LIVE,
     MIDDLE,
     NEWEST,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.support.console_driver import Driver, make_app, settle
 from tests.support.manual_clock import ManualClock
+from tests.support.recordings_screens import done, record_live, record_three
 from tests.support.scripted_link import ScriptedLink
-from tests.support.session_rooms import done, record_live, record_three
 from textual.pilot import Pilot
 
 Act = Callable[[Driver], Awaitable[None]]

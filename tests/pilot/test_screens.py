@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.pilot.actions.change_rooms import editing
+from tests.pilot.actions.change_screens import editing
 from tests.pilot.actions.state import listed
 from tests.support.console_driver import BY_NAME, Driver, console
-from tests.support.session_rooms import done, record_live, record_three
+from tests.support.recordings_screens import done, record_live, record_three
 from tests.support.set_up_doubles import FakeStarter
 
 from gemini_live_tui.dialogs.meters import MetersScreen
