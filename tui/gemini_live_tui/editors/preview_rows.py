@@ -92,6 +92,7 @@ def _moves(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
 
 
 _BLOCKED = {"guard is false": "blocked"}
+"""Words on the screen for statuses of the engine; other statuses are shown as they are."""
 
 
 def _transition(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
