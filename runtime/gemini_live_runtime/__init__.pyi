@@ -51,9 +51,9 @@ from gemini_live_runtime.session.definition.callbacks import EventCallbacks as E
 from gemini_live_runtime.session.definition.definition import Delivery as Delivery
 from gemini_live_runtime.session.definition.definition import DeliveryConfig as DeliveryConfig
 from gemini_live_runtime.session.definition.plan import SessionPlan as SessionPlan
+from gemini_live_runtime.session.endpointing.vad import InputVad as InputVad
+from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot as InputVadSnapshot
 from gemini_live_runtime.session.io.handle import LiveHandle as LiveHandle
-from gemini_live_runtime.session.io.vad import InputVad as InputVad
-from gemini_live_runtime.session.io.vad import InputVadSnapshot as InputVadSnapshot
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry as SessionTelemetry
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter as DeferredWriter
 from gemini_live_runtime.session.outbound.context_queue import PendingContext as PendingContext

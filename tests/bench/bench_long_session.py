@@ -249,8 +249,8 @@ class Conversation:
             self._feed.says(*rest)
             await asyncio.sleep(2)
         took = time.perf_counter() - began
-        assert self.session.quiet
-        assert self.session.conductor.turn_count == self.turns
+        assert self.session.is_quiet
+        assert self.session.orchestrator.agent.turn_count == self.turns
         return took / (self.events - events) * 1e6
 
     async def stop(self) -> None:

@@ -26,13 +26,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 
+from gemini_live_runtime.session.agent.derived_state import FireRateCounter  # noqa: E402
 from tests.bench.live import BenchAudio, make_hub, make_session  # noqa: E402
 
 from gemini_live_runtime import events as ev  # noqa: E402
 from gemini_live_runtime.audio.interface import MODEL_RATE  # noqa: E402
 from gemini_live_runtime.clock import LoopClock  # noqa: E402
 from gemini_live_runtime.conversation.phases import Phase, Transition  # noqa: E402
-from gemini_live_runtime.session.agent.derived_state import FireRateCounter  # noqa: E402
 from gemini_live_runtime.session.core.effects import Play  # noqa: E402
 from gemini_live_runtime.session.definition.builder import Live  # noqa: E402
 from gemini_live_runtime.session.definition.plan import SessionPlan  # noqa: E402
@@ -134,7 +134,7 @@ def session_of(plan: SessionPlan, sink: EventSink | None = None) -> LiveSession:
 async def sound() -> bool:
     """Measure, print, judge."""
     session = session_of(Live.builder("bench").instruction("You are a bench.").on("audio", listener).plan())
-    mind = session.conductor
+    mind = session.orchestrator
     mind.telemetry.turn_started(mind.clock.now(), 1, "typed")
     least = Least.__new__(Least)
     least.__dict__.update(session.__dict__, listener=listener, faults=[])
@@ -213,21 +213,24 @@ class Turns:
 
     def __init__(self, sink: EventSink | None = None) -> None:
         self.session = session_of(agent(), sink)
-        self.mind = self.session.conductor
+        self.orchestrator = self.session.orchestrator
+        self.agent = self.orchestrator.agent
         self._number = 0
         self._value = 0
-        machine = self.mind.director.machine if self.mind.director is not None else None
+        machine = self.orchestrator.phases.machine if self.orchestrator.phases is not None else None
         assert machine is not None
         self._ways = [way.when for way in machine.current_phase.transitions]
         changed = {f"app:key{number}" for number in range(CHANGED)}
-        watchers = self.mind.settler.watchers._watchers
+        watchers = self.orchestrator.settle.watchers._watchers
         self._predicates = [item.predicate for item in watchers if item.predicate.keys & changed]
-        self._computed = [item.compute for item in self.mind.settler.computed.variables if changed & set(item.inputs)]
+        self._computed = [
+            item.compute for item in self.orchestrator.settle.computed.variables if changed & set(item.inputs)
+        ]
         assert (len(self._predicates), len(self._computed)) == (CHANGED, CHANGED // 2)
 
     async def turn(self, changed: bool) -> float:
         """Microseconds of the steps of one turn."""
-        mind, now = self.mind, self.mind.clock.now()
+        mind, now = self.mind, self.agent.clock.now()
         self._number += 1
         # Turns are seconds apart: what fires in each of them is not held back as if it set itself off.
         mind.settler.often = FireRateCounter()
@@ -255,7 +258,7 @@ class Turns:
 
     def floor(self, changed: bool) -> float:
         """Return microseconds of one bare evaluation, with cold caches, as in a turn."""
-        state, ways = self.mind.state, self._ways
+        state, ways = self.agent.state, self._ways
         began = time.perf_counter()
         for guard in ways:
             guard.holds(state)
@@ -271,7 +274,7 @@ class Turns:
 
     def all_guards(self) -> float:
         """Return microseconds of evaluating everything, as without known changes."""
-        mind, state = self.mind, self.mind.state
+        mind, state = self.mind, self.agent.state
         began = time.perf_counter()
         for guard in self._ways:
             guard.holds(state)
@@ -290,7 +293,7 @@ async def turns() -> bool:
     """Measure, print, judge."""
     whole, stamped = Turns(), Turns(Stamps())
     for one in (whole, stamped):
-        await one.mind.begin()
+        await one.orchestrator.begin()
     names = [(changed, what) for changed in (False, True) for what in ("floor", "whole", "stamped", "everything")]
     samples: dict[tuple[bool, str], list[float]] = {name: [] for name in names}
     for _ in range(2 * ROUNDS):

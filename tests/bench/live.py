@@ -27,7 +27,7 @@ from gemini_live_runtime.session.definition.agent import Agent
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
-from gemini_live_runtime.session.outbound.capabilities import capabilities_of
+from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint
 from gemini_live_runtime.wire.transport import Transport

@@ -14,14 +14,14 @@ from gemini_live_runtime.session import orchestrator
 from gemini_live_runtime.session.agent import (
     background_agents,
     callback_runner,
-    derived_state,
+    settle_engine,
     turn_pipeline,
     user_code,
 )
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
-from gemini_live_runtime.session.io.endpointing import PRESETS
-from gemini_live_runtime.session.outbound.capabilities import capabilities_of
+from gemini_live_runtime.session.endpointing.policy import PRESETS
 from gemini_live_runtime.session.persistence.snapshot import PERSISTENT_SCOPES
+from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.state.scopes import SCOPES
 from gemini_live_runtime.tools import declaration
 
@@ -159,7 +159,7 @@ def limits() -> list[str]:
         ("a background agent", f"{background_agents.DEFAULT_TIMEOUT_S:g} s"),
         ("an extraction", f"{extraction.DEFAULT_DEADLINE_S:g} s"),
         ("the end of a turn, for extractors", f"{turn_pipeline.EXTRACTION_GRACE_S:g} s"),
-        ("watchers that set each other off", f"{derived_state.MAX_ROUNDS} rounds"),
+        ("watchers that set each other off", f"{settle_engine.MAX_ROUNDS} rounds"),
         ("turns told to a server that did not resume", f"{orchestrator.RECALLED}"),
     ]
     return ["| what | at most |", "|---|---|", *(f"| {what} | {most} |" for what, most in rows)]

@@ -55,7 +55,7 @@ async def everything(t: Talk) -> None:
     await t.turn("again")
     await t.server.closes(1008, "no more")
     await t.rests()
-    t.stage.mind.body.emit(ev.Notice(level="error", code="mine", text="Broken."))
+    t.stage.agent.emit(ev.Notice(level="error", code="mine", text="Broken."))
     await t.rests()
 
 

@@ -69,7 +69,7 @@ async def test_a_prompt_goes_out_when_the_program_has_played_all() -> None:
 async def test_a_prompt_waits_until_the_program_says_that_all_was_played(told: str) -> None:
     async with talk(agent()) as t:
         # The speaker is the program's: its beginning was told, its end is known to nobody else.
-        t.stage.session.ears.playback_started(1)
+        t.stage.session.audio_input.playback_started(1)
         t.handle.prompt()
         await t.passes(5)
         assert t.handle.voice_state().playback_active
@@ -117,7 +117,7 @@ async def test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told() ->
             await t.says(word)
         await t.ends()
         assert len(t.all(ev.DeliveryDropped)) == 1
-        t.stage.mind.subscribers.leave(slow)
+        t.stage.orchestrator.subscribers.leave(slow)
         words = [event.payload.text async for event in slow if isinstance(event.payload, ev.TranscriptDelta)]
         assert words == ["c", "d"]
     assert [(drop.subscriber, drop.delivery, drop.count) for drop in t.all(ev.DeliveryDropped)] == [

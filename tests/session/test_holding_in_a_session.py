@@ -149,7 +149,7 @@ async def test_a_transition_is_held_before_anything_of_it_happens(kind: str, tar
     async with talk(two_phases()) as t:
         await breaks(t, kind, target)
         await t.writes(ready=True)
-        assert where(t) == "the way from greet to book"
+        assert where(t) == "the transition from greet to book"
         assert t.phases == ["greet"]
         await goes_on(t)
         assert t.phases == ["greet", "book"]
@@ -412,16 +412,16 @@ async def test_a_held_agent_that_nobody_watches_goes_on_and_breakpoints_wait_for
     async with talk(agent().tools(lookup)) as t:
         await breaks(t, "tool", "lookup")
         await t.calls("lookup")
-        t.stage.session.watched(False)
+        t.stage.session.on_console_attached(False)
         await t.rests()
         assert len(t.sent("answer")) == 1
         await t.calls("lookup")
         assert len(t.sent("answer")) == 2
         assert hits(t) == [4]
-        t.stage.session.watched(True)
+        t.stage.session.on_console_attached(True)
         await t.calls("lookup")
         assert where(t) == "the call of lookup"
-    assert any("Nobody watches" in notice.text for notice in t.all(ev.Notice))
+    assert any("no console is attached" in notice.text for notice in t.all(ev.Notice))
     assert t.all(ev.AgentReleased)[0].actor == "engine"
 
 
@@ -446,11 +446,11 @@ async def test_a_mark_of_the_past_keeps_its_time() -> None:
 async def test_a_mark_stands_between_the_beginning_and_now(t: float) -> None:
     async with talk(agent()) as talking:
         await talking.passes(20)
-        assert f"cannot stand at {t:g} s" in await talking.commands(cmd.SetMark(of=2, t=t))
+        assert f"cannot be set at {t:g} s" in await talking.commands(cmd.SetMark(of=2, t=t))
     assert talking.all(ev.MarkSet) == []
 
 
 async def test_a_time_to_mark_without_its_event_is_refused() -> None:
     async with talk(agent()) as t:
-        assert "Which event" in await t.commands(cmd.SetMark(t=0.0))
+        assert "needs the event" in await t.commands(cmd.SetMark(t=0.0))
     assert t.all(ev.MarkSet) == []

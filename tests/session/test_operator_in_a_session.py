@@ -31,7 +31,7 @@ from gemini_live_runtime import (
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import GeminiLiveError
-from gemini_live_runtime.session.debugger.preview_runner import LIMIT_S, MAX_ASKING
+from gemini_live_runtime.session.control.preview_runner import LIMIT_S, MAX_THREADS
 from gemini_live_runtime.state.edits import MAX_EDITS, MAX_STEPS
 
 
@@ -87,7 +87,7 @@ async def test_an_edit_writes_adds_and_removes_together_and_says_who_did_it() ->
         ({"key": "session:silence_ms", "value": 1}, "measured live and cannot be written"),
         (
             {"key": "session:phase", "value": "x"},
-            "only tells how the session stands. Go to a phase instead",
+            "only reports where the session is. Go to a phase instead",
         ),
     ],
 )
@@ -393,7 +393,7 @@ async def test_a_preview_leaves_no_trace_in_what_watchers_remember() -> None:
         for _ in range(3):
             found = await t.previews({"key": "app:n", "value": 3})
             assert [w["name"] for w in found.watchers] == ["set", "odd"]
-        assert [status.fired for status in t.stage.session.conductor.settler.watchers.status] == [0, 0]
+        assert [status.fired for status in t.stage.session.orchestrator.settle.watchers.status] == [0, 0]
         await t.sets("app:n", 3)
         assert fired == [1]
 
@@ -434,7 +434,7 @@ async def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up()
         slow[0] = True
         order = cmd.PreviewEdit(edits=({"key": "app:n", "value": 2},))
         began = time.monotonic()
-        for number in range(MAX_ASKING):
+        for number in range(MAX_THREADS):
             await t.stage.session.command(cmd.Command(f"p{number}", order))
         assert time.monotonic() - began < 0.5
         assert "previews wait for the agent's code" in await t.commands(order)
@@ -533,7 +533,7 @@ async def test_orders_about_phases_that_cannot_be_are_refused() -> None:
         assert t.all(ev.PhasePreviewed)[-1].problem == "Agent test has no phases."
     async with talk(phased()) as t:
         assert await t.commands(cmd.GoToPhase(phase="nowhere")) == (
-            "There is no phase 'nowhere'. Phases: first, second."
+            "There is no phase nowhere. Use one of first, second."
         )
         assert await t.commands(cmd.GoToPhase(phase="first")) == "The conversation is in phase first already."
         await t.commands(cmd.PreviewPhase(phase="first"))
@@ -624,7 +624,7 @@ async def test_the_operator_fires_a_watcher_and_what_it_writes_counts(blocking: 
         assert (fired.watcher, fired.muted, fired.explanation["text"]) == ("many", False, "the operator fired it")
         assert [c.origin for c in t.all(ev.StateChanged) if c.key == "app:done"] == ["operator"]
         assert t.phases == ["first", "second"]
-        (status,) = t.stage.session.conductor.settler.watchers.status
+        (status,) = t.stage.session.orchestrator.settle.watchers.status
         assert status.fired == 1
         assert await t.commands(cmd.FireWatcher(watcher="few")) == "There is no watcher 'few'. Watchers: many."
 
@@ -643,7 +643,7 @@ async def test_the_operator_lets_the_model_know_something() -> None:
 
 async def test_without_a_connection_the_model_cannot_be_told_and_the_operator_is() -> None:
     async with talk(agent(), begins=False) as t:
-        assert "The model was not told: There is no connection" in await t.commands(cmd.GiveContext(text="Hm."))
+        assert "The context was not sent: There is no connection" in await t.commands(cmd.GiveContext(text="Hm."))
         await t.begins()
 
 

@@ -220,7 +220,7 @@ async def test_what_a_blocking_pattern_has_written_is_computed_before_a_guard_of
 async def test_a_pattern_says_how_far_it_has_come() -> None:
     async with talk(noticing(TurnCountDetector(True, 3))) as t:
         await t.turn()
-        patterns = t.stage.mind.settler.temporal
+        patterns = t.stage.orchestrator.settle.temporal
         assert isinstance(patterns, TemporalRegistry)
         (status,) = patterns.status(0.0)
         assert (status.name, status.progress) == ("seen", "1 of 3 turns")

@@ -45,8 +45,8 @@ async def test_a_session_that_was_kept_goes_on_where_it_stood() -> None:
         assert t.setup["sessionResumption"]["handle"] == "h-1"
         assert t.setup["systemInstruction"]["parts"][0]["text"] == "Be brief.\n\nTwo."
         assert (t.handle.phase, t.state["app:plan"]) == ("second", "gold")
-        assert t.stage.mind.transcript.window(1).text == "User: hello\nAssistant: Good day."
-        assert t.stage.mind.turn_count == 1
+        assert t.stage.agent.transcript.window(1).text == "User: hello\nAssistant: Good day."
+        assert t.stage.agent.turn_count == 1
     (restored,) = t.all(ev.SnapshotRestored)
     assert (restored.phase, restored.turns, restored.resuming) == ("second", 1, True)
     assert ENTERED == []
@@ -56,7 +56,7 @@ async def test_the_count_of_turns_without_progress_goes_on() -> None:
     store = MemoryPersistence()
     await earlier(store)
     async with talk(kept(store)) as t:
-        needs = t.stage.mind.needs
+        needs = t.stage.agent.needs
         assert needs is not None
         assert needs.turns_without_progress == 1
 
@@ -176,7 +176,7 @@ async def test_a_snapshot_waits_until_what_is_under_way_is_written() -> None:
 
     async with talk(of) as t:
         await t.turn()
-        t.stage.mind.lane.put("slow", lambda: slow(t.state))
+        t.stage.agent.queue.put("slow", lambda: slow(t.state))
     snapshot = await store.load("s")
     assert snapshot is not None
     assert snapshot.state["app:slow"] is True

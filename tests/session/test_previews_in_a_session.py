@@ -209,7 +209,7 @@ async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, ac
 
     With `actions` compare only the effects before the first action.
     """
-    session, machine = t.stage.session, t.stage.session.conductor.director
+    session, machine = t.stage.session, t.stage.session.orchestrator.phases
     state = t.state
     before = {name: state.own(name) for name in state.keys("derived")}
     outcomes = [] if machine is None else [way.outcome for way in machine.machine.consider_transitions(state)]
@@ -220,8 +220,10 @@ async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, ac
     assert {name: state.own(name) for name in state.keys("derived")} == before
     seen = len(t.stage.sink.events)
     phase = t.handle.phase
-    noticing = session.conductor.settler.temporal
-    standing = {item.name: item.in_progress for item in noticing.forecast(state, session.conductor.clock.now())}
+    noticing = session.orchestrator.settle.temporal
+    standing = {
+        item.name: item.in_progress for item in noticing.forecast(state, session.orchestrator.agent.clock.now())
+    }
     await session.command(cmd.Command(f"e{number}", cmd.EditState(edits=wanted)))
     await t.rests()
     happened = [event.payload for event in t.stage.sink.events[seen:]]
@@ -258,7 +260,7 @@ async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, ac
     assert {item["name"]: item["times"] for item in said.patterns if item["how"] == "fires"} == noticed
     turned = {
         item.name: "begins" if item.in_progress else "ends"
-        for item in noticing.forecast(state, session.conductor.clock.now())
+        for item in noticing.forecast(state, session.orchestrator.agent.clock.now())
         if item.in_progress != standing[item.name] and item.name not in noticed
     }
     assert {item["name"]: item["how"] for item in said.patterns if item["how"] in ("begins", "ends")} == turned
@@ -287,7 +289,7 @@ def test_over_a_thousand_edits_what_a_preview_says_is_what_then_happens() -> Non
     def tried(of: Live, wanted: list[tuple[dict[str, Any], ...]], data: st.DataObject) -> None:
         async def main() -> None:
             async with talk(of) as t:
-                names = [status.name for status in t.stage.session.conductor.settler.watchers.status]
+                names = [status.name for status in t.stage.session.orchestrator.settle.watchers.status]
                 if names:
                     t.handle.mute_watcher(data.draw(st.sampled_from(names)))
                 for number, edit in enumerate(wanted):

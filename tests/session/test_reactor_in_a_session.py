@@ -209,10 +209,10 @@ async def test_a_typed_text_drops_the_prompt_that_waits() -> None:
 
 async def test_one_reactor_and_one_executor_serve_a_session() -> None:
     async with talk(agent()) as t:
-        mind = t.stage.mind
-        assert isinstance(mind.reactor, LiveReactor)
-        assert isinstance(mind.executor, LiveEffectExecutor)
-        mind.executor.perform(SendContext(("Directly.",)))
+        orchestrator = t.stage.orchestrator
+        assert isinstance(orchestrator.reactor, LiveReactor)
+        assert isinstance(orchestrator.executor, LiveEffectExecutor)
+        orchestrator.executor.perform(SendContext(("Directly.",)))
         await asyncio.sleep(0)
         await t.rests()
         assert t.wire == [("model context", "Directly.")]

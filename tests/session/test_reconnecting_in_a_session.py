@@ -63,7 +63,7 @@ async def test_a_connection_is_left_in_a_pause_once_the_server_says_that_it_will
         await t.says(" day.")
         await t.ends()
         await t.connects_again()
-        assert t.stage.mind.transcript.window(1).text == "User: hello\nAssistant: Good day."
+        assert t.stage.agent.transcript.window(1).text == "User: hello\nAssistant: Good day."
 
 
 async def test_how_long_a_connection_had_left_is_nothing_that_the_next_one_knows() -> None:

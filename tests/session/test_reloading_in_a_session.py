@@ -15,7 +15,7 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.errors import StateError
-from gemini_live_runtime.session.debugger.hot_reload import LOOK_S
+from gemini_live_runtime.session.control.hot_reload import LOOK_S
 
 HEAD = """
 from gemini_live_runtime import *
@@ -154,7 +154,7 @@ async def test_what_holds_already_fires_nothing_and_counts_and_mutes_are_kept(wr
         t.handle.mute_watcher("many")
         write(PHASED.replace("crossed_above(3), note", "crossed_above(2), note").replace("Two.", "Zwei."))
         assert await reload(t) == ""
-        (status,) = t.stage.session.conductor.settler.watchers.status
+        (status,) = t.stage.session.orchestrator.settle.watchers.status
         assert (status.fired, status.muted) == (1, True)
         assert len(t.all(ev.WatcherFired)) == 1
         assert t.all(ev.GuardsRead)[-1].phase == "first"
@@ -308,7 +308,7 @@ async def test_what_cannot_change_in_mid_session_is_named_and_stays(write: Calla
         write(PLAIN.replace('"Be brief.")', '"Be brief.").model("other").greeting("Say hello.")'))
         assert await reload(t) == ""
         assert changed(t) == ("model (from the next session)", "greeting (from the next session)")
-        assert t.stage.session.conductor.plan.definition.greeting == ""
+        assert t.stage.session.orchestrator.agent.plan.definition.greeting == ""
 
 
 async def test_the_operators_instruction_stays_unless_the_files_was_edited(write: Callable[..., Path]) -> None:
@@ -318,7 +318,7 @@ async def test_the_operators_instruction_stays_unless_the_files_was_edited(write
         write(PLAIN + "# edited\n")
         assert await reload(t) == ""
         assert changed(t) == ()
-        assert t.stage.session.conductor.plan.definition.instruction == "Be kind."
+        assert t.stage.session.orchestrator.agent.plan.definition.instruction == "Be kind."
         write(PLAIN.replace("Be brief.", "Be bold."))
         assert await reload(t) == ""
         assert t.sent("instruction")[-1] == ("instruction", "Be bold.")
@@ -359,13 +359,13 @@ async def test_a_broken_file_is_told_and_the_agent_goes_on_as_it_was(
 ) -> None:
     async with talk(source(write(PHASED))) as t:
         module = sys.modules["gemini_live_agent_mine"]
-        plan = t.stage.session.conductor.plan
+        plan = t.stage.session.orchestrator.agent.plan
         described = len(t.all(ev.AgentDescribed))
         write(text)
         assert said in await reload(t)
         assert len(t.all(ev.AgentReloaded)) == 1
         assert t.all(ev.AgentReloaded)[0].path.endswith("mine.py")
-        assert t.stage.session.conductor.plan is plan
+        assert t.stage.session.orchestrator.agent.plan is plan
         assert sys.modules["gemini_live_agent_mine"] is module
         assert len(t.all(ev.AgentDescribed)) == described
         await t.writes(n=4)

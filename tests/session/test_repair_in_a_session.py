@@ -85,7 +85,7 @@ async def test_entering_a_phase_begins_the_count_anew() -> None:
         await t.turn()
         assert t.state.get("session:phase") == "ask"
         await t.writes(go=True)
-        needs = t.stage.mind.needs
+        needs = t.stage.agent.needs
         assert isinstance(needs, NeedsFulfillment)
         assert needs.config == RepairConfig(nudge_after=2, escalate_after=3)
         assert needs.turns_without_progress == 0

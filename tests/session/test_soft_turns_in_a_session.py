@@ -109,7 +109,7 @@ async def test_a_soft_turn_is_an_event_of_its_own() -> None:
 
 async def test_without_soft_turns_the_model_is_waited_for() -> None:
     async with talk(agent()) as t:
-        assert t.stage.mind.fast._soft is None
+        assert t.stage.orchestrator.timers._soft is None
         await heard(t, "hold on")
         await t.passes(10)
         assert t.all(ev.TurnCompleted) == []
@@ -117,6 +117,6 @@ async def test_without_soft_turns_the_model_is_waited_for() -> None:
 
 async def test_the_wait_is_the_one_that_was_asked_for() -> None:
     async with talk(agent().soft_turns(1.25)) as t:
-        detector = t.stage.mind.fast._soft
+        detector = t.stage.orchestrator.timers._soft
         assert isinstance(detector, SoftTurnDetector)
         assert detector.timeout_s == 1.25

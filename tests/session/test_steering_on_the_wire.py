@@ -263,12 +263,12 @@ async def test_between_context_and_the_prompt_it_is_for_nothing_is_sent() -> Non
 
 async def test_context_waits_in_one_place_and_its_writer_is_the_programs_too() -> None:
     async with talk(phased().steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)) as t:
-        mind = t.stage.mind
-        assert isinstance(mind.pending, PendingContext)
+        agent = t.stage.agent
+        assert isinstance(agent.context_queue, PendingContext)
         writer = t.handle.writer()
         assert isinstance(writer, DeferredWriter)
         await t.writes(go=True)
-        assert mind.pending.has_context
+        assert agent.context_queue.has_context
         writer.send_text("hello")
         await t.rests()
         assert t.wire[-2:] == [("model context", "Two."), ("text", "hello")]

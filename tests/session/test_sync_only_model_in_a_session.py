@@ -92,7 +92,7 @@ async def test_context_goes_out_in_front_of_what_the_user_types_next_and_is_not_
         await t.ends()
         await t.types("thanks")
         assert texts(t) == ["[Context] It rains.\n[Context] It is late.\n\nand now?", "thanks"]
-        assert t.stage.mind.transcript.window(1).turns[0].user == "and now?"
+        assert t.stage.agent.transcript.window(1).turns[0].user == "and now?"
     assert [sent.text for sent in t.all(ev.TextSent)] == ["and now?", "thanks"]
     assert [sent.queued for sent in t.all(ev.ContextSent)] == [True, False]
 

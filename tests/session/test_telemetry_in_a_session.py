@@ -61,7 +61,7 @@ def with_speaker(path: Path) -> AbstractAsyncContextManager[Talk]:
 
 async def test_answers_turns_sound_and_tokens_are_counted(tmp_path: Path) -> None:
     async with with_speaker(tmp_path) as t:
-        assert isinstance(t.stage.mind.telemetry, SessionTelemetry)
+        assert isinstance(t.stage.agent.telemetry, SessionTelemetry)
         await spoken(t)
         await spoken(t)
         figures = t.handle.telemetry()
@@ -206,7 +206,7 @@ async def test_a_session_without_an_interval_reports_nothing() -> None:
 
 async def test_the_signals_of_a_new_connection_are_at_their_beginning() -> None:
     async with talk(agent()) as t:
-        assert isinstance(t.stage.mind.signals, SessionSignals)
+        assert isinstance(t.stage.orchestrator.session_keys, SessionSignals)
         expected = {
             "interrupt_count": 0,
             "error_count": 0,
@@ -304,7 +304,7 @@ async def test_a_tool_call_is_a_phase_of_the_wire_that_ends() -> None:
         await t.calls("slow")
         await t.passes(2)
         await t.says("Done.")
-    assert phases[-3:] == ["tool_call_executing", "active", "model_speaking"]
+    assert phases[-4:] == ["tool_call_executing", "active", "model_speaking", "disconnected"]
 
 
 async def test_the_microphone_keeps_the_server_fed_and_the_wire_listening(tmp_path: Path) -> None:

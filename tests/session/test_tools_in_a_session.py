@@ -206,8 +206,8 @@ async def test_a_background_call_is_acknowledged_at_once_and_its_result_carries_
 async def test_the_conversation_goes_on_while_a_background_tool_runs() -> None:
     async with talk(agent().tools(search)) as t:
         await t.calls("search", words="x")
-        assert isinstance(t.stage.mind.tools.background, BackgroundToolTracker)
-        assert t.stage.mind.tools.background.active_ids == ["c1"]
+        assert isinstance(t.stage.orchestrator.tools.dispatcher.background, BackgroundToolTracker)
+        assert t.stage.orchestrator.tools.dispatcher.background.active_ids == ["c1"]
         await t.turn()
         assert len(t.all(ev.TurnCompleted)) == 1
         await t.passes(5.1)
@@ -221,7 +221,7 @@ async def test_a_background_result_is_in_the_transcript() -> None:
         await t.says("I am searching.")
         await t.ends()
         await t.passes(5.1)
-        calls = [call for turn in t.stage.mind.transcript.window_with_current(5).turns for call in turn.tool_calls]
+        calls = [call for turn in t.stage.agent.transcript.window_with_current(5).turns for call in turn.tool_calls]
         assert calls == [ToolCallSummary("c1", "search", '{"words": "x"}', '{"found": "x"}', "ok")]
 
 
@@ -281,7 +281,7 @@ async def test_each_record_keeps_the_arguments_of_its_own_call() -> None:
             }
         )
         await t.rests()
-        (turn,) = t.stage.mind.transcript.window_with_current(1).turns
+        (turn,) = t.stage.agent.transcript.window_with_current(1).turns
         assert [(call.call_id, call.args) for call in turn.tool_calls] == [
             ("a", '{"word": "one"}'),
             ("b", '{"word": "two"}'),

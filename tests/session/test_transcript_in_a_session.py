@@ -14,7 +14,7 @@ from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 def turns(t: Talk) -> tuple[TranscriptTurn, ...]:
     """Return the ended turns."""
-    buffer = t.stage.mind.transcript
+    buffer = t.stage.agent.transcript
     assert isinstance(buffer, TranscriptBuffer)
     window = buffer.window(10)
     assert isinstance(window, TranscriptWindow)
@@ -133,6 +133,6 @@ async def test_a_call_that_is_cancelled_in_the_same_message_is_not_run_and_has_i
         await t.server.says(toolCall={"functionCalls": [call]}, toolCallCancellation={"ids": ["c1"]})
         await t.rests()
         assert t.sent("answer") == []
-        (turn,) = t.stage.mind.transcript.window_with_current(1).turns
+        (turn,) = t.stage.agent.transcript.window_with_current(1).turns
         assert [(made.name, made.status) for made in turn.tool_calls] == [("ping", "cancelled")]
     assert ran == []

@@ -21,7 +21,7 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.agent.derived_state import MAX_PER_S, MAX_ROUNDS
+from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S, MAX_ROUNDS
 
 TOTAL = ComputedVar("total", lambda s: s.get("app:price", 0) * s.get("app:count", 0), ("app:price", "app:count"))
 
@@ -253,7 +253,7 @@ async def test_what_a_watcher_writes_is_known_to_be_its_own() -> None:
 async def test_the_registries_of_a_session_tell_what_they_watch_and_compute() -> None:
     of = agent().computed(TOTAL).watch(Watcher(key("derived:total").crossed_above(10), lambda: None, name="dear"))
     async with talk(of) as t:
-        settler = t.stage.mind.settler
+        settler = t.stage.orchestrator.settle
         assert isinstance(settler.watchers, WatcherRegistry)
         assert isinstance(settler.computed, ComputedRegistry)
         assert [status.name for status in settler.watchers.status] == ["dear"]

@@ -435,7 +435,7 @@ async def mark(world: World, chance: random.Random) -> None:
 @_action(*ANY)
 async def look_away(world: World, chance: random.Random) -> None:
     """Detach the last console, or attach one."""
-    world.session.watched(chance.random() < 0.6)
+    world.session.on_console_attached(chance.random() < 0.6)
 
 
 @_action(*ANY, open=0.12, pending=0.2, none=0.2)

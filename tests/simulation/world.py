@@ -29,7 +29,7 @@ from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
-from gemini_live_runtime.session.outbound.capabilities import capabilities_of
+from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.transport import Transport
@@ -160,8 +160,9 @@ class World:
             clock=clock,
         )
         # The delays of reconnecting are random; here they are the seed's too.
-        self.session._wire._reconnecting.jitter = random.Random(self.seed)
-        self.mind = self.session.conductor
+        self.session._connections._reconnecting.jitter = random.Random(self.seed)
+        self.orchestrator = self.session.orchestrator
+        self.agent = self.orchestrator.agent
         self.handle = self.session.handle
         self.phases = [phase.name for phase in definition.phases]
 
@@ -184,7 +185,7 @@ class World:
     @property
     def given_up(self) -> bool:
         """True when no further connection will be made."""
-        return self.hung_up or self.core._facts.status == "error"
+        return self.hung_up or self.core.state.facts.status == "error"
 
     def push(self, **frame: Any) -> None:
         """Let the server say something."""
@@ -317,7 +318,7 @@ class World:
         self.timeline.note("action", name="(finish)", wire=self.wire)
         self.unreachable = 0
         await self.command(cmd.RemoveBreakpoint())
-        if self.mind.stops.gate.held or self.mind.stops.gate.stepping:
+        if self.orchestrator.checkpoints.gate.held or self.orchestrator.checkpoints.gate.stepping:
             await self.command(cmd.ReleaseAgent())
         self.device.voice(False)
         for _ in range(40):
@@ -339,33 +340,33 @@ class World:
                 self.push(setupComplete={"sessionId": f"s-{len(self.lines)}"})
             await self.passes(3.0)
         for _ in range(60):
-            if self.session.quiet:
+            if self.session.is_quiet:
                 break
-            if self.wire == "open" and self.core._facts.owed:
+            if self.wire == "open" and self.core.state.facts.owed:
                 self.content(outputTranscription={"text": f" {self.word('m')}"}, turnComplete=True)
             elif self.wire == "pending":
                 self.push(setupComplete={"sessionId": f"s-{len(self.lines)}"})
             await self.passes(1.0)
-        self.timeline.note("at rest", quiet=self.session.quiet, wire=self.wire, gave_up=self.given_up)
-        return {"quiet": self.session.quiet, "why": self._unrest(), "wire": self.wire, "gave_up": self.given_up}
+        self.timeline.note("at rest", quiet=self.session.is_quiet, wire=self.wire, gave_up=self.given_up)
+        return {"quiet": self.session.is_quiet, "why": self._unrest(), "wire": self.wire, "gave_up": self.given_up}
 
     def _unrest(self) -> str:
-        core, mind = self.core, self.mind
+        core, agent, orchestrator = self.core, self.agent, self.orchestrator
         unrest = {
-            "turn open": core.turns.is_open,
-            "playing": core._playing,
-            "calls": core._calls.open_ids,
-            "queued": core._queued_texts,
-            "voice": core._facts.voice,
-            "owed": core._facts.owed,
-            "voice ended": core._facts.voice_ended_at,
-            "status": "" if core._facts.status in WATCHED else core._facts.status,
+            "turn open": core.state.turns.is_open,
+            "playing": core.state.playing,
+            "calls": core.state.calls.open_ids,
+            "queued": core.state.queued_texts,
+            "voice": core.state.facts.voice,
+            "owed": core.state.facts.owed,
+            "voice ended": core.state.facts.voice_ended_at,
+            "status": "" if core.state.facts.status in WATCHED else core.state.facts.status,
             "device": self.device.playing,
-            "lane": mind.lane.current or mind.lane.depth,
-            "desk": mind.desk.open_calls,
-            "extraction": sorted(mind.extraction.running),
-            "code": mind.code.active,
-            "prompt": mind.pending.has_prompt,
+            "lane": agent.queue.current or agent.queue.depth,
+            "desk": orchestrator.tools.open_calls,
+            "extraction": sorted(orchestrator.pipeline.extraction.running),
+            "code": orchestrator.code.active,
+            "prompt": agent.context_queue.has_prompt,
         }
         return ", ".join(f"{name}: {value}" for name, value in unrest.items() if value)
 
@@ -375,11 +376,11 @@ class World:
         return f"{kind}{self.words}"
 
     def _facts(self) -> dict[str, Any]:
-        mind = self.mind
+        agent, orchestrator = self.agent, self.orchestrator
         return {
-            "state": mind.state.snapshot(),
+            "state": agent.state.snapshot(),
             "late": self.late,
-            "transcript": mind.transcript.to_json()["turns"],
-            "phase": mind.director.machine.current if mind.director else "",
+            "transcript": agent.transcript.to_json()["turns"],
+            "phase": orchestrator.phases.machine.current if orchestrator.phases else "",
             "view_seq": self.hub.view.seq,
         }

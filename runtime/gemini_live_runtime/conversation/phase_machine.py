@@ -189,14 +189,9 @@ class PhaseMachine:
         explanation: Explanation | None = None,
     ) -> TransitionPlan:
         """Plan the steps of a transition; raise as `transition_to` does."""
+        self.check_target(target, by_operator=trigger.kind == "operator")
         new = self._phase(target)
         old = self.current_phase if self.entered else None
-        if old is None and target != self.initial:
-            raise AgentError(f"The conversation begins with {self.initial}, not {target}", field="phase", value=target)
-        if old is new:
-            raise AgentError(f"The conversation is in phase {target} already", field="phase", value=target)
-        if old is not None and old.terminal and trigger.kind != "operator":
-            raise AgentError(f"The phase {old.name} is terminal and cannot be left", field="phase", value=target)
         # `on_exit` still sees the old phase. Keys are cleared before `on_enter`, which may set them. The instruction
         # and the context come last: they may read what `on_enter` wrote.
         steps: list[Step] = []
@@ -214,6 +209,24 @@ class PhaseMachine:
             steps.append(GatherContext(new, new.on_enter_context))
         from_phase = "" if old is None else old.name
         return TransitionPlan(from_phase, new, trigger, turn, tuple(steps), because, explanation)
+
+    def check_target(self, target: str, *, by_operator: bool = False) -> None:
+        """Raise `AgentError` when the conversation cannot go to `target`, whatever the guards say.
+
+        It cannot go to an unknown phase, to the current one, or out of a terminal one, which only the operator may.
+        """
+        new = self._phase(target)
+        old = self.current_phase if self.entered else None
+        if old is None and target != self.initial:
+            raise AgentError(f"The conversation begins with {self.initial}, not {target}", field="phase", value=target)
+        if old is new:
+            raise AgentError(f"The conversation is in phase {target} already", field="phase", value=target)
+        if old is not None and old.terminal and not by_operator:
+            raise AgentError(f"The phase {old.name} is terminal and cannot be left", field="phase", value=target)
+
+    def check_known(self, name: str) -> None:
+        """Raise `AgentError` for a phase that the agent does not have."""
+        self._phase(name)
 
     def commit(self, plan: TransitionPlan, now: float) -> PhaseTransition:
         """Make the plan's phase the current one and record it.

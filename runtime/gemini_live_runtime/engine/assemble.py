@@ -22,7 +22,7 @@ from gemini_live_runtime.session.core.pricing import price_of, price_table, pric
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
-from gemini_live_runtime.session.outbound.capabilities import capabilities_of
+from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.session.ports.sink import EventSink
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.credentials import scrub_environment
@@ -109,7 +109,7 @@ def session_of(
 
         async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
             setup = setup_of(
-                session.conductor.plan,
+                session.orchestrator.agent.plan,
                 model,
                 voice=spec.voice,
                 capabilities=capabilities,

@@ -182,7 +182,7 @@ class Host:
 
     def _set_watched(self, watched: bool) -> None:
         if self._session is not None and not self._finished:
-            self._session.watched(watched)
+            self._session.on_console_attached(watched)
 
     # -- life cycle -------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,8 @@
-"""The agent's mind at work: what happens in the session is heard here, and what follows from it is done in order.
+"""Compose one agent from its parts, connect them to the event bus, and run their common life.
 
-`observe` hears every event at once and only takes notes; what decides is put on the control lane and done step by step.
+The only module that knows every part. It makes them from the bottom up, gives each what it needs, and connects the few
+callbacks that point back up. What an event calls for is put on the task queue here (`_on_...`); the steps themselves
+are in `agent.turn_pipeline`.
 """
 
 from __future__ import annotations
@@ -8,313 +10,337 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.conversation.extraction import ExtractionSchedule
-from gemini_live_runtime.conversation.extraction_runner import ExtractionRunner
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
-from gemini_live_runtime.conversation.transcript import TranscriptBuffer
-from gemini_live_runtime.conversation.transitions import TransitionResult
+from gemini_live_runtime.session.agent.autosave import Autosave
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
-from gemini_live_runtime.session.agent.derived_state import SettleEngine
+from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.event_observer import EventObserver
 from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
-from gemini_live_runtime.session.agent.moves import PhaseNavigator
+from gemini_live_runtime.session.agent.metrics_reporter import MetricsReporter
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
-from gemini_live_runtime.session.agent.session_keys import SessionSignals
+from gemini_live_runtime.session.agent.session_keys import OBSERVED, SessionSignals
+from gemini_live_runtime.session.agent.settle_engine import SettleEngine
 from gemini_live_runtime.session.agent.state_events import StateEvents
 from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
 from gemini_live_runtime.session.agent.subscription import Subscribers
 from gemini_live_runtime.session.agent.task_queue import TaskQueue
+from gemini_live_runtime.session.agent.timers import Timers
 from gemini_live_runtime.session.agent.tool_executor import ToolExecutor
 from gemini_live_runtime.session.agent.turn_pipeline import TurnPipeline
 from gemini_live_runtime.session.agent.user_code import UserCode
-from gemini_live_runtime.session.core.effects import RunTool
-from gemini_live_runtime.session.debugger.debugger import Debugger
-from gemini_live_runtime.session.debugger.hot_reload import HotReload
-from gemini_live_runtime.session.debugger.operator_commands import OperatorCommands
-from gemini_live_runtime.session.debugger.pause_gate import TURN_ENDS
-from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.session.control.debugger_commands import DebuggerCommands
+from gemini_live_runtime.session.control.hot_reload import HotReload
+from gemini_live_runtime.session.control.operator_commands import OperatorCommands
+from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
+from gemini_live_runtime.session.debugger.pause_gate import MINOR, TURN_ENDS, Waiting
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter, PendingContext
-from gemini_live_runtime.session.persistence.autosave import Autosave
-from gemini_live_runtime.session.ports.host import SessionHost, SessionServices
 from gemini_live_runtime.session.ports.messages import ContextNote
 from gemini_live_runtime.session.rules.dispatch import RuleDispatcher
 from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
-from gemini_live_runtime.session.rules.reactor import (
-    LiveReactor,
-    PromptArmed,
-    StateChanged,
-    voice_defaults,
-)
+from gemini_live_runtime.session.rules.reactor import LiveReactor, PromptArmed, StateChanged, voice_defaults
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.mutations import Mutation, Origin, writing_as
-from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.text import redactor
-from gemini_live_runtime.tools.background import ToolAnswer
-from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.clock import Clock
+    from gemini_live_runtime.conversation.text_model import TextModel
+    from gemini_live_runtime.conversation.transitions import TransitionResult
+    from gemini_live_runtime.session.agent.host import SessionHost
+    from gemini_live_runtime.session.control.command_router import CommandRouter
+    from gemini_live_runtime.session.core.effects import RunTool
+    from gemini_live_runtime.session.definition.plan import SessionPlan
+    from gemini_live_runtime.session.outbound.wire_writer import WireWriter
+    from gemini_live_runtime.session.ports.agent_source import Source
+    from gemini_live_runtime.session.ports.event_bus import EventBus
 
 RECALLED = 20
 """Turns that a fresh server session is told about after a loss."""
 
 ENDING_S = 1.0
-"""Seconds that each part of the mind has to finish when the session ends."""
+"""Seconds that each part has to finish when the session ends."""
 
 TEARDOWN_S = 2.0
 """Seconds that `on_teardown` listeners, and then the last snapshot, may take."""
 
-_HEARD = frozenset(
-    (
-        ev.TurnStarted,
-        ev.PhaseEntered,
-        ev.TurnCompleted,
-        ev.TurnInterrupted,
-        ev.GenerationCompleted,
-        ev.ConnectionGoAway,
-        ev.ConnectionClosed,
-        ev.Notice,
-    )
-)
-"""What `_observe` has a case for; most events are none of these."""
-
 
 class Orchestrator:
-    """One agent's mind in one session."""
+    """One agent in one session."""
 
-    def __init__(self, plan: SessionPlan, body: SessionHost, means: SessionServices) -> None:
+    def __init__(
+        self,
+        plan: SessionPlan,
+        *,
+        bus: EventBus,
+        host: SessionHost,
+        writer: WireWriter,
+        clock: Clock,
+        async_tools: bool,
+        text_model: TextModel | None = None,
+        source: Source[SessionPlan] | None = None,
+    ) -> None:
+        """`async_tools`: the model takes answers of calls while it goes on; `source` can be read again."""
         definition = plan.definition
-        clock = means.clock
-        self.plan = plan
-        self.state: State = plan.make_state()
-        self.transcript = TranscriptBuffer()
-        self.telemetry = SessionTelemetry(clock.now())
-        self.pending = PendingContext(on_dropped=lambda notes: self.fast.notes_dropped(notes))
-        self.turn_count = 0
-        self.ever_connected = False
-        self.body = body
-        self.clock = clock
-        self.writer = means.writer
-        self._emit = body.emit
-        self.code = UserCode(body.emit, clock, body.changed)
-        self.stops = Debugger(self)
-        self.lane = TaskQueue(self._step_failed, body.changed, self.stops.gate)
-        reports = FaultReporter(body.emit)
-        self.callbacks = CallbackRunner(definition.callbacks, clock=clock, report=reports.callback, around=_around)
-        self.user_writer = DeferredWriter(means.writer, self.pending, reports.context)
-        self.executor = LiveEffectExecutor(
-            means.writer,
-            self.pending,
-            emit=body.emit,
-            transition=lambda target, reason: self.moves.to(target, source="reactor", reason=reason),
-            report=reports.effect,
-            # What is not sent by itself cannot come between a call and its answer.
-            hold=lambda: body.awaits_tools and means.writer.held is None,
+        state = plan.make_state()
+        self.checkpoints = Checkpoints(state, bus, clock)
+        faults = FaultReporter(bus.emit)
+        context_queue = PendingContext(on_dropped=self._on_notes_dropped)
+        self.agent = agent = AgentContext(
+            plan=plan,
+            state=state,
+            clock=clock,
+            bus=bus,
+            host=host,
+            writer=writer,
+            user_writer=DeferredWriter(writer, context_queue, faults.context),
+            context_queue=context_queue,
+            queue=TaskQueue(self._on_step_failed, host.on_change, self.checkpoints.gate),
+            telemetry=SessionTelemetry(clock.now()),
+            needs=None if definition.repair is None else NeedsFulfillment(definition.repair),
         )
-        marks = voice_defaults("client" if definition.turn_taking == "client" else "server")
-        self.reactor = LiveReactor((*marks, *definition.rules), reports.rule)
-        self.react = RuleDispatcher(
-            self.reactor, self.executor, means.writer, body, self.state, clock, instruct=self.replace_instruction
-        ).react
-        self.settler = SettleEngine(
-            self.state,
+        self.code = UserCode(faults, clock, emit=bus.emit, on_ended=host.on_change)
+        self.callbacks = CallbackRunner(definition.callbacks, clock=clock, report=faults.callback, around=_write_as)
+        self.executor = LiveEffectExecutor(
+            writer,
+            context_queue,
+            emit=bus.emit,
+            transition=self._go_to_phase,
+            report=faults.effect,
+            hold=self._is_call_open,
+        )
+        built_in = voice_defaults("client" if definition.turn_taking == "client" else "server")
+        self.reactor = LiveReactor((*built_in, *definition.rules), faults.rule)
+        self.settle = SettleEngine(
+            state,
             ComputedRegistry(definition.computed),
             WatcherRegistry(definition.watchers),
             TemporalRegistry(definition.patterns),
-            self.code,
-            emit=body.emit,
-            observed=lambda: self.fast.patterns_seen(),
-            now=self.stops.gate.agent_time,
-            about_to_act=self.stops.watcher,
+            code=self.code,
+            emit=bus.emit,
+            now=self.checkpoints.gate.agent_time,
+            before_action=self.checkpoints.before_action,
         )
-        machine = plan.make_machine()
-        self.director = (
-            None
-            if machine is None
-            else PhaseRunner(
-                machine,
-                self.state,
-                self.code,
-                emit=body.emit,
-                now=clock.now,
-                window=lambda turns: self.transcript.window_with_current(turns),
-                about_to_move=self.stops.transition,
-            )
-        )
-        self.standing = None if machine is None else GuardMonitor(machine, self.state, emit=body.emit, now=clock.now)
-        self.needs = None if definition.repair is None else NeedsFulfillment(definition.repair)
-        self.steersman = SteeringRunner(
-            definition,
-            self.state,
-            self.director,
-            self.callbacks,
-            self.code,
-            means.writer,
+        self.phases, self.guards = self._make_phases()
+        self.steering = SteeringRunner(agent, self.phases, self.callbacks, self.code, self.executor)
+        rules = RuleDispatcher(
+            self.reactor,
             self.executor,
-            self.pending,
-            emit=body.emit,
-            reconnect=body.reconnect,
-            prompt_armed=lambda: self.react(PromptArmed()),
+            writer,
+            state,
+            clock,
+            emit=bus.emit,
+            is_answer_pending=host.is_answer_pending,
+            replace_instruction=self.steering.replace_instruction,
         )
-        means.writer.on_instruction = self.steersman.steering.confirm_setup
-        self.signals = SessionSignals(self.state, clock.now, self.transcript_now)
-        self.fast = EventObserver(self, definition)
-        self.agents = BackgroundAgentDispatcher(
-            definition.background_agents, clock=clock, on_finished=self._agent_finished
+        agent.react = rules.react
+        self._make_steps(faults, async_tools, text_model)
+        self._make_commands(source)
+        self._started: TransitionResult | None = None
+        self._connect()
+
+    def _make_phases(self) -> tuple[PhaseRunner | None, GuardMonitor | None]:
+        agent = self.agent
+        machine = agent.plan.make_machine()
+        if machine is None:
+            return None, None
+        phases = PhaseRunner(
+            machine,
+            agent.state,
+            self.code,
+            emit=agent.emit,
+            now=agent.clock.now,
+            window=agent.window,
+            before_transition=self.checkpoints.before_transition,
         )
-        self.tools = ToolDispatcher(
-            plan.declared,
-            clock=clock,
-            on_finished=self._tool_ended,
-            on_notify=means.on_notify,
-            state=self.state,
-            agents=self.agents,
+        return phases, GuardMonitor(machine, agent.state, emit=agent.emit, now=agent.clock.now)
+
+    def _make_steps(self, faults: FaultReporter, async_tools: bool, text_model: TextModel | None) -> None:
+        agent, definition = self.agent, self.agent.plan.definition
+        self.session_keys = SessionSignals(agent.state, agent.clock.now, agent.current_words)
+        self.subscribers = Subscribers(definition.delivery, self._on_subscriber_left)
+        self.reporter = MetricsReporter(agent, self.subscribers)
+        self.timers = Timers(agent, self.settle, self.checkpoints.gate, self.reporter)
+        self.background_agents = BackgroundAgentDispatcher(
+            definition.background_agents, clock=agent.clock, on_finished=self._on_agent_finished
         )
-        self.desk = ToolExecutor(
+        self.tools = ToolExecutor(
+            agent,
+            self.background_agents,
+            self.phases,
+            self.callbacks,
+            self.checkpoints,
+            async_tools=async_tools,
+            on_problem=faults.tool,
+        )
+        self.pipeline = TurnPipeline(
+            agent,
+            self.settle,
+            self.phases,
+            self.steering,
             self.tools,
             self.callbacks,
-            self.state,
-            allowed=lambda name: self.director is None or self.director.machine.allows(name),
-            phase=lambda: "" if self.director is None else self.director.machine.current,
-            async_tools=means.async_tools,
-            ended=self._tool_ended,
-            acknowledge=body.acknowledge,
-            problem=reports.tool,
-            about_to_call=self.stops.call,
-            about_to_run=self.stops.telling,
+            self.checkpoints,
+            self.session_keys,
+            self.timers,
+            text_model,
         )
-        self.pipeline = TurnPipeline(self)
-        self.moves = PhaseNavigator(self)
-        self.extraction = ExtractionRunner(
-            self.state,
-            ExtractionSchedule(definition.extractors),
-            definition.text_model or means.text_model,
-            clock,
-            self.pipeline.extracted,
-            self.pipeline.extraction_failed,
-            body.changed,
-        )
-        self.operator = OperatorCommands(self)
-        self.reloader = HotReload(self, means.source)
-        self.keeper = Autosave(plan, self)
-        self.subscribers = Subscribers(definition.delivery, lambda reader: self.fast.delivery(reader))
-        self.closed = False
-        self._baffled = False
-        self._undecided: dict[str, Outcome] = {}
-        """How calls ended whose answer is not given yet, by id."""
-        self._started: TransitionResult | None = None
-        self.state_events = StateEvents(
-            self.state,
-            emit=body.emit,
-            observed=self.settler.observed,
-            heard=self._state_heard,
-            unsettled=self._state_moved,
-        )
-        self.publish_state = self.state_events.publish
+        self.autosave = Autosave(agent, self.phases)
 
-    # -- the life ----------------------------------------------------------------------------------------------------
+    def _make_commands(self, source: Source[SessionPlan] | None) -> None:
+        agent, tools = self.agent, self.tools.dispatcher
+        self.debugger = DebuggerCommands(agent, self.checkpoints, self.settle, self.phases, tools)
+        self.operator = OperatorCommands(
+            agent,
+            self.settle,
+            self.phases,
+            self.pipeline,
+            self.steering,
+            self.executor,
+            tools,
+            self.checkpoints.gate.agent_time,
+        )
+        self.hot_reload = HotReload(
+            agent,
+            source,
+            settle=self.settle,
+            phases=self.phases,
+            guards=self.guards,
+            pipeline=self.pipeline,
+            tools=tools,
+            callbacks=self.callbacks,
+            reactor=self.reactor,
+            timers=self.timers,
+        )
+
+    def _connect(self) -> None:
+        """Subscribe the parts to events, in the order in which they see each, and connect what points back up."""
+        agent, gate, bus = self.agent, self.checkpoints.gate, self.agent.bus
+        gate.waiting = self._waiting
+        gate.on_held = self._on_held
+        gate.on_released = self.timers.on_released
+        self.pipeline.on_turn_done = self._on_turn_done
+        self.state_events = StateEvents(agent.state, bus, self.settle)
+        self.state_events.on_changes += [self.checkpoints.on_state_changes, self._on_state_changes]
+        self.state_events.on_unsettled = self._queue_reevaluation
+        bus.on_fault = self._on_handler_failed
+        bus.subscribe(self.subscribers.push)
+        self.checkpoints.subscribe()
+        self.observer = EventObserver(agent, self.callbacks, self.settle, self.session_keys, self.timers)
+        bus.subscribe(self.session_keys.on_event, *OBSERVED)
+        bus.subscribe(self.observer.on_session_state, ev.SessionState)
+        bus.subscribe(self._on_turn_started, ev.TurnStarted)
+        bus.subscribe(self._on_phase_entered, ev.PhaseEntered)
+        bus.subscribe(self._on_turn_completed, ev.TurnCompleted)
+        bus.subscribe(self._queue_listeners, *LISTENED)
+
+    # -- life --------------------------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
-        """Take up an earlier session, or enter the initial phase. Before any connection is made."""
-        restored = await self.keeper.restore()
-        self.settler.begin()
-        if self.director is not None and not restored:
-            self._started = await self.director.begin()
-            self.pipeline.entered(self._started)
-        await self.settler.settle()
-        await self.steersman.setup_instruction()
-        self.fast.begin()
-        self.reloader.begin()
-        self.stops.gate.begin()
-        self.lane.begin()
-
-    def instruction_for_setup(self) -> str:
-        """The instruction that the next connection begins with."""
-        return self.steersman.instruction_for_setup()
+        """Restore an earlier session or enter the initial phase, before any connection is made."""
+        is_restored = await self.autosave.restore()
+        self.settle.begin()
+        if self.phases is not None and not is_restored:
+            self._started = await self.phases.begin()
+            self.pipeline.on_entered(self._started)
+        await self.settle.settle()
+        await self.steering.prepare_setup()
+        self.timers.begin()
+        self.hot_reload.begin()
+        self.checkpoints.gate.begin()
+        self.agent.queue.begin()
 
     def setup_text(self, instruction: str, *, resuming: bool) -> str:
-        """`instruction`, with what a model that takes no context in mid-session is told in no other way."""
-        if self.writer.held is None:
+        """Return `instruction` with the context that this model takes in no other way."""
+        writer = self.agent.writer
+        if writer.held is None:
             return instruction
-        return self.writer.held.in_setup(instruction, resuming=resuming, so_far="" if resuming else self._so_far())
+        so_far = "" if resuming else self.agent.so_far(RECALLED)
+        return writer.held.in_setup(instruction, resuming=resuming, so_far=so_far)
 
-    def _so_far(self) -> str:
-        """What was said, for a server session that knows nothing of it; "" when nothing was."""
-        said = self.transcript.turn_count > 0
-        return f"[Conversation so far]\n{self.transcript.window(RECALLED).text}" if said else ""
+    def on_connected(self, instruction: str, *, resumed: bool) -> None:
+        """Tell the model what it has to know, now that a connection carries `instruction`.
 
-    def connected(self, instruction: str, *, resumed: bool) -> None:
-        """A connection is ready that carries `instruction`; `resumed`: the server knows what was said before."""
-        first, self.ever_connected = not self.ever_connected, True
-        self.steersman.connected(instruction, resumed=resumed)
-        self._emit(ev.InstructionUpdated(text=instruction, via="setup"))
-        self.writer.setup_carried()
+        `resumed`: the server knows the conversation so far.
+        """
+        agent = self.agent
+        is_first, agent.ever_connected = not agent.ever_connected, True
+        self.steering.on_connected(instruction, resumed=resumed)
+        agent.emit(ev.InstructionUpdated(text=instruction, via="setup"))
+        agent.writer.setup_carried()
         started, self._started = self._started, None
-        told = self.stops.gate.held
-        if told:
+        held = self.checkpoints.gate.held
+        if held:
             # What the user types must not wait for a held agent, nor find a model that knows nothing.
             self._recall(resumed)
-            self.body.release()
-        self.lane.put("connected", lambda: self._connected(started, first, resumed, told))
+            agent.host.release()
+        agent.queue.put("connected", lambda: self._greet(started, is_first, resumed, recall=not held))
 
     def _recall(self, resumed: bool) -> None:
-        so_far = "" if resumed or self.writer.held is not None else self._so_far()
+        agent = self.agent
+        so_far = "" if resumed or agent.writer.held is not None else agent.so_far(RECALLED)
         if so_far:
-            self.pending.push(ContextNote(so_far, reason="the connection was not resumed"))
-            self.user_writer.flush()
+            agent.context_queue.push(ContextNote(so_far, reason="the connection was not resumed"))
+            agent.user_writer.flush()
 
-    async def _connected(self, started: TransitionResult | None, first: bool, resumed: bool, told: bool) -> None:
-        if not told:
+    async def _greet(self, started: TransitionResult | None, is_first: bool, resumed: bool, *, recall: bool) -> None:
+        agent = self.agent
+        if recall:
             self._recall(resumed)
         try:
-            await self.steersman.steer("connected", started)
+            await self.steering.steer("connected", started)
         finally:
-            self.body.release()
-        if self.pending.has_prompt:
-            # It was armed while there was nobody to ask.
-            self.react(PromptArmed())
-        if first and not resumed and self.plan.definition.greeting:
-            self.pending.push(ContextNote(self.plan.definition.greeting, "user", "greeting"))
-            self.steersman.arm_prompt("greeting")
-        await self.callbacks.control(
-            "on_resumed" if resumed else "on_connected", *(() if resumed else (self.fast.handle,))
-        )
+            agent.host.release()
+        if agent.context_queue.has_prompt:
+            # It was armed while there was no connection.
+            agent.react(PromptArmed())
+        greeting = agent.plan.definition.greeting
+        if is_first and not resumed and greeting:
+            agent.context_queue.push(ContextNote(greeting, "user", "greeting"))
+            self.steering.arm_prompt("greeting")
+        if resumed:
+            await self.callbacks.control("on_resumed")
+        else:
+            await self.callbacks.control("on_connected", self.handle)
+
+    handle: object = None
+    """`LiveHandle` that `on_connected` listeners get; the session sets it."""
 
     async def close(self) -> None:
-        """Finish what is under way, keep the session, cancel the rest."""
-        self.closed = True
-        self.fast.close()
-        if self.standing is not None:
-            self.standing.close()
-        at_gate = self.stops.gate.standing
-        if self.stops.gate.end():
-            # What was held is not let loose at the end: nobody is there any more to hear or to stop it.
-            self.lane.drop()
-        await self._part(self.extraction.close())
-        await self._part(self.lane.close(0.0 if at_gate else ENDING_S), 2 * ENDING_S)
-        for outcome in list(self._undecided.values()):
-            # Its step was not reached, or held up by an author's code.
-            self.answer(outcome, ToolAnswer(outcome.result))
-        await self._part(self.agents.close())
-        await self._part(self.operator.close())
-        await self._part(self.reloader.close())
-        if not await self._part(self.callbacks.control("on_teardown"), TEARDOWN_S):
+        """Finish what is under way, save the session, cancel the rest."""
+        agent, gate = self.agent, self.checkpoints.gate
+        agent.closed = True
+        self.timers.close()
+        if self.guards is not None:
+            self.guards.close()
+        is_blocked = gate.has_waiting
+        if gate.end():
+            # Held steps are not let loose at the end: no console is there to hear or to stop them.
+            agent.queue.drop()
+        await self._close(self.pipeline.extraction.close())
+        await self._close(agent.queue.close(0.0 if is_blocked else ENDING_S), 2 * ENDING_S)
+        self.tools.give_rest()
+        await self._close(self.background_agents.close())
+        await self._close(self.operator.close())
+        await self._close(self.hot_reload.close())
+        if not await self._close(self.callbacks.control("on_teardown"), TEARDOWN_S):
             error = f"it took longer than {TEARDOWN_S:g} s; the session ended without it"
-            self._emit(ev.CodeFailed(where="on_teardown", name="on_teardown", error=error))
-        self.publish_state()
-        await self._part(self.keeper.close(), TEARDOWN_S)
+            agent.emit(ev.CodeFailed(where="on_teardown", name="on_teardown", error=error))
+        agent.bus.publish_state()
+        await self._close(self.autosave.close(), TEARDOWN_S)
         rest = (self.callbacks.close(ENDING_S / 2), self.executor.close(), self.code.close())
-        await self._part(asyncio.gather(*rest, return_exceptions=True))
-        self.publish_state()
+        await self._close(asyncio.gather(*rest, return_exceptions=True))
+        agent.bus.publish_state()
 
-    async def _part(self, part: Awaitable[Any], within_s: float = ENDING_S) -> bool:
-        """Each part of the end has its own time: one that hangs or fails must not cost the others theirs."""
+    async def _close(self, part: Awaitable[Any], within_s: float = ENDING_S) -> bool:
+        """Close a part within its own time: one that hangs or fails must not cost the others theirs."""
         try:
             async with asyncio.timeout(within_s):
                 await part
@@ -325,148 +351,132 @@ class Orchestrator:
         return True
 
     @property
-    def activity_is_ours(self) -> bool:
-        """Whether our own voice activity detector decides when the user speaks."""
-        return self.plan.definition.turn_taking == "client"
-
-    @property
-    def quiet(self) -> bool:
-        """Whether nothing is being decided, run or owed here."""
+    def is_quiet(self) -> bool:
+        """True when no step, tool, extraction, agent or action runs and no prompt can go out."""
+        agent = self.agent
         return (
-            self.lane.idle
-            and not self.desk.open_calls
-            and not self.extraction.running
-            and not self.agents.active_count
+            agent.queue.idle
+            and not self.tools.open_calls
+            and not self.pipeline.extraction.running
+            and not self.background_agents.active_count
             and not self.code.active
-            # Without a connection there is nobody to prompt.
-            and not (self.pending.has_prompt and self.writer.live)
+            # Without a connection an armed prompt waits for one.
+            and not (agent.context_queue.has_prompt and agent.writer.live)
         )
 
-    # -- what is heard -----------------------------------------------------------------------------------------------
+    def register(self, router: CommandRouter) -> None:
+        """Register the operator's commands that the agent carries out."""
+        for part in (self.debugger, self.operator, self.hot_reload):
+            part.register(router)
 
-    def observe(self, event: ev.Event) -> None:
-        """Something happened: take note, and put what it calls for on the control lane. Never raises."""
-        try:
-            self._observe(event)
-        except Exception as error:
-            # Whoever made the event has to go on: the reader of the wire, the sound, a timer.
-            if not self._baffled:
-                self._baffled = True
-                try:
-                    self.code.failed(f"taking note of {event.type}", "", error)
-                finally:
-                    self._baffled = False
+    # -- events ------------------------------------------------------------------------------------------------------
 
-    def _observe(self, event: ev.Event) -> None:
-        payload = event.payload
-        self.subscribers.push(event)
-        self.stops.observe(event)
-        if isinstance(payload, ev.StateChanged):
-            return
-        self.fast.hear(event)
-        self.signals.observe(payload)
-        if type(payload) not in _HEARD:
-            return
-        match payload:
-            case ev.TurnStarted():
-                self.lane.put("turn begins", lambda: self.pipeline.turn_began(event.turn, payload.by))
-            case ev.PhaseEntered() if self.standing is not None:
-                self.standing.stale()
-            case ev.TurnCompleted():
-                if self.standing is not None:
-                    self.standing.turn_ended()
-                held = self.stops.gate.held
-                self.lane.put(TURN_ENDS, lambda: self.pipeline.turn_ended(event.turn, payload, held=held))
-                self.operator.turn_ended()
-                self.reloader.turn_ended()
+    def _on_turn_started(self, event: ev.Event) -> None:
+        started = event.payload
+        assert isinstance(started, ev.TurnStarted)
+        self.agent.queue.put("turn begins", lambda: self.pipeline.begin_turn(event.turn, started.by))
+
+    def _on_phase_entered(self, event: ev.Event) -> None:
+        if self.guards is not None:
+            self.guards.schedule_refresh()
+
+    def _on_turn_completed(self, event: ev.Event) -> None:
+        completed = event.payload
+        assert isinstance(completed, ev.TurnCompleted)
+        if self.guards is not None:
+            self.guards.on_turn_ended()
+        held = self.checkpoints.gate.held
+        self.agent.queue.put(TURN_ENDS, lambda: self.pipeline.end_turn(event.turn, completed, held=held))
+        self.operator.on_turn_ended()
+        self.hot_reload.on_turn_ended()
+
+    def _queue_listeners(self, event: ev.Event) -> None:
+        put, call = self.agent.queue.put, self.pipeline.call_listeners
+        match event.payload:
             case ev.TurnInterrupted():
-                self.lane.put("interrupted", lambda: self._tell("on_interrupted"))
+                put("interrupted", lambda: call("on_interrupted"))
             case ev.GenerationCompleted():
-                self.lane.put("generation complete", self.pipeline.generation_completed)
-            case ev.ConnectionGoAway():
-                self.lane.put("go away", lambda: self._tell("on_go_away", payload.time_left_s))
-            case ev.ConnectionClosed():
-                reason = payload.reason or payload.sentence
-                self.lane.put("disconnected", lambda: self._tell("on_disconnected", reason))
-            case ev.Notice(level="error"):
-                self.lane.put("error", lambda: self._tell("on_error", payload.text))
+                put("generation complete", self.pipeline.complete_generation)
+            case ev.ConnectionGoAway(time_left_s=time_left_s):
+                put("go away", lambda: call("on_go_away", time_left_s))
+            case ev.ConnectionClosed(reason=reason, sentence=sentence):
+                put("disconnected", lambda: call("on_disconnected", reason or sentence))
+            case ev.Notice(level="error", text=text):
+                put("error", lambda: call("on_error", text))
 
-    async def _tell(self, callback: str, *args: Any) -> None:
-        await self.callbacks.control(callback, *args)
-        await self.settler.settle()
+    def _on_handler_failed(self, event: ev.Event, error: Exception) -> None:
+        self.code.failed(f"taking note of {event.type}", "", error)
+
+    def _on_step_failed(self, step: str, error: BaseException) -> None:
+        self.code.failed(f"step {step}", step, error)
 
     # -- tools -------------------------------------------------------------------------------------------------------
 
-    def calls(self, calls: Sequence[RunTool]) -> None:
-        """The model called tools."""
-        self.desk.arrived(calls)
-        self.lane.put("tool calls", lambda: self.desk.gate(calls))
+    def on_calls(self, calls: Sequence[RunTool]) -> None:
+        """Take the calls that the model made."""
+        self.tools.on_calls(calls)
 
     def cancel_call(self, call_id: str) -> None:
-        """The server no longer wants a call's answer."""
-        self.desk.cancel(call_id)
-        self.lane.put("tool cancelled", lambda: self._tell("on_tool_cancelled", [call_id]))
+        """Cancel a call whose answer the server no longer wants."""
+        self.tools.cancel(call_id)
+        self.agent.queue.put("tool cancelled", lambda: self.pipeline.call_listeners("on_tool_cancelled", [call_id]))
 
-    def _tool_ended(self, outcome: Outcome) -> None:
-        outcome = self.desk.given(outcome)
-        self._undecided[outcome.call_id] = outcome
-        if not self.lane.put("tool ended", lambda: self._decide(outcome)):
-            # The session is ending: nobody decides any more, but the call still has its one end.
-            self.answer(outcome, ToolAnswer(outcome.result))
+    # -- callbacks of the parts --------------------------------------------------------------------------------------
 
-    async def _decide(self, outcome: Outcome) -> None:
-        try:
-            await self.pipeline.tool_ended(outcome)
-        except Exception:
-            if outcome.call_id in self._undecided:
-                self.answer(outcome, ToolAnswer(outcome.result))
-            raise
+    def _on_state_changes(self, mutations: Sequence[Mutation]) -> None:
+        if self.guards is not None:
+            self.guards.on_state_changes(mutations)
+        if self.agent.plan.definition.rules:
+            self.agent.react(StateChanged(tuple(mutations)))
 
-    def answer(self, outcome: Outcome, answer: ToolAnswer) -> None:
-        """Give a call its final answer."""
-        self._undecided.pop(outcome.call_id, None)
-        self.body.answer(outcome, answer)
+    def _queue_reevaluation(self, may_advance: bool) -> None:
+        self.agent.queue.put("state changed", lambda: self._reevaluate(may_advance))
 
-    @property
-    def answers_waiting(self) -> int:
-        """Calls that have not been let through, and answers that have not been given."""
-        return self.desk.waiting_calls + len(self._undecided)
+    async def _reevaluate(self, may_advance: bool) -> None:
+        self.state_events.decision_queued = False
+        await self.pipeline.reevaluate(may_advance)
 
-    # -- state -------------------------------------------------------------------------------------------------------
+    def _on_turn_done(self, number: int) -> None:
+        self.reporter.report_turn(number)
+        self.agent.bus.publish_state()
+        self.autosave.save()
 
-    def _state_heard(self, mutations: Sequence[Mutation]) -> None:
-        if self.standing is not None:
-            self.standing.heard(mutations)
-        self.stops.state_changed(mutations)
-        if self.plan.definition.rules:
-            self.react(StateChanged(tuple(mutations)))
+    def _on_held(self) -> None:
+        # What the user types goes out all the same, even before the model heard what the agent has to say.
+        if self.checkpoints.gate.held:
+            self.agent.host.release()
 
-    def _state_moved(self, moving: bool) -> None:
-        self.lane.put("state changed", lambda: self._state_changed(moving))
+    def _waiting(self) -> Waiting:
+        steps = [name for name in self.agent.queue.waiting if name not in MINOR]
+        return self.tools.answers_waiting, len(steps), steps[0] if steps else ""
 
-    async def _state_changed(self, may_move: bool) -> None:
-        self.state_events.settling = False
-        await self.pipeline.between(may_move)
+    def _is_call_open(self) -> bool:
+        # Context that travels with a text cannot come between a call and its answer.
+        return self.agent.host.awaits_tools and self.agent.writer.held is None
 
-    def replace_instruction(self, text: str) -> None:
-        """The agent's own instruction is `text` from now on."""
-        self.plan = replace(self.plan, definition=replace(self.plan.definition, instruction=text))
-        self.steersman.replace_base(text)
-        self.lane.put("instruction replaced", lambda: self.steersman.steer("between"))
+    def _go_to_phase(self, target: str, reason: str) -> asyncio.Future[None]:
+        return self.pipeline.request_phase(target, source="reactor", reason=reason)
 
-    def _step_failed(self, step: str, error: BaseException) -> None:
-        self.code.failed(f"step {step}", step, error)
+    def _on_notes_dropped(self, notes: Sequence[ContextNote]) -> None:
+        self.timers.on_notes_dropped(notes)
 
-    def _agent_finished(self, name: str, ok: bool, text: str) -> None:
-        self._emit(ev.AgentFinished(name=name, ok=ok, text=redactor.text(text)[:2000]))
-        self.body.changed()
+    def _on_subscriber_left(self, subscription: Any) -> None:
+        self.reporter.report_loss(subscription)
 
-    def transcript_now(self) -> tuple[str, str]:
-        """What user and model have said in the newest turn so far."""
-        window = self.transcript.window_with_current(1)
-        turn = window.turns[-1] if window.turns else None
-        return ("", "") if turn is None else (turn.user, turn.model)
+    def _on_agent_finished(self, name: str, ok: bool, text: str) -> None:
+        self.agent.emit(ev.AgentFinished(name=name, ok=ok, text=redactor.text(text)[:2000]))
+        self.agent.host.on_change()
 
 
-def _around(callback: str, listener: str) -> AbstractContextManager[None]:
+LISTENED = (
+    ev.TurnInterrupted,
+    ev.GenerationCompleted,
+    ev.ConnectionGoAway,
+    ev.ConnectionClosed,
+    ev.Notice,
+)
+"""Payload types that queue callbacks of the control lane."""
+
+
+def _write_as(callback: str, listener: str) -> AbstractContextManager[None]:
     return writing_as(Origin("callback", listener, callback))

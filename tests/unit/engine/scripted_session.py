@@ -59,7 +59,7 @@ class ScriptedSession:
         self._say(ev.SessionEnded(reason=self.reason, exit_code=0))
         return 0
 
-    async def command(self, command: Command) -> None:
+    async def command(self, command: Command) -> str:
         self.commands.append(command)
         order = command.order
         if isinstance(order, SetMicrophone):
@@ -70,6 +70,7 @@ class ScriptedSession:
             )
         elif isinstance(order, SendText):
             await self._text(order.text, command.id)
+        return ""
 
     async def _text(self, text: str, ident: str) -> None:
         if text == "raise":
@@ -107,8 +108,8 @@ class ScriptedSession:
         self.reason = self.reason or reason
         self.end.set()
 
-    def watched(self, somebody: bool) -> None:
-        self.watchers.append(somebody)
+    def on_console_attached(self, attached: bool) -> None:
+        self.watchers.append(attached)
 
     def sample(self) -> MeterSample:
         return MeterSample(t=0.0, mic_db=self.mic_db)

@@ -171,7 +171,7 @@ def test_a_reader_that_stops_is_forgotten() -> None:
                     if isinstance(event.payload, ev.TurnStarted):
                         break
             assert session.telemetry()["dropped"] == {}
-            assert list(session._mind.subscribers) == []
+            assert list(session._orchestrator.subscribers) == []
 
     run_virtual(main())
 

@@ -22,7 +22,7 @@ from gemini_live_runtime.session.definition.agent import Agent
 from gemini_live_runtime.session.definition.builder import Live
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
-from gemini_live_runtime.session.outbound.capabilities import capabilities_of
+from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.wire.codec import encode_server, from_json
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
@@ -148,7 +148,7 @@ class Stage:
 
         async def opening() -> Opening:
             async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
-                current = self.session.conductor.plan
+                current = self.session.orchestrator.agent.plan
                 setup = setup_of(
                     current, definition.model, capabilities=capabilities, instruction=instruction, handle=handle
                 )
@@ -189,8 +189,9 @@ class Stage:
             text_model=text_model,
             source=source,
         )
-        self.mind = self.session.conductor
-        self.state = self.mind.state
+        self.orchestrator = self.session.orchestrator
+        self.agent = self.orchestrator.agent
+        self.state = self.agent.state
 
     async def begins(self) -> None:
         """Accept the first connection and wait until the session has worked through it."""
@@ -206,7 +207,7 @@ class Stage:
         """Return once the control lane has nothing left to do."""
         for _ in range(3):
             await asyncio.sleep(0)
-            await self.mind.lane.drained()
+            await self.agent.queue.drained()
 
     async def types(self, text: str) -> None:
         await self.session.command(cmd.Command("c", cmd.SendText(text=text)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -10,19 +11,23 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime import State
 from gemini_live_runtime.errors import GeminiLiveError
-from gemini_live_runtime.session.debugger.breakpoints import MAX_BREAKPOINTS, Breakpoints
+from gemini_live_runtime.session.debugger.breakpoints import MAX_BREAKPOINTS, Breakpoints, Kind
 
 NAMES = {"watcher": ["angry"], "phase": ["greet", "book"], "tool": ["lookup"]}
 NOTHING = State()
 
 
+def known(kind: Kind) -> Collection[str]:
+    return NAMES.get(kind, [])
+
+
 @pytest.fixture
 def points() -> Breakpoints:
-    return Breakpoints(lambda kind: NAMES.get(kind, []))
+    return Breakpoints()
 
 
 def put(points: Breakpoints, kind: Any, target: str, *, enabled: bool = True, ident: str = "") -> str:
-    return points.set(kind, target, enabled=enabled, ident=ident, reader=NOTHING).id
+    return points.set(kind, target, enabled=enabled, ident=ident, reader=NOTHING, known=known).id
 
 
 def test_an_equal_one_is_replaced_and_keeps_its_count(points: Breakpoints) -> None:
@@ -64,7 +69,7 @@ def test_everything_that_matches_counts_and_the_first_one_holds(points: Breakpoi
 
 def test_an_expression_is_hit_only_when_it_becomes_true(points: Breakpoints) -> None:
     state = State({"app:n": 5})
-    points.set("expression", "app:n > 3", enabled=True, ident="", reader=state)
+    points.set("expression", "app:n > 3", enabled=True, ident="", reader=state, known=known)
     assert points.became_true(state, counts=True) == []
     state.set("app:n", 1)
     assert points.became_true(state, counts=True) == []
@@ -91,7 +96,7 @@ TARGETS = st.sampled_from((("tool", "lookup"), ("phase", "book"), ("phase", "gre
 
 @given(st.lists(st.tuples(st.sampled_from(("set", "off", "forget", "hit")), TARGETS), max_size=30))
 def test_hits_are_counted_as_a_plain_table_would(steps: list[tuple[str, tuple[Any, str]]]) -> None:
-    points = Breakpoints(lambda kind: NAMES.get(kind, []))
+    points = Breakpoints()
     table: dict[tuple[Any, str], list[Any]] = {}
     idents: dict[tuple[Any, str], str] = {}
     for what, target in steps:

@@ -15,7 +15,7 @@ def a_whole_turn(bench: Bench) -> None:
     bench.audio(200)
     bench.content(outputTranscription={"text": "It is noon."})
     bench.content(generationComplete=True)
-    gen = bench.core.ledger.number
+    gen = bench.core.state.ledger.number
     bench.drains(gen)
     bench.content(turnComplete=True)
 
@@ -25,7 +25,7 @@ def test_a_spoken_turn_is_opened_by_its_transcript_and_closed_by_the_server(benc
     assert bench.last(ev.TurnStarted).by == "voice"
     assert bench.last(ev.TurnCompleted).outcome == "complete"
     assert [e.turn for e in bench.emits(ev.TurnStarted)] == [1]
-    assert bench.core.quiet
+    assert bench.core.is_quiet
 
 
 def test_turns_and_generations_advance_together_when_nothing_is_cut(bench: Bench) -> None:
@@ -69,7 +69,7 @@ def test_text_that_waited_for_a_connection_that_failed_is_reported() -> None:
 
     bench = Bench(mode="text")
     bench.types("early")
-    bench.do(bench.core.disconnected(bench.now, UnreachableError("no network")))
+    bench.do(bench.core.connection.disconnected(bench.now, UnreachableError("no network")))
     assert "early" in bench.last(ev.CommandRefused).reason
 
 
@@ -132,7 +132,7 @@ def test_the_transcript_of_a_cut_answer_that_still_arrives_stays_with_its_turn(b
     bench.types("stop, what time is it")
     bench.content(outputTranscription={"text": " and then"})
     late = bench.emits(ev.TranscriptDelta)[-1]
-    assert (late.turn, bench.core.turns.number) == (1, 2)
+    assert (late.turn, bench.core.state.turns.number) == (1, 2)
 
 
 def test_typing_while_the_model_speaks_stops_it_and_begins_a_new_turn(bench: Bench) -> None:
@@ -246,7 +246,7 @@ def test_a_call_of_an_answer_that_was_cut_leaves_no_turn_open(bench: Bench) -> N
     bench.content(turnComplete=True)
     assert bench.last(ev.ToolFinished).delivered
     bench.passes(3)
-    assert bench.core.quiet
+    assert bench.core.is_quiet
 
 
 def test_typing_while_the_server_holds_the_end_of_a_played_answer_belongs_to_a_turn_of_its_own() -> None:
@@ -278,15 +278,15 @@ def test_the_answer_to_a_text_that_was_overtaken_does_not_end_the_newer_ones_tur
     bench.drains(2)
     bench.content(turnComplete=True)
     assert bench.emits(ev.TurnCompleted)[-1].turn == 2
-    assert bench.core.quiet
+    assert bench.core.is_quiet
 
 
 def test_a_late_transcript_after_the_end_of_a_turn_is_not_waited_on_for_ever(bench: Bench) -> None:
     a_whole_turn(bench)
     bench.content(inputTranscription={"text": " please"})
-    assert not bench.core.quiet
+    assert not bench.core.is_quiet
     bench.passes(25)
-    assert bench.core.quiet
+    assert bench.core.is_quiet
     assert bench.last(ev.TurnCompleted).outcome == "empty"
 
 
@@ -310,7 +310,7 @@ def test_an_interruption_after_the_end_leaves_the_next_completion_its_meaning() 
     bench.types("silent one")
     bench.content(turnComplete=True)
     assert bench.last(ev.TurnCompleted).outcome == "empty"
-    assert bench.core.quiet
+    assert bench.core.is_quiet
 
 
 def test_a_cough_long_ago_is_no_latency(bench: Bench) -> None:
@@ -335,7 +335,7 @@ def test_a_complete_answer_that_no_device_played_is_not_cut_later() -> None:
     bench.types("one")
     bench.audio(500)
     bench.content(generationComplete=True)
-    bench.do(bench.core.playback_drained(bench.now, 1))
+    bench.do(bench.core.audio.playback_drained(bench.now, 1))
     bench.content(turnComplete=True)
     bench.types("two")
     bench.content(interrupted=True)

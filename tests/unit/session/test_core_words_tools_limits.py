@@ -58,12 +58,12 @@ def test_a_sound_that_was_no_speech_does_not_leave_the_model_thinking_for_ever(b
     bench.voice(True)
     bench.voice(False)
     assert bench.word == "thinking"
-    assert not bench.core.quiet
+    assert not bench.core.is_quiet
     bench.passes(WAIT_AFTER_VOICE_S + 0.1)
     assert bench.word == "listening"
-    assert not bench.core.quiet
+    assert not bench.core.is_quiet
     bench.passes(ANSWER_PATIENCE_S - WAIT_AFTER_VOICE_S)
-    assert bench.core.quiet
+    assert bench.core.is_quiet
 
 
 def test_a_typed_turn_is_thinking_until_something_of_the_answer_comes() -> None:
@@ -76,7 +76,7 @@ def test_a_typed_turn_is_thinking_until_something_of_the_answer_comes() -> None:
 
 def test_a_lost_connection_is_an_error_with_the_servers_reason(bench: Bench) -> None:
     bench.do(
-        bench.core.disconnected(
+        bench.core.connection.disconnected(
             bench.now, ConnectionClosedError("The quota is used up", close_code=1011, reason="quota", remedy="Wait")
         )
     )
@@ -91,23 +91,23 @@ def test_a_lost_connection_is_an_error_with_the_servers_reason(bench: Bench) -> 
 
 
 def test_text_mode_switches_the_microphone_off_and_voice_mode_restores_it(bench: Bench) -> None:
-    assert bench.core.taking_audio
+    assert bench.core.state.taking_audio
     bench.order(cmd.SetMode(mode="text"))
-    assert not bench.core.taking_audio
+    assert not bench.core.state.taking_audio
     assert [e.on for e in bench.effects if isinstance(e, Microphone)][-1] is False
     bench.order(cmd.SetMode(mode="voice"))
-    assert bench.core.taking_audio
+    assert bench.core.state.taking_audio
 
 
 def test_text_mode_leaves_a_muted_microphone_muted_when_it_ends(bench: Bench) -> None:
     bench.order(cmd.SetMicrophone(on=False))
     bench.order(cmd.SetMode(mode="text"))
     bench.order(cmd.SetMode(mode="voice"))
-    assert not bench.core.taking_audio
+    assert not bench.core.state.taking_audio
 
 
 def test_the_end_of_a_stretch_of_audio_is_told_to_the_server_once(bench: Bench) -> None:
-    bench.do(bench.core.audio_flows())
+    bench.do(bench.core.audio.begin_stream())
     bench.order(cmd.SetMicrophone(on=False))
     bench.order(cmd.SetMode(mode="text"))
     assert bench.sent == [{"realtimeInput": {"audioStreamEnd": True}}]
@@ -115,9 +115,9 @@ def test_the_end_of_a_stretch_of_audio_is_told_to_the_server_once(bench: Bench) 
 
 def test_under_manual_activity_audio_is_bracketed_by_marks() -> None:
     bench = Bench(manual=True).connect()
-    assert not bench.core.taking_audio
+    assert not bench.core.state.taking_audio
     bench.order(cmd.SetMicrophone(on=True))
-    bench.do(bench.core.audio_flows())
+    bench.do(bench.core.audio.begin_stream())
     bench.order(cmd.SetMicrophone(on=False))
     assert bench.sent == [{"realtimeInput": {"activityStart": {}}}, {"realtimeInput": {"activityEnd": {}}}]
 
@@ -143,7 +143,7 @@ def test_without_a_microphone_a_voice_session_is_in_text_mode_and_says_why() -> 
 
 
 def test_a_vanished_microphone_turns_into_text_mode_and_the_call_goes_on(bench: Bench) -> None:
-    bench.do(bench.core.device_lost(bench.now, "input", "The microphone vanished."))
+    bench.do(bench.core.audio.device_lost(bench.now, "input", "The microphone vanished."))
     assert bench.last(ev.AudioLost).reason == "The microphone vanished."
     assert (bench.last(ev.ControlChanged).mode, bench.word) == ("text", "text")
     bench.types("still here")
@@ -205,12 +205,12 @@ def test_a_running_tool_keeps_the_session_busy_and_thinking() -> None:
     bench.types("time?")
     call(bench)
     assert (bench.word, bench.last(ev.SessionState).reason) == ("thinking", "running a tool")
-    assert not bench.core.quiet
+    assert not bench.core.is_quiet
 
 
 def test_when_the_connection_ends_open_calls_are_cancelled(bench: Bench) -> None:
     call(bench)
-    bench.do(bench.core.disconnected(bench.now, ConnectionClosedError("gone", close_code=1006)))
+    bench.do(bench.core.connection.disconnected(bench.now, ConnectionClosedError("gone", close_code=1006)))
     assert [e.call_id for e in bench.effects if isinstance(e, CancelTool)] == ["call-1"]
 
 

@@ -13,7 +13,7 @@ WHY = "The embedded model cannot hear. Install an extra."
 
 def deaf() -> Bench:
     bench = Bench()
-    bench.do(bench.core.nobody_listens(bench.now, WHY))
+    bench.do(bench.core.audio.server_is_deaf(bench.now, WHY))
     return bench.connect()
 
 
@@ -33,7 +33,7 @@ def test_voice_mode_is_refused_with_the_reason() -> None:
     bench = deaf()
     bench.order(cmd.SetMode(mode="voice"))
     assert WHY in bench.last(ev.CommandRefused).reason
-    assert bench.core.mode == "text"
+    assert bench.core.state.mode == "text"
 
 
 def test_what_is_typed_is_sent() -> None:

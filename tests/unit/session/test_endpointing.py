@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.io.endpointing import (
+from gemini_live_runtime.session.endpointing.policy import (
     ActivityEnd,
     ActivityStart,
     Decision,

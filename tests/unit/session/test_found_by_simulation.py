@@ -27,7 +27,7 @@ def test_an_answer_is_of_the_turn_it_begins_in_not_of_the_one_it_was_thought_of_
     bench.types("hello")
     bench.content(outputTranscription={"text": "Hi!"})
     delta = bench.emits(ev.TranscriptDelta)[-1]
-    assert delta.turn == bench.core.turns.number == 2
+    assert delta.turn == bench.core.state.turns.number == 2
 
 
 def test_a_thought_on_a_lost_connection_does_not_claim_the_next_answer() -> None:
@@ -35,7 +35,9 @@ def test_a_thought_on_a_lost_connection_does_not_claim_the_next_answer() -> None
 
     bench = Bench().connect()
     bench.content(modelTurn=THOUGHT)
-    bench.do(bench.core.disconnected(bench.now, ConnectionClosedError("gone", close_code=1006), retrying=True))
+    bench.do(
+        bench.core.connection.disconnected(bench.now, ConnectionClosedError("gone", close_code=1006), retrying=True)
+    )
     bench.connect()
     bench.content(outputTranscription={"text": "Hi!"})
     assert bench.emits(ev.TranscriptDelta)[-1].turn == 2
@@ -44,10 +46,10 @@ def test_a_thought_on_a_lost_connection_does_not_claim_the_next_answer() -> None
 def test_sound_after_its_generation_was_complete_and_played_is_not_waited_for(bench: Bench) -> None:
     bench.content(outputTranscription={"text": "Hi!"}, generationComplete=True)
     bench.drains(1)
-    bench.do(bench.core.playback_drained(bench.now, 1))
+    bench.do(bench.core.audio.playback_drained(bench.now, 1))
     bench.audio(20)
     bench.content(turnComplete=True)
-    assert bench.core.quiet
+    assert bench.core.is_quiet
     assert bench.word == "listening"
 
 
@@ -174,7 +176,7 @@ async def test_a_typed_text_that_ends_a_turn_calls_off_the_prompt_that_waited_fo
         await s.settled()
         await s.server.says(serverContent={"modelTurn": {"parts": [{"inlineData": SILENCE}]}})
         await s.sink.until(ev.TurnStarted)
-        s.mind.react(PlaybackStarted())
+        s.agent.react(PlaybackStarted())
         s.session.handle.prompt("later")
         await s.types("me first")
         await s.settled()

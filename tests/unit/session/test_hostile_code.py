@@ -48,7 +48,7 @@ async def test_a_rule_that_fails_at_everything_is_told_now_and_then_and_ends_not
     async with stage(agent=agent().rule(ReactorRule("bad", bad)), mode="text") as s:
         await begins_and_talks(s)
     assert s.exit_code == 0
-    assert s.mind.turn_count == 1
+    assert s.agent.turn_count == 1
     assert 1 <= len([failed for failed in s.sink.all(ev.CodeFailed) if failed.name == "bad"]) <= 10
 
 
@@ -62,7 +62,7 @@ async def test_a_rule_that_answers_its_own_answers_is_stopped_and_said(effect: L
     async with stage(agent=agent().rule(ReactorRule("echo", echo)), mode="text") as s:
         await begins_and_talks(s)
     assert s.exit_code == 0
-    assert s.mind.turn_count == 1
+    assert s.agent.turn_count == 1
     assert len(s.sink.events) < 3000
 
 
@@ -73,7 +73,7 @@ async def test_a_rule_that_emits_what_is_no_event_is_reported() -> None:
 
     async with stage(agent=agent().rule(ReactorRule("bad", bad)), mode="text") as s:
         await begins_and_talks(s)
-    assert s.mind.turn_count == 1
+    assert s.agent.turn_count == 1
     assert s.sink.all(ev.CodeFailed)[0].name == "bad"
 
 
@@ -100,7 +100,7 @@ async def test_a_watcher_that_leaves_is_cancelled_or_never_ends_does_not_stop_th
         s.state.set("app:n", 1)
         await talks(s)
         await asyncio.sleep(10)
-        assert s.mind.turn_count == 1
+        assert s.agent.turn_count == 1
     assert s.exit_code == 0
     assert len(s.sink.all(ev.CodeFailed)) == (1 if blocking or action is not waits_for_ever else 0)
 
@@ -117,7 +117,7 @@ async def test_a_watcher_that_writes_what_it_watches_comes_to_rest_and_says_so(b
         await asyncio.sleep(0.5)
         await talks(s)
         await s.settled()
-    assert s.mind.turn_count == 1
+    assert s.agent.turn_count == 1
     assert s.state.get("app:n") < 200
     assert "watchers" in [notice.code for notice in s.sink.all(ev.Notice)]
 
@@ -162,7 +162,7 @@ async def test_an_event_that_the_mind_cannot_take_in_does_not_cost_the_connectio
             raise ValueError("a fault of our own")
 
         with monkeypatch.context() as patch:
-            patch.setattr(s.mind.signals, "observe", broken)
+            patch.setattr(s.orchestrator.session_keys, "observe", broken)
             await s.server.says(serverContent={"outputTranscription": {"text": "one"}})
             await s.sink.until(ev.TranscriptDelta)
         await s.server.says(serverContent={"outputTranscription": {"text": " two"}})
@@ -176,13 +176,13 @@ async def test_a_device_that_is_lost_frees_the_floor_for_a_prompt(lost: str) -> 
     async with stage(agent=agent(), mode="text") as s:
         await s.begins()
         if lost == "input":
-            s.session.ears.voice(True)
+            s.session.audio_input.voice(True)
         else:
-            s.session.ears.playback_started(1)
+            s.session.audio_input.playback_started(1)
         s.session.handle.prompt()
-        waits = [s.mind.pending.has_prompt]
-        s.session.ears.device_lost("input" if lost == "input" else "output", "unplugged")
-        waits.append(s.mind.pending.has_prompt)
+        waits = [s.agent.context_queue.has_prompt]
+        s.session.audio_input.device_lost("input" if lost == "input" else "output", "unplugged")
+        waits.append(s.agent.context_queue.has_prompt)
         assert waits == [True, False]
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.session.io.input_activity import LONGEST_WAIT_S, PRE_ROLL_S, InputActivity
-from gemini_live_runtime.session.io.vad import InputVad
+from gemini_live_runtime.session.endpointing.activity import LONGEST_WAIT_S, PRE_ROLL_S, InputActivity
+from gemini_live_runtime.session.endpointing.vad import InputVad
 
 FRAME = 640
 """Bytes of 20 ms."""

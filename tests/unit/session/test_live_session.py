@@ -220,7 +220,7 @@ async def test_every_message_is_an_event_without_its_audio_and_without_secrets(t
         ("received", ("serverContent", "usageMetadata")),
     ]
     assert "handle-that-is-secret" not in "".join(event.to_line() for event in s.sink.events)
-    assert s.core.resumption_handle == "handle-that-is-secret"
+    assert s.core.state.resumption_handle == "handle-that-is-secret"
 
 
 async def test_a_microphone_file_begins_when_the_server_is_ready(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.session.agent.task_queue import TaskQueue
-from gemini_live_runtime.session.debugger.pause_gate import PauseGate
+from gemini_live_runtime.session.debugger.pause_gate import PauseGate, Waiting
 
 
 class Gated:
@@ -23,15 +23,16 @@ class Gated:
         self.gate = PauseGate(
             emit=self.events.append,
             now=asyncio.get_running_loop().time,
-            waiting=lambda: (0, self.lane.depth, next(iter(self.lane.waiting), "")),
-            on_held=lambda: None,
-            on_released=lambda: None,
         )
+        self.gate.waiting = self._waiting
         self.lane = TaskQueue(
             lambda step, error: self.done.append(f"{step} failed: {error!r}"), lambda: None, self.gate
         )
         self.gate.begin()
         self.lane.begin()
+
+    def _waiting(self) -> Waiting:
+        return 0, self.lane.depth, next(iter(self.lane.waiting), "")
 
     def _failed(self, step: str, error: BaseException) -> None:
         self.done.append(f"{step} failed: {error!r}")

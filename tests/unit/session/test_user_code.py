@@ -10,6 +10,7 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock
+from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.session.agent.user_code import DEADLINE_S, MAX_CONCURRENT, UserCode, takes
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.state.store import State
@@ -21,7 +22,9 @@ class Heard:
     def __init__(self) -> None:
         self.events: list[ev.Payload] = []
         self.ended = 0
-        self.code = UserCode(self.events.append, LoopClock(), self._ended)
+        self.code = UserCode(
+            FaultReporter(self.events.append), LoopClock(), emit=self.events.append, on_ended=self._ended
+        )
 
     def _ended(self) -> None:
         self.ended += 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.io.vad import InputVad, VadEdge
+from gemini_live_runtime.session.endpointing.vad import InputVad, VadEdge
 
 FRAME = 640
 """Bytes of 20 ms."""

@@ -10,9 +10,9 @@ import pytest
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError
 from gemini_live_runtime.session.core.effects import Send
-from gemini_live_runtime.session.io.wire_writer import WireWriter
-from gemini_live_runtime.session.outbound.capabilities import Capabilities, Route
 from gemini_live_runtime.session.outbound.context_queue import MAX_NOTES
+from gemini_live_runtime.session.outbound.wire_writer import WireWriter
+from gemini_live_runtime.session.ports.capabilities import Capabilities, Route
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.closes import closed_error
 from gemini_live_runtime.wire.codec import client_to_json

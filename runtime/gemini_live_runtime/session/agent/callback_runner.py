@@ -21,7 +21,7 @@ from types import CoroutineType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from gemini_live_runtime.clock import Clock, LoopClock, VirtualTimeLoop
-from gemini_live_runtime.session.agent.user_code import result_or_error
+from gemini_live_runtime.session.agent.awaiting import result_or_error
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS, CallbackMode, EventCallbacks, Listener
 
 R = TypeVar("R")

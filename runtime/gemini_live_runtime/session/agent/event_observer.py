@@ -1,19 +1,16 @@
-"""The fast lane: what has to be noted the moment it happens, and nothing that waits.
+"""Take notes of events the moment they are published, and decide nothing.
 
-Words go into the transcript, times into the telemetry, the floor to the reactor, and listeners are called inline.
+Words go into the transcript, times into the telemetry, the floor to the reactor's rules, and fast callbacks are called.
+Everything here runs inside the publishing of an event, so nothing here may wait; what decides is queued.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.agent.soft_turn import SoftTurnDetector
-from gemini_live_runtime.session.agent.turn_pipeline import SOFT_TURN
-from gemini_live_runtime.session.definition.definition import Definition
-from gemini_live_runtime.session.outbound.context_queue import MAX_NOTES
+from gemini_live_runtime.session.agent.host import SOFT_TURN
 from gemini_live_runtime.session.rules.reactor import (
     VOICE_EVENTS,
     Live,
@@ -21,31 +18,22 @@ from gemini_live_runtime.session.rules.reactor import (
     PlaybackStarted,
     PromptArmed,
     SoftTurnComplete,
-    TimerTick,
     UserSpeechEnded,
     UserSpeechStarted,
 )
 from gemini_live_runtime.state.temporal import TemporalEvent
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.agent.subscription import Subscription
-    from gemini_live_runtime.session.io.handle import LiveHandle
-    from gemini_live_runtime.session.orchestrator import Orchestrator
-    from gemini_live_runtime.session.ports.messages import ContextNote
+    from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
+    from gemini_live_runtime.session.agent.context import AgentContext
+    from gemini_live_runtime.session.agent.session_keys import SessionSignals
+    from gemini_live_runtime.session.agent.settle_engine import SettleEngine
+    from gemini_live_runtime.session.agent.timers import Timers
 
 LOCAL_HANG_OVER_S = 0.3
-"""Seconds that the local voice mark waits before it says that the voice has ended (`audio.voice`)."""
+"""Seconds that the local voice mark waits before it marks the end of a voice (`audio.voice`)."""
 
-TICK_S = 1.0
-"""Seconds between the ticks that an agent's own reactor rules get."""
-
-BURST_S = 1.0
-"""Seconds in which notes that are dropped are counted together."""
-
-READ_S = 1.0
-"""Seconds between two readings of the patterns."""
-
-_INSPECTION = frozenset(
+INSPECTION = frozenset(
     (
         "agent.described",
         "agent.held",
@@ -59,8 +47,10 @@ _INSPECTION = frozenset(
         "phase.previewed",
     )
 )
-"""Events of somebody's looking: an agent must not do anything else because it is looked at."""
-_NOT_FOR_RULES = _INSPECTION | {
+"""Events of inspection: an agent must behave the same while it is looked at."""
+
+NOT_FOR_RULES = INSPECTION | {
+    "state.changed",
     "wire.message",
     "wire.audio",
     "meters",
@@ -68,191 +58,180 @@ _NOT_FOR_RULES = _INSPECTION | {
     "telemetry.reported",
     "log",
 }
-_HEARD = frozenset(
-    (
-        ev.TranscriptDelta,
-        ev.TextSent,
-        ev.TurnStarted,
-        ev.TurnCompleted,
-        ev.TurnInterrupted,
-        ev.PlaybackStarted,
-        ev.PlaybackDrained,
-        ev.VoiceMarked,
-        ev.SessionState,
-        ev.UsageReported,
-        ev.Notice,
-    )
-)
-"""What `_note` has a case for; most events are none of these."""
-_NOT_FOR_PATTERNS = _NOT_FOR_RULES | {"transcript.delta", "session.state"}
+"""Events that rules do not get; changes of state reach them as `StateChanged`."""
+
+NOT_FOR_PATTERNS = NOT_FOR_RULES | {"transcript.delta", "session.state"}
+"""Events that temporal patterns are not shown."""
 
 
 class EventObserver:
-    """Hears every event of one session, at once."""
+    """Observer of one session's events."""
 
-    def __init__(self, mind: Orchestrator, definition: Definition) -> None:
-        self._mind = mind
-        self._fast = mind.callbacks.fast
-        self._soft = None if definition.soft_turn_s is None else SoftTurnDetector(definition.soft_turn_s)
-        self._telemetry_s = definition.telemetry_s
-        self._ticks = bool(definition.rules)
-        """The agent has rules of its own: they get ticks, and every event."""
-        self._patterns = bool(definition.patterns)
-        """So do its patterns."""
-        self._timer: asyncio.TimerHandle | None = None
-        self._next_report: float | None = None
-        self._next_tick: float | None = None
+    def __init__(
+        self,
+        agent: AgentContext,
+        callbacks: CallbackRunner,
+        settle: SettleEngine,
+        session_keys: SessionSignals,
+        timers: Timers,
+    ) -> None:
+        self._agent = agent
+        self._call = callbacks.fast
+        self._settle = settle
+        self._session_keys = session_keys
+        self._timers = timers
         self._wire_phase = ""
-        self._local_marks = False
-        self._said: list[str] = []
-        self._measured = 0
-        self._notes_lost = 0
-        """Notes for the model that were dropped and not told of yet."""
-        self._notes_due: float | None = None
-        self._patterns_due: float | None = None
-        self._patterns_read = -READ_S
-        self._progress: tuple[dict[str, Any], ...] = ()
+        self._has_local_marks = False
+        self._text: list[str] = []
+        """Text of the answer so far, of models that answer in text."""
         self.speaker_ms: float | None = None
-        """What the output device says it takes from a consumed sample to the sound."""
-        self.handle: LiveHandle | None = None
-        """What `on_connected` listeners are given; the session sets it."""
+        """Milliseconds that the output device says it takes from a consumed sample to the sound."""
+        subscribe = agent.bus.subscribe
+        subscribe(self._on_words, ev.TranscriptDelta)
+        subscribe(self._on_text_sent, ev.TextSent)
+        subscribe(self._on_turn_started, ev.TurnStarted)
+        subscribe(self._on_turn_completed, ev.TurnCompleted)
+        subscribe(self._on_turn_interrupted, ev.TurnInterrupted)
+        subscribe(self._on_playback, ev.PlaybackStarted, ev.PlaybackDrained)
+        subscribe(self._on_voice, ev.VoiceMarked)
+        subscribe(self._on_usage, ev.UsageReported)
+        subscribe(self._on_notice, ev.Notice)
+        subscribe(self._ask_rules, ignore=NOT_FOR_RULES)
+        subscribe(self._show_patterns, ignore=NOT_FOR_PATTERNS)
 
-    def redefine(self, definition: Definition) -> None:
-        """The agent's rules and patterns are others from now on."""
-        self._ticks, self._patterns = bool(definition.rules), bool(definition.patterns)
-        self._next_tick = self._mind.clock.now() + TICK_S if self._ticks else None
-        self.patterns_seen()
-        self.schedule()
+    # -- rules and patterns ------------------------------------------------------------------------------------------
 
-    # -- events ------------------------------------------------------------------------------------------------------
+    def _ask_rules(self, event: ev.Event) -> None:
+        payload = event.payload
+        # Without rules of the agent's own, only the built-in ones are there, which answer to voice alone.
+        if type(payload) in VOICE_EVENTS or self._agent.plan.definition.rules:
+            self._agent.react(Live(payload))
 
-    def hear(self, event: ev.Event) -> None:
-        """Take note of an event."""
-        mind, payload = self._mind, event.payload
-        if type(payload) in _HEARD:
-            self._note(event, payload)
-        if (self._ticks or type(payload) in VOICE_EVENTS) and event.type not in _NOT_FOR_RULES:
-            mind.react(Live(payload))
-        if self._patterns and event.type not in _NOT_FOR_PATTERNS:
-            data = event.to_json()["data"]
-            mind.lane.put("pattern", lambda: mind.settler.observe(TemporalEvent("event", type=event.type, data=data)))
+    def _show_patterns(self, event: ev.Event) -> None:
+        if not len(self._settle.temporal):
+            return
+        seen = TemporalEvent("event", type=event.type, data=event.to_json()["data"])
+        self._agent.queue.put("pattern", lambda: self._settle.observe(seen))
 
-    def _note(self, event: ev.Event, payload: ev.Payload) -> None:
-        mind = self._mind
-        now = mind.clock.now()
-        match payload:
-            case ev.TranscriptDelta():
-                self._words(event, payload, now)
-            case ev.TextSent():
-                mind.transcript.add_input(payload.text, turn=event.turn)
-                mind.telemetry.text_sent(now)
-                self._fast("on_input_transcript", payload.text, True)
-            case ev.TurnStarted():
-                mind.transcript.begin_turn(event.turn, payload.by, now)
-                mind.telemetry.turn_started(now, event.turn, payload.by)
-            case ev.TurnCompleted():
-                self._turn_completed(payload, now)
-            case ev.TurnInterrupted():
-                mind.transcript.interrupted(payload.heard_text, payload.unheard_text, event.turn)
-                mind.telemetry.interrupted(now, event.turn)
-                self._prompt_may_go()
-            case ev.PlaybackStarted():
-                mind.telemetry.playback_started(now, turn=event.turn, device_latency_ms=self.speaker_ms)
-                mind.react(PlaybackStarted())
-            case ev.PlaybackDrained():
-                mind.react(PlaybackDrained(mind.pending.has_prompt))
-            case ev.VoiceMarked():
-                self._voice(payload, now)
-            case ev.SessionState():
-                self._phase_of_wire()
-            case ev.UsageReported():
-                self._usage(payload)
-            case ev.Notice(code="no-answer"):
-                # The answer that a prompt waited for is not coming.
-                self._prompt_may_go()
+    # -- turns and words ---------------------------------------------------------------------------------------------
 
-    def _words(self, event: ev.Event, delta: ev.TranscriptDelta, now: float) -> None:
-        mind = self._mind
+    def _on_words(self, event: ev.Event) -> None:
+        agent, delta = self._agent, event.payload
+        assert isinstance(delta, ev.TranscriptDelta)
         if delta.side == "user":
-            mind.transcript.add_input(delta.text, turn=event.turn)
-            self._fast("on_input_transcript", delta.text, False)
+            agent.transcript.add_input(delta.text, turn=event.turn)
+            self._call("on_input_transcript", delta.text, False)
             return
-        if self._soft is not None:
-            self._soft.model_responded()
+        self._timers.on_model_responded()
         if delta.channel == "thought":
-            self._fast("on_thought", delta.text)
+            self._call("on_thought", delta.text)
             return
-        cut = event.gen < mind.body.cut_below
-        mind.transcript.add_output(delta.text, turn=event.turn, cut=cut)
-        if cut:
+        is_cut = event.gen < agent.host.cut_below
+        agent.transcript.add_output(delta.text, turn=event.turn, cut=is_cut)
+        if is_cut:
             return
-        mind.telemetry.first_model_frame(now)
+        agent.telemetry.first_model_frame(agent.clock.now())
         if delta.channel == "speech":
-            self._fast("on_output_transcript", delta.text, False)
+            self._call("on_output_transcript", delta.text, False)
         else:
-            self._said.append(delta.text)
-            self._fast("on_text", delta.text)
+            self._text.append(delta.text)
+            self._call("on_text", delta.text)
 
-    def _turn_completed(self, payload: ev.TurnCompleted, now: float) -> None:
-        mind = self._mind
-        mind.transcript.end_turn()
-        mind.telemetry.turn_completed(now)
-        if self._said:
-            text, self._said = "".join(self._said), []
-            self._fast("on_text_complete", text)
-        if self._soft is not None:
-            self._soft.reset()
-        if payload.reason == SOFT_TURN:
-            if self._soft is not None:
-                mind.body.emit(ev.SoftTurnTaken(silence_s=self._soft.timeout_s))
-            mind.react(SoftTurnComplete())
-        if mind.pending.has_prompt:
-            # A typed text that has ended this turn is sent right after it, and calls the prompt off.
-            asyncio.get_running_loop().call_soon(self._prompt_may_go)
+    def _on_text_sent(self, event: ev.Event) -> None:
+        agent, sent = self._agent, event.payload
+        assert isinstance(sent, ev.TextSent)
+        agent.transcript.add_input(sent.text, turn=event.turn)
+        agent.telemetry.text_sent(agent.clock.now())
+        self._call("on_input_transcript", sent.text, True)
 
-    def _prompt_may_go(self) -> None:
-        """What a prompt waited for may be over."""
-        mind = self._mind
-        if mind.pending.has_prompt and not mind.closed:
-            mind.react(PromptArmed())
+    def _on_turn_started(self, event: ev.Event) -> None:
+        agent, started = self._agent, event.payload
+        assert isinstance(started, ev.TurnStarted)
+        now = agent.clock.now()
+        agent.transcript.begin_turn(event.turn, started.by, now)
+        agent.telemetry.turn_started(now, event.turn, started.by)
 
-    def _voice(self, mark: ev.VoiceMarked, now: float) -> None:
-        mind = self._mind
-        server = mark.source == "server"
-        self._local_marks = self._local_marks or not server
+    def _on_turn_completed(self, event: ev.Event) -> None:
+        agent, completed = self._agent, event.payload
+        assert isinstance(completed, ev.TurnCompleted)
+        agent.transcript.end_turn()
+        agent.telemetry.turn_completed(agent.clock.now())
+        if self._text:
+            text, self._text = "".join(self._text), []
+            self._call("on_text_complete", text)
+        is_soft = completed.reason == SOFT_TURN
+        self._timers.on_turn_completed(is_soft)
+        if is_soft:
+            agent.react(SoftTurnComplete())
+        if agent.context_queue.has_prompt:
+            # A typed text that ended this turn is sent right after it, and cancels the prompt.
+            asyncio.get_running_loop().call_soon(self._release_prompt)
+
+    def _on_turn_interrupted(self, event: ev.Event) -> None:
+        agent, cut = self._agent, event.payload
+        assert isinstance(cut, ev.TurnInterrupted)
+        agent.transcript.interrupted(cut.heard_text, cut.unheard_text, event.turn)
+        agent.telemetry.interrupted(agent.clock.now(), event.turn)
+        self._release_prompt()
+
+    def _on_notice(self, event: ev.Event) -> None:
+        if isinstance(event.payload, ev.Notice) and event.payload.code == "no-answer":
+            # The answer that a prompt waited for is not coming.
+            self._release_prompt()
+
+    def _release_prompt(self) -> None:
+        """Ask the rules again about an armed prompt: what it waited for may be over."""
+        if self._agent.context_queue.has_prompt and not self._agent.closed:
+            self._agent.react(PromptArmed())
+
+    # -- voice and playback ------------------------------------------------------------------------------------------
+
+    def _on_playback(self, event: ev.Event) -> None:
+        agent = self._agent
+        if isinstance(event.payload, ev.PlaybackDrained):
+            agent.react(PlaybackDrained(agent.context_queue.has_prompt))
+            return
+        agent.telemetry.playback_started(agent.clock.now(), turn=event.turn, device_latency_ms=self.speaker_ms)
+        agent.react(PlaybackStarted())
+
+    def _on_voice(self, event: ev.Event) -> None:
+        agent, mark = self._agent, event.payload
+        assert isinstance(mark, ev.VoiceMarked)
+        now = agent.clock.now()
+        by_server = mark.source == "server"
+        self._has_local_marks = self._has_local_marks or not by_server
         if mark.speaking:
-            mind.telemetry.voice_started(now, "server_vad" if server else "local_voice")
-        elif server:
-            mind.telemetry.voice_ended(now, "server_vad")
+            agent.telemetry.voice_started(now, "server_vad" if by_server else "local_voice")
+        elif by_server:
+            agent.telemetry.voice_ended(now, "server_vad")
         else:
-            mind.telemetry.voice_ended(now, spoken_until=now - LOCAL_HANG_OVER_S)
-        if server and self._local_marks:
-            # Both hear the same voice; ours is the sooner, and it is told once.
+            agent.telemetry.voice_ended(now, spoken_until=now - LOCAL_HANG_OVER_S)
+        if by_server and self._has_local_marks:
+            # Both mark the same voice; ours is the earlier mark, and one is enough.
             return
-        self._fast("on_vad_start" if mark.speaking else "on_vad_end")
-        if self._soft is not None:
-            if mark.speaking:
-                self._soft.voice_started()
-            else:
-                self._soft.voice_ended(now)
-            self.schedule()
-        if mind.activity_is_ours:
-            # With our own detector deciding, its edges are told to the reactor where they are committed.
-            return
-        self.user_speech(mark.speaking)
+        self._call("on_vad_start" if mark.speaking else "on_vad_end")
+        self._timers.on_voice(mark.speaking, now)
+        if agent.plan.definition.turn_taking != "client":
+            # With our own detector, speech is reported where its edges are committed.
+            self.on_user_speech(mark.speaking)
 
-    def user_speech(self, speaking: bool) -> None:
-        """The user has the floor, or gives it back."""
-        mind = self._mind
-        mind.react(UserSpeechStarted() if speaking else UserSpeechEnded(mind.pending.has_prompt))
+    def on_user_speech(self, speaking: bool) -> None:
+        """Report to the rules that the user takes the floor, or gives it back."""
+        agent = self._agent
+        agent.react(UserSpeechStarted() if speaking else UserSpeechEnded(agent.context_queue.has_prompt))
 
-    def _phase_of_wire(self) -> None:
-        phase = self._mind.signals.wire_phase
+    # -- the connection ----------------------------------------------------------------------------------------------
+
+    def on_session_state(self, event: ev.Event) -> None:
+        """Call `on_phase` listeners when the wire's phase has changed. Runs after the key is written."""
+        phase = self._session_keys.wire_phase
         if phase != self._wire_phase:
             self._wire_phase = phase
-            self._fast("on_phase", phase)
+            self._call("on_phase", phase)
 
-    def _usage(self, usage: ev.UsageReported) -> None:
+    def _on_usage(self, event: ev.Event) -> None:
+        usage = event.payload
+        assert isinstance(usage, ev.UsageReported)
         totals = {
             "total": usage.total_tokens,
             "prompt": usage.prompt_tokens,
@@ -260,149 +239,7 @@ class EventObserver:
             "cached_content": usage.cached_tokens,
             "thoughts": usage.response.get("THOUGHT", 0),
         }
-        self._mind.telemetry.usage(
+        self._agent.telemetry.usage(
             usage.prompt, usage.response, usage.cost_usd, totals=totals, prices_as_of=usage.prices_as_of
         )
-        self._fast("on_usage", {"prompt": usage.prompt, "response": usage.response, **totals})
-
-    # -- figures -----------------------------------------------------------------------------------------------------
-
-    def turn_measured(self, number: int) -> None:
-        """Report the turn that has just been dealt with, and what slow readers have lost since that was last told."""
-        mind = self._mind
-        metrics = mind.telemetry.turn_metrics()
-        if metrics is not None and metrics.turn == number and number > self._measured:
-            self._measured = number
-            spoken_until = metrics.waterfall.end_of_speech_s
-            mind.body.emit(
-                ev.TurnMeasured(
-                    of_turn=number,
-                    latency_ms=None if metrics.latency_ms is None else round(metrics.latency_ms, 1),
-                    source=metrics.latency_source or "",
-                    stages=metrics.waterfall.stages(),
-                    prompt_tokens=sum(metrics.prompt.values()),
-                    response_tokens=sum(metrics.response.values()),
-                    duration_ms=round(metrics.duration_ms, 1),
-                    end_of_speech_s=None if spoken_until is None else round(spoken_until, 3),
-                    prompt=dict(metrics.prompt),
-                    response=dict(metrics.response),
-                )
-            )
-        self._deliveries()
-
-    def _deliveries(self) -> None:
-        for subscription in self._mind.subscribers:
-            self.delivery(subscription)
-
-    def delivery(self, subscription: Subscription) -> None:
-        """Report what a reader has lost since that was last told."""
-        for kind, count in subscription.newly_dropped().items():
-            self._mind.body.emit(ev.DeliveryDropped(subscriber=subscription.name, delivery=kind, count=count))
-
-    def notes_dropped(self, notes: Sequence[ContextNote]) -> None:
-        """The model will not be told of these: more than can wait waited. Those of a burst are told together."""
-        if not self._notes_lost:
-            self._notes_due = self._mind.clock.now() + BURST_S
-        self._notes_lost += len(notes)
-        self.schedule()
-
-    def _tell_notes(self) -> None:
-        lost, self._notes_lost, self._notes_due = self._notes_lost, 0, None
-        if lost:
-            notes = "1 note for the model was" if lost == 1 else f"{lost} notes for the model were"
-            text = f"{notes} dropped because more than {MAX_NOTES} waited"
-            remedy = "Write state less often, or let context go out at once"
-            self._mind.body.emit(ev.Notice(level="warning", code="steering", text=text, remedy=remedy))
-
-    def tell_losses(self) -> None:
-        """Report what was lost and not told yet: the session is about to end."""
-        self._tell_notes()
-        self._deliveries()
-
-    def patterns_seen(self) -> None:
-        """Patterns have been shown something: how far they have come may be another now."""
-        if self._patterns_due is None and not self._mind.closed:
-            self._patterns_due = max(self._patterns_read + READ_S, self._mind.clock.now())
-            self.schedule()
-
-    def _tell_patterns(self, now: float) -> None:
-        mind = self._mind
-        self._patterns_read, self._patterns_due = now, None
-        progress = tuple(
-            {"name": item.name, "progress": item.progress, "cooldown_left_s": round(item.cooldown_left_s, 1)}
-            for item in mind.settler.temporal.status(mind.stops.gate.agent_time())
-        )
-        if progress != self._progress:
-            self._progress = progress
-            mind.body.emit(ev.PatternsRead(patterns=progress))
-        if not mind.stops.gate.held and mind.settler.temporal.changes_with_time(mind.stops.gate.agent_time()):
-            self._patterns_due = now + READ_S
-
-    def figures(self) -> dict[str, Any]:
-        """The session's figures now."""
-        mind = self._mind
-        figures = mind.telemetry.snapshot(mind.clock.now())
-        figures["control_lane_depth"] = mind.lane.depth
-        figures["context_dropped"] = mind.pending.dropped
-        figures["transcript_left_out"] = mind.transcript.left_out
-        figures["dropped"] = {item.name: dict(item.dropped) for item in mind.subscribers if item.dropped}
-        return figures
-
-    # -- time --------------------------------------------------------------------------------------------------------
-
-    def begin(self) -> None:
-        """Time begins to count."""
-        now = self._mind.clock.now()
-        if self._telemetry_s is not None:
-            self._next_report = now + self._telemetry_s
-        if self._ticks:
-            self._next_tick = now + TICK_S
-        self.schedule()
-
-    def schedule(self) -> None:
-        """Wake up at the next moment that something depends on."""
-        mind = self._mind
-        now = mind.clock.now()
-        waits = [
-            None if mind.stops.gate.held else mind.settler.deadline(),
-            None if self._soft is None or mind.stops.gate.held else self._soft.deadline(now),
-            None if self._next_report is None else self._next_report - now,
-            None if self._next_tick is None else self._next_tick - now,
-            None if self._notes_due is None else self._notes_due - now,
-            None if self._patterns_due is None else self._patterns_due - now,
-        ]
-        ahead = [wait for wait in waits if wait is not None]
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if ahead and not mind.closed:
-            self._timer = asyncio.get_running_loop().call_later(max(0.001, min(ahead)), self._tick)
-
-    def _tick(self) -> None:
-        mind = self._mind
-        now = mind.clock.now()
-        self._timer = None
-        held = mind.stops.gate.held
-        if self._soft is not None and not held and self._soft.due(now):
-            mind.body.soft_turn()
-        if self._next_report is not None and now >= self._next_report:
-            self._next_report = now + (self._telemetry_s or 0.0)
-            mind.body.emit(ev.TelemetryReported(figures=self.figures()))
-            self._deliveries()
-        if self._notes_due is not None and now >= self._notes_due:
-            self._tell_notes()
-        if self._patterns_due is not None and now >= self._patterns_due:
-            self._tell_patterns(now)
-        if self._next_tick is not None and now >= self._next_tick:
-            self._next_tick = now + TICK_S
-            mind.react(TimerTick(now))
-        wait = None if held else mind.settler.deadline()
-        if wait is not None and wait <= 0.002:
-            mind.lane.put("time", mind.pipeline.time_passed)
-        self.schedule()
-
-    def close(self) -> None:
-        """Time no longer matters."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._call("on_usage", {"prompt": usage.prompt, "response": usage.response, **totals})

@@ -1,4 +1,4 @@
-"""What went wrong in an agent's code, as events."""
+"""Report faults in an agent's code as events: what failed, where it is defined, its traceback once."""
 
 from __future__ import annotations
 
@@ -6,55 +6,86 @@ from collections import Counter
 from collections.abc import Callable
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import traceback_lines
 from gemini_live_runtime.session.agent.callback_runner import CallbackFault, SlowCallback
-from gemini_live_runtime.session.agent.code_faults import CodeFaults
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent
 from gemini_live_runtime.session.rules.executor import EffectFault
-from gemini_live_runtime.session.rules.reactor import RuleFault
+from gemini_live_runtime.session.rules.reactor import RULE_FAULT, RuleFault
 from gemini_live_runtime.text import redactor
 
-RULE = "reactor rule"
-"""Where a rule's fault is said to be."""
+MAX_ERROR = 2000
+"""Characters of a fault's text."""
+
+MAX_TRACED = 500
+"""Different faults that are remembered as published with their traceback."""
+
+
+def is_reported(times: int) -> bool:
+    """Return True for the 1st, 2nd, 4th, 8th ... fault of one kind.
+
+    What fails at every event also fails at the events of its own failure: reporting each would never end.
+    """
+    return not times & (times - 1)
 
 
 class FaultReporter:
-    """Turns the reports of a mind's parts into events."""
+    """Reporter of one session's faults. A fault that repeats is published with its traceback the first time only."""
 
     def __init__(self, emit: Callable[[ev.Payload], None]) -> None:
         self._emit = emit
-        self._faults = CodeFaults(emit)
+        self._traced: set[tuple[str, str, str]] = set()
         self._rule_faults: Counter[str] = Counter()
 
+    def code(
+        self,
+        where: str,
+        name: str,
+        error: str,
+        *,
+        defined_at: str = "",
+        times: int = 1,
+        cause: BaseException | str | None = None,
+    ) -> None:
+        """Publish `code.failed` and, the first time, the traceback of `cause`: an error, or its traceback as text."""
+        text = redactor.text(error)[:MAX_ERROR]
+        self._emit(ev.CodeFailed(where=where, name=name, error=text, defined_at=defined_at, times=times))
+        if cause and (where, name, text) not in self._traced:
+            if len(self._traced) >= MAX_TRACED:
+                self._traced.clear()
+            self._traced.add((where, name, text))
+            for line in cause.splitlines() if isinstance(cause, str) else traceback_lines(cause):
+                self._emit(ev.Log(source="engine", level="debug", text=redactor.text(line)))
+
     def callback(self, report: CallbackFault | SlowCallback) -> None:
-        """A listener failed, or took long."""
+        """Report a listener that failed, or took long."""
         where, name, place, times = report.callback, report.listener, report.defined_at, report.times
         if isinstance(report, SlowCallback):
             self._emit(ev.CodeSlow(where=where, name=name, ms=report.ms, defined_at=place, times=times))
             return
-        self._faults.tell(where, name, report.error, defined_at=place, times=times, cause=report.trace)
+        self.code(where, name, report.error, defined_at=place, times=times, cause=report.trace)
 
     def rule(self, fault: RuleFault) -> None:
-        """A rule failed. One that fails at everything fails at what that causes, too: times 1, 2, 4, 8 are told."""
+        """Report a rule that failed; exponentially less often as it goes on failing."""
         self._rule_faults[fault.rule] += 1
         times = self._rule_faults[fault.rule]
-        if not times & (times - 1):
+        if is_reported(times):
             place = fault.defined_at
-            self._faults.tell(RULE, fault.rule, fault.error, defined_at=place, times=times, cause=fault.trace)
+            self.code(RULE_FAULT, fault.rule, fault.error, defined_at=place, times=times, cause=fault.trace)
 
     def effect(self, fault: EffectFault | ContextNotSent) -> None:
-        """An effect could not be performed."""
+        """Report an effect that could not be performed."""
         if isinstance(fault, ContextNotSent):
             self.context(fault)
             return
         where = f"effect {type(fault.effect).__name__}"
-        self._faults.tell(where, fault.source, fault.error, defined_at=fault.defined_at, cause=fault.trace)
+        self.code(where, fault.source, fault.error, defined_at=fault.defined_at, cause=fault.trace)
 
     def context(self, fault: ContextNotSent) -> None:
-        """Context did not go out."""
+        """Report context that was not sent."""
         kept = "it is kept for later" if fault.kept else "it was given up"
         text = f"Context was not sent, {kept}: {fault.error.message}"
         self._emit(ev.Notice(level="warning", code="steering", text=redactor.text(text)))
 
     def tool(self, name: str, problem: str, defined_at: str, error: BaseException | None) -> None:
-        """A tool's formatter, or a listener to its answer, failed."""
-        self._faults.tell(f"tool {name}", name, problem, defined_at=defined_at, cause=error)
+        """Report a tool's formatter, or a listener to its answer, that failed."""
+        self.code(f"tool {name}", name, problem, defined_at=defined_at, cause=error)

@@ -1,37 +1,38 @@
-"""How the ways out of the current phase stand, told whenever that has changed and never in the conversation's way."""
+"""Publish guard status of the current phase when it has changed, rate-limited."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.json_values import same_value
-from gemini_live_runtime.session.agent.session_keys import LIVE_KEYS
+from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS
 from gemini_live_runtime.state.computed import spellings
 from gemini_live_runtime.state.guards import Guard
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.phase_machine import PhaseMachine
     from gemini_live_runtime.state.mutations import Mutation
-    from gemini_live_runtime.state.store import State
+from gemini_live_runtime.state.store import State
 
-SOON_S = 0.005
-"""Seconds from a change to the reading: what follows at once from the change is read along with it."""
+DELAY_S = 0.005
+"""Seconds from a change to the reading, which then covers what follows at once from the change."""
 
-AT_MOST_EVERY_S = 0.05
-"""Seconds between two readings, however fast the state changes."""
+MIN_INTERVAL_S = 0.05
+"""Seconds between two readings at least."""
 
-AT_MOST_OF_TIME = 0.02
-"""The part of all time that reading may take: guards that are functions may be slow."""
+MAX_TIME_SHARE = 0.02
+"""Part of all time that reading may take: guards that are functions may be slow."""
 
 
 class GuardMonitor:
-    """Reads the guards and needs of the current phase when a key that they read has changed.
+    """Monitor of the guards and needs of the current phase.
 
-    A guard that is a function is read after any change: nobody knows what it reads.
+    They are read when a key that they read has changed; guards that are functions after any change,
+    since their keys are unknown.
     """
 
     def __init__(
@@ -44,77 +45,78 @@ class GuardMonitor:
         self._loop = asyncio.get_running_loop()
         self._phase = ""
         self._keys: frozenset[str] = frozenset()
-        self._any = False
-        self._live = False
-        self._read_at = -AT_MOST_EVERY_S
-        self._took = 0.0
-        """Seconds that functions of the author's took the last time."""
-        self._told: list[Any] = []
+        self._has_functions = False
+        self._reads_time = False
+        self._read_at = -MIN_INTERVAL_S
+        self._read_s = 0.0
+        """Seconds that functions of the author took in the last reading."""
+        self._published: list[Any] = []
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
-    def heard(self, mutations: Iterable[Mutation]) -> None:
-        """These changes were made."""
-        if self._timer is None and (self._any or not self._keys.isdisjoint([item.key for item in mutations])):
-            self.stale()
+    def on_state_changes(self, mutations: Sequence[Mutation]) -> None:
+        """Schedule a reading when a key changed that a guard or need reads."""
+        if self._timer is None and (self._has_functions or not self._keys.isdisjoint([item.key for item in mutations])):
+            self.schedule_refresh()
 
-    def turn_ended(self) -> None:
-        """Time has passed, which some guards read."""
-        if self._live:
-            self.stale()
+    def on_turn_ended(self) -> None:
+        """Schedule a reading when guards read keys that change with time."""
+        if self._reads_time:
+            self.schedule_refresh()
 
-    def stale(self) -> None:
-        """What was read last may no longer be so."""
+    def schedule_refresh(self) -> None:
+        """Read soon; no-op when a reading is scheduled."""
         if self._timer is None and not self._closed:
-            wait = max(SOON_S, self._read_at + max(AT_MOST_EVERY_S, self._took / AT_MOST_OF_TIME) - self._now())
-            self._timer = self._loop.call_later(wait, self.read)
+            interval = max(MIN_INTERVAL_S, self._read_s / MAX_TIME_SHARE)
+            wait = max(DELAY_S, self._read_at + interval - self._now())
+            self._timer = self._loop.call_later(wait, self.refresh)
 
     def replace(self, machine: PhaseMachine) -> None:
-        """The phases are others from now on."""
+        """Monitor the phases of `machine`."""
         self._machine, self._phase = machine, ""
-        self.stale()
+        self.schedule_refresh()
 
-    def read(self) -> None:
-        """Look now; nothing is told when all is as it was."""
-        self._stop()
+    def refresh(self) -> None:
+        """Read guards and needs now, and publish them when they differ from what was published last."""
+        self._cancel()
         machine, state = self._machine, self._state
         if self._closed or not machine.entered:
             return
         self._read_at = self._now()
         if self._phase != machine.current:
-            self._look_out()
+            self._collect_keys()
         began = perf_counter()
-        ways, needs = [way.to_json() for way in machine.consider_transitions(state)], machine.needs(state)
-        # What only the runtime decides takes no time to speak of, and must not depend on the machine.
-        self._took = perf_counter() - began if self._any else 0.0
-        if not same_value([machine.current, ways, needs], self._told):
-            self._told = [machine.current, ways, needs]
-            self._emit(ev.GuardsRead(phase=machine.current, ways=tuple(ways), needs=tuple(needs)))
+        transitions, needs = [item.to_json() for item in machine.consider_transitions(state)], machine.needs(state)
+        # Guards of our own cost next to nothing, and their pace must not depend on the machine's speed.
+        self._read_s = perf_counter() - began if self._has_functions else 0.0
+        if not same_value([machine.current, transitions, needs], self._published):
+            self._published = [machine.current, transitions, needs]
+            self._emit(ev.GuardsRead(phase=machine.current, ways=tuple(transitions), needs=tuple(needs)))
 
-    def _look_out(self) -> None:
-        """Find out which keys the current phase depends on."""
+    def _collect_keys(self) -> None:
+        """Collect the keys that the current phase depends on."""
         self._phase = self._machine.current
         guards = list(self._guards())
         phase = self._machine.current_phase
-        needs = [*phase.needs, *(need for way in phase.transitions for need in self._machine.phases[way.to].requires)]
+        needs = [*phase.needs, *(need for item in phase.transitions for need in self._machine.phases[item.to].requires)]
         keys = {key for guard in guards for key in guard.keys} | {need.key for need in needs}
         self._keys = frozenset(spelling for key in keys for spelling in spellings(key))
-        self._any = any(guard.has_function for guard in guards)
-        self._live = self._any or not keys.isdisjoint(LIVE_KEYS)
+        self._has_functions = any(guard.has_function for guard in guards)
+        self._reads_time = self._has_functions or not keys.isdisjoint(LIVE_KEYS)
 
     def _guards(self) -> Iterator[Guard]:
-        for way in self._machine.current_phase.transitions:
-            yield way.when
-            target = self._machine.phases[way.to].guard
+        for transition in self._machine.current_phase.transitions:
+            yield transition.when
+            target = self._machine.phases[transition.to].guard
             if target is not None:
                 yield target
 
     def close(self) -> None:
-        """Nobody looks any more."""
+        """Read no more."""
         self._closed = True
-        self._stop()
+        self._cancel()
 
-    def _stop(self) -> None:
+    def _cancel(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,8 +1,13 @@
-"""Moving the conversation between phases: what the machine decides is carried out here, step by step."""
+"""Carry out what the phase machine decides: checkpoints, hooks, events and `session:` keys of a transition.
+
+A session's runner calls the author's hooks through `UserCode`; a preview's runner works on copies of machine and state
+and records what would be called. `advance` evaluates again after a checkpoint held it, because the operator may have
+changed what the transition was decided by.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
@@ -21,47 +26,49 @@ from gemini_live_runtime.conversation.transitions import (
     TransitionResult,
 )
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.agent.user_code import UserCode
-from gemini_live_runtime.state.explanation import Explanation
+from gemini_live_runtime.session.agent.user_code import CodeRunner
+from gemini_live_runtime.state.explanation import Explanation, decisive_leaves
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.store import State
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.phases import Phase
     from gemini_live_runtime.conversation.transcript import TranscriptWindow
 
 WINDOW = 5
-"""Ended turns that `on_enter_context` gets to see."""
-
+"""Ended turns that `on_enter_context` gets."""
 
 NAVIGATION = "session:navigation_context"
-"""Where the conversation stands, in words for the model."""
+"""Key that describes for the model where the conversation is and what leads on."""
+
+BeforeTransition = Callable[[str, str, Explanation | None], Awaitable[bool]]
 
 
 class PhaseRunner:
-    """Runs transitions. Everything here is a step of the control lane."""
+    """Runner of one conversation's transitions. Its coroutines are steps of the task queue."""
 
     def __init__(
         self,
         machine: PhaseMachine,
         state: State,
-        code: UserCode,
+        code: CodeRunner,
         *,
         emit: Callable[[ev.Payload], None],
         now: Callable[[], float],
         window: Callable[[int], TranscriptWindow],
-        about_to_move: Callable[[str, str, Explanation | None], Awaitable[bool]],
+        before_transition: BeforeTransition,
     ) -> None:
-        """`about_to_move` gets the phase that is left, the one that is entered and the reason, and returns when that
-        may be: whether it had to wait."""
+        """`before_transition` returns when a phase may be left for another: True when that had to wait.
+
+        It gets the phase that is left, the one that is entered and the explanation. `window` returns so many turns.
+        """
         self.machine = machine
         self._state = state
         self._code = code
         self._emit = emit
         self._now = now
         self._window = window
-        self._about_to_move = about_to_move
-        # Read live: needs are filled, and ways opened, between one phase and the next.
+        self._before_transition = before_transition
+        # Provided live: needs are filled, and guards become true, between one phase and the next.
         state.provide(NAVIGATION, self._navigation)
 
     def _navigation(self) -> str | None:
@@ -69,68 +76,65 @@ class PhaseRunner:
 
     async def begin(self) -> TransitionResult:
         """Enter the initial phase, like any other."""
-        return await self._carry_out(self.machine.enter_initial())
+        return await self.carry_out(self.machine.enter_initial())
 
     async def advance(self, turn: int) -> TransitionResult | None:
-        """Take the transition that is due, if one is: at most one."""
+        """Take the transition that is due, at most one; return None when none is."""
         machine, state = self.machine, self._state
         if not machine.may_leave(state):
             return None
-        evaluation = await self._evaluated()
+        evaluation = await self._evaluate()
         while evaluation.chosen is not None and evaluation.kind == "ready":
             target = evaluation.target
-            if not await self._about_to_move(machine.current, target, evaluation.chosen.explanation):
+            if not await self._before_transition(machine.current, target, evaluation.chosen.explanation):
                 break
-            # Somebody looked at it, and may have changed what it was decided by.
-            evaluation = await self._evaluated()
+            evaluation = await self._evaluate()
             if evaluation.target == target:
                 break
         if evaluation.kind != "ready":
             return None
-        return await self._carry_out(machine.follow(evaluation, turn))
+        return await self.carry_out(machine.follow(evaluation, turn))
 
-    async def _evaluated(self) -> TransitionEvaluation:
+    async def _evaluate(self) -> TransitionEvaluation:
         machine, state = self.machine, self._state
         evaluation = machine.evaluate(state)
-        self._faults(evaluation)
+        # Guards that raised count as false.
+        for text, to, problem, place in _failed_guards(machine, evaluation):
+            self._code.failed(f"guard of {evaluation.phase} to {to}", text, None, problem, defined_at=place)
         if evaluation.kind != "blocked":
             return evaluation
         target = evaluation.target
-        self._emit(blocked_event(machine, evaluation))
+        self._emit(_blocked_event(machine, evaluation))
         for preparation in evaluation.preparations:
             origin = Origin("phase", target, f"preparation {preparation.name}")
             where, place = f"preparation {preparation.name}", preparation.defined_at
             await self._code.run(where, preparation.run, state, origin=origin, defined_at=place)
         return machine.evaluate(state, prepared=(target,))
 
-    def _faults(self, evaluation: TransitionEvaluation) -> None:
-        """Tell of guards that raised; they count as false."""
-        for text, to, problem, place in failures(self.machine, evaluation):
-            self._code.failed(f"guard of {evaluation.phase} to {to}", text, None, problem, defined_at=place)
-
     async def move(self, name: str, turn: int, *, source: str, reason: str, by_operator: bool) -> TransitionResult:
-        """Go where code or the operator says; raises `AgentError` when that cannot be."""
+        """Go to a phase without asking guards; raise `AgentError` when that cannot be."""
 
         def plan() -> TransitionPlan:
             return self.machine.transition_to(name, turn=turn, source=source, reason=reason, by_operator=by_operator)
 
         wanted = plan()
-        if await self._about_to_move(wanted.from_phase, name, None):
+        if await self._before_transition(wanted.from_phase, name, None):
             wanted = plan()
-        return await self._carry_out(wanted)
+        return await self.carry_out(wanted)
 
     def replace(self, machine: PhaseMachine) -> None:
-        """The phases are others from now on; the conversation stands in the one that has the same name."""
+        """Use the phases of `machine`, which is in the phase of the same name."""
         self.machine = machine
         if machine.entered:
             self.publish()
 
     def restored(self, record: PhaseTransition) -> None:
-        """Say that an earlier session's phase goes on."""
-        self._emit(entered_event(self.machine, record))
+        """Publish that an earlier session's phase goes on."""
+        self._emit(_entered_event(self.machine, record))
         self.publish()
 
-    async def _carry_out(self, plan: TransitionPlan) -> TransitionResult:
+    async def carry_out(self, plan: TransitionPlan) -> TransitionResult:
+        """Run the steps of a transition, in order."""
         machine, state = self.machine, self._state
         record: PhaseTransition | None = None
         gathered: Any = None
@@ -143,7 +147,7 @@ class PhaseRunner:
                     await self._code.run(where, run, state, origin=origin, defined_at=place)
                 case MakeCurrent():
                     record = machine.commit(plan, self._now())
-                    self._emit(entered_event(self.machine, record))
+                    self._emit(_entered_event(machine, record))
                 case ClearKeys(keys):
                     with writing_as(entering):
                         for key in keys:
@@ -174,20 +178,59 @@ class PhaseRunner:
             return machine.result(record)
 
     def instruction(self) -> str:
-        """The current phase's own instruction."""
+        """Return the current phase's own instruction."""
         resolved = self.machine.resolve(self._state)
         if resolved.error is not None:
             name, place = self.machine.current, self.machine.current_phase.instruction.defined_at
             self._code.failed(f"instruction of {name}", name, resolved.error, str(resolved.error), defined_at=place)
         return resolved.text
 
+    def explain(self) -> dict[str, Any]:
+        """Return where the conversation is and what keeps it there, as JSON."""
+        return self.machine.explain(self._state, self._now())
+
+    def why_blocked(self, phase: str) -> list[str]:
+        """Return what keeps the conversation from going to `phase`, a sentence each; empty when nothing does."""
+        found = [item for item in self.explain()["transitions"] if item["to"] == phase]
+        if not found:
+            return [f"There is no transition from {self.machine.current} to {phase}"]
+        reasons = []
+        for item in found:
+            if item["outcome"] == "ready":
+                return []
+            reasons += [leaf for tree in (item["guard"], item.get("target_guard")) for leaf in _why_false(tree)]
+            reasons += [f"{key} is not set" for key in item.get("missing", ())]
+        return reasons
+
     def publish(self) -> None:
-        """Write where the conversation stands into `session:`."""
-        publish_phase(self._state, self.machine.current_phase)
+        """Write the current phase, its needs and its tools into `session:`."""
+        phase, state = self.machine.current_phase, self._state
+        with writing_as(Origin("phase", phase.name)):
+            state.set("session:phase", phase.name)
+            for key, needs in (("session:phase_needs", phase.needs), ("session:phase_requires", phase.requires)):
+                if needs:
+                    state.set(key, [need.key for need in needs])
+                else:
+                    state.remove(key)
+            if phase.tools is None:
+                state.remove("session:active_tools")
+            else:
+                state.set("session:active_tools", list(phase.tools))
 
 
-def entered_event(machine: PhaseMachine, record: PhaseTransition) -> ev.PhaseEntered:
-    """What tells of a phase that was entered."""
+def require_phases(phases: PhaseRunner | None, agent: str, target: str) -> PhaseRunner:
+    """Return `phases`; raise `AgentError` for an agent without phases or without the phase `target`."""
+    if phases is None:
+        raise AgentError(f"Agent {agent} has no phases", field="phase", value=target)
+    phases.machine.check_known(target)
+    return phases
+
+
+def _why_false(tree: Mapping[str, Any] | None) -> list[str]:
+    return [] if tree is None or tree["value"] else decisive_leaves(tree)
+
+
+def _entered_event(machine: PhaseMachine, record: PhaseTransition) -> ev.PhaseEntered:
     phase = machine.phases[record.to_phase]
     explanation = record.explanation
     return ev.PhaseEntered(
@@ -203,8 +246,7 @@ def entered_event(machine: PhaseMachine, record: PhaseTransition) -> ev.PhaseEnt
     )
 
 
-def blocked_event(machine: PhaseMachine, evaluation: TransitionEvaluation) -> ev.PhaseBlocked:
-    """What tells of a phase that cannot be entered yet."""
+def _blocked_event(machine: PhaseMachine, evaluation: TransitionEvaluation) -> ev.PhaseBlocked:
     return ev.PhaseBlocked(
         phase=machine.current,
         target=evaluation.target,
@@ -213,27 +255,12 @@ def blocked_event(machine: PhaseMachine, evaluation: TransitionEvaluation) -> ev
     )
 
 
-def publish_phase(state: State, phase: Phase) -> None:
-    """Write into `session:` that the conversation is in `phase`."""
-    with writing_as(Origin("phase", phase.name)):
-        state.set("session:phase", phase.name)
-        for key, needs in (("session:phase_needs", phase.needs), ("session:phase_requires", phase.requires)):
-            if needs:
-                state.set(key, [need.key for need in needs])
-            else:
-                state.remove(key)
-        if phase.tools is None:
-            state.remove("session:active_tools")
-        else:
-            state.set("session:active_tools", list(phase.tools))
-
-
-def failures(machine: PhaseMachine, evaluation: TransitionEvaluation) -> Iterator[tuple[str, str, str, str]]:
-    """Guards that raised: each one's text, where it leads, what went wrong, and where it is defined."""
+def _failed_guards(machine: PhaseMachine, evaluation: TransitionEvaluation) -> Iterator[tuple[str, str, str, str]]:
+    """Yield guards that raised: text, target, problem, and where they are defined."""
     phases = machine.phases
     for item in evaluation.considered:
-        way = phases[evaluation.phase].transitions[item.index]
-        guards = ((item.guard, way.defined_at), (item.target_guard, phases[item.to].defined_at))
+        transition = phases[evaluation.phase].transitions[item.index]
+        guards = ((item.guard, transition.defined_at), (item.target_guard, phases[item.to].defined_at))
         for guard, place in guards:
             problem = "" if guard is None or not guard.failed else next(_problems(guard), "")
             if guard is not None and problem:

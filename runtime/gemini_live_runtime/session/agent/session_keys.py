@@ -32,10 +32,7 @@ _WIRE_PHASES: dict[str, str] = {
 GO_AWAY_TIME = ("go_away_time_left", "go_away_time_left_ms")
 """How long the server keeps a connection that is to end: nothing that the next connection knows."""
 
-LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budget_ms")
-"""Keys that are read live: they tell nobody when they change."""
-
-_HEARD = frozenset(
+OBSERVED = frozenset(
     (
         ev.TranscriptDelta,
         ev.TextSent,
@@ -53,7 +50,7 @@ _HEARD = frozenset(
         ev.UsageReported,
     )
 )
-"""What `observe` has a case for; most events are none of these."""
+"""Payload types that `observe` has a case for."""
 
 
 class SessionType(Enum):
@@ -69,12 +66,12 @@ class SessionType(Enum):
 
 
 class SessionSignals:
-    """Turns events into `session:` keys. `now` gives clock seconds; transcripts are read from `said` when settled."""
+    """Turns events into `session:` keys. `now` returns clock seconds, `current_words` what both sides said."""
 
-    def __init__(self, state: State, now: Callable[[], float], said: Callable[[], tuple[str, str]]) -> None:
+    def __init__(self, state: State, now: Callable[[], float], current_words: Callable[[], tuple[str, str]]) -> None:
         self._state = state
         self._now = now
-        self._said = said
+        self._current_words = current_words
         self._connected_at: float | None = None
         self._active_at: float | None = None
         self._type = SessionType.AUDIO_ONLY
@@ -111,7 +108,7 @@ class SessionSignals:
 
     def settle(self) -> None:
         """Write what both sides have said in this turn so far: called before anything is decided from it."""
-        user, model = self._said()
+        user, model = self._current_words()
         if user or model:
             with writing_as(SIGNAL):
                 if user:
@@ -126,10 +123,12 @@ class SessionSignals:
                 self._state.modify(f"{CALLED_OK}{name}", 0, lambda count: count + 1)
             self._state.set(f"bg:{name}_failed", not ok)
 
+    def on_event(self, event: ev.Event) -> None:
+        """Take an event of one of the `OBSERVED` types."""
+        self.observe(event.payload)
+
     def observe(self, payload: ev.Payload) -> None:
-        """Take what an event says."""
-        if type(payload) not in _HEARD:
-            return
+        """Write what an event says into `session:` keys."""
         match payload:
             case ev.TranscriptDelta() | ev.TextSent() | ev.VoiceMarked() | ev.TurnStarted() | ev.PlaybackHeard():
                 self._active_at = self._now()

@@ -1,4 +1,8 @@
-"""State becomes events: every change is told in order, and what it calls for is put on the control lane."""
+"""Publish changes of state as events, and queue the decision that a change calls for.
+
+Writes may come from any thread. A write schedules `publish` on the session's loop; the event bus also calls it before
+every other event, so that an event never comes before a write that preceded it.
+"""
 
 from __future__ import annotations
 
@@ -8,47 +12,41 @@ import threading
 from collections.abc import Callable, Sequence
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.agent.settle_engine import SettleEngine
+from gemini_live_runtime.session.ports.event_bus import EventBus
 from gemini_live_runtime.state.mutations import Mutation
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.values import MISSING
 
 MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
-"""Writers after whom the phases are asked again at once."""
+"""Origins after whose writes transitions are evaluated at once."""
 
-OWN_MOMENT = frozenset(("tool", "extractor", "phase", "computed", "restored", "initial"))
-"""Writers whose steps let state settle by themselves."""
+SETTLE_THEMSELVES = frozenset(("tool", "extractor", "phase", "computed", "restored", "initial"))
+"""Origins whose own steps settle the state."""
+
+ChangeHandler = Callable[[Sequence[Mutation]], None]
 
 
 class StateEvents:
-    """Tells the changes of one state. Make it on the session's loop."""
+    """Publisher of one state's changes. Create it on the session's loop."""
 
-    def __init__(
-        self,
-        state: State,
-        *,
-        emit: Callable[[ev.Payload], None],
-        observed: frozenset[str],
-        heard: Callable[[Sequence[Mutation]], None],
-        unsettled: Callable[[bool], None],
-    ) -> None:
-        """`heard` gets changes once they are told; `unsettled(may_move)` is called when one calls for a decision.
-
-        `observed` are the keys whose change calls for settling.
-        """
+    def __init__(self, state: State, bus: EventBus, settle: SettleEngine) -> None:
         self._state = state
-        self._emit = emit
-        self.observed = observed
-        """Keys whose change calls for settling."""
-        self._heard = heard
-        self._unsettled = unsettled
+        self._bus = bus
+        self._settle = settle
+        self.on_changes: list[ChangeHandler] = []
+        """Called with the changes after they are published."""
+        self.on_unsettled: Callable[[bool], None] = _ignore
+        """Called when a change calls for a decision, with True when transitions are to be evaluated."""
+        self.decision_queued = False
+        """True from `on_unsettled` until that decision begins."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self.settling = False
-        """Whether a decision was called for and has not begun."""
-        state.on_mutations(self._waits)
+        bus.publish_state = self.publish
+        state.on_mutations(self._schedule)
 
-    def _waits(self) -> None:
-        # Called by whoever wrote, perhaps in a thread, with the state locked.
+    def _schedule(self) -> None:
+        # Called by the writer, perhaps in a thread, while the state is locked.
         with contextlib.suppress(RuntimeError):  # the loop has ended
             if threading.get_ident() == self._thread:
                 self._loop.call_soon(self.publish)
@@ -56,20 +54,22 @@ class StateEvents:
                 self._loop.call_soon_threadsafe(self.publish)
 
     def publish(self) -> None:
-        """Make events of the changes that wait. Called before any other event is made, so that order is kept."""
+        """Publish the changes that wait."""
         mutations = self._state.take_mutations()
         if not mutations:
             return
         for mutation in mutations:
-            self._emit(_changed(mutation))
-        self._heard(mutations)
-        moving = any(mutation.origin.kind in MOVERS for mutation in mutations)
-        observed = any(
-            mutation.key in self.observed for mutation in mutations if mutation.origin.kind not in OWN_MOMENT
+            self._bus.emit(_changed(mutation))
+        for handler in self.on_changes:
+            handler(mutations)
+        by_mover = any(mutation.origin.kind in MOVERS for mutation in mutations)
+        observed = self._settle.observed
+        is_observed = any(
+            mutation.key in observed for mutation in mutations if mutation.origin.kind not in SETTLE_THEMSELVES
         )
-        if (moving or observed) and not self.settling:
-            self.settling = True
-            self._unsettled(moving)
+        if (by_mover or is_observed) and not self.decision_queued:
+            self.decision_queued = True
+            self.on_unsettled(by_mover)
 
 
 def _changed(mutation: Mutation) -> ev.StateChanged:
@@ -85,3 +85,7 @@ def _changed(mutation: Mutation) -> ev.StateChanged:
         added=added,
         removed=removed,
     )
+
+
+def _ignore(by_mover: bool) -> None:
+    return None

@@ -1,4 +1,9 @@
-"""Tool calls: which may run, who answers, and what the model is told. Each call id gets exactly one final answer."""
+"""Gate tool calls, run them, and answer each call id exactly once.
+
+A call passes three stages, each on the task queue where it decides: the gate (`on_calls`: phase, breakpoints,
+listeners), the dispatcher (which runs it beside the conversation), and its outcome (`on_outcome`: state settles and
+the conversation moves before the model gets the answer).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
+from gemini_live_runtime.session.agent.context import AgentContext
+from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.core.effects import RunTool
-from gemini_live_runtime.state.store import State
+from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
+from gemini_live_runtime.text import redactor
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
 from gemini_live_runtime.tools.results import as_object, outcome
@@ -16,7 +26,7 @@ from gemini_live_runtime.tools.results import as_object, outcome
 
 @dataclass(frozen=True, slots=True)
 class AskedCall:
-    """A call as `on_tool_call` listeners see it."""
+    """Call as `on_tool_call` listeners get it."""
 
     id: str
     name: str
@@ -25,7 +35,7 @@ class AskedCall:
 
 @dataclass(slots=True)
 class ToolResponse:
-    """An answer as `before_tool_response` listeners see it; they may change `response`."""
+    """Answer as `before_tool_response` listeners get it; they may change `response`."""
 
     id: str
     name: str
@@ -33,113 +43,150 @@ class ToolResponse:
 
 
 class ToolExecutor:
-    """Gates, starts and answers the calls of one session."""
+    """Gate, runner and answerer of one session's calls."""
 
     def __init__(
         self,
-        dispatcher: ToolDispatcher,
+        agent: AgentContext,
+        background_agents: BackgroundAgentDispatcher,
+        phases: PhaseRunner | None,
         callbacks: CallbackRunner,
-        state: State,
+        checkpoints: Checkpoints,
         *,
-        allowed: Callable[[str], bool],
-        phase: Callable[[], str],
         async_tools: bool,
-        ended: Callable[[Outcome], None],
-        acknowledge: Callable[[ToolCall, ToolAnswer], None],
-        problem: Callable[[str, str, str, BaseException | None], None],
-        about_to_call: Callable[[RunTool], Awaitable[None]],
-        about_to_run: Callable[[], Awaitable[None]],
+        on_problem: Callable[[str, str, str, BaseException | None], None],
     ) -> None:
-        """`ended` gets outcomes of calls that were not run; those that were go to the dispatcher's `on_finished`.
-
-        `problem` gets the tool, what went wrong with its answer, the place of the code that did it, and its error.
-        `about_to_call` returns when a call may pass the gate, `about_to_run` when those that passed may be run.
-        """
-        self.dispatcher = dispatcher
+        """`on_problem` gets a tool, what went wrong with its answer, the place of the code that did it, its error."""
+        self.dispatcher = ToolDispatcher(
+            agent.plan.declared,
+            clock=agent.clock,
+            on_finished=self.on_outcome,
+            on_notify=self._on_notify,
+            state=agent.state,
+            agents=background_agents,
+        )
+        self.on_ended: Callable[[Outcome], Awaitable[None]] = _ignore
+        """Decides what follows from a call's outcome, as a step of the task queue, and gives its answer."""
+        self._agent = agent
+        self._phases = phases
         self._callbacks = callbacks
-        self._state = state
-        self._allowed = allowed
-        self._phase = phase
+        self._checkpoints = checkpoints
         self._async_tools = async_tools
-        self._ended = ended
-        self._acknowledge = acknowledge
-        self._problem = problem
-        self._about_to_call = about_to_call
-        self._about_to_run = about_to_run
+        self._on_problem = on_problem
         self._waiting: set[str] = set()
         self._cancelled: set[str] = set()
-        self._given: dict[str, dict[str, Any]] = {}
+        self._answers: dict[str, dict[str, Any]] = {}
+        """Answers that a program gave in a running tool's place, by call id."""
+        self._unanswered: dict[str, Outcome] = {}
+        """Outcomes of calls whose answer is not given yet, by call id."""
 
     @property
     def open_calls(self) -> int:
-        """Calls that wait at the gate or run."""
+        """Number of calls that wait at the gate or run."""
         return len(self._waiting) + self.dispatcher.open_calls
 
     @property
-    def waiting_calls(self) -> int:
-        """Calls that wait at the gate."""
-        return len(self._waiting)
+    def answers_waiting(self) -> int:
+        """Number of calls that wait at the gate, and of outcomes whose answer is not given yet."""
+        return len(self._waiting) + len(self._unanswered)
 
-    def arrived(self, calls: Sequence[RunTool]) -> None:
-        """Calls came and will pass the gate when the control lane gets there."""
+    def _on_notify(self, tool: str, text: str) -> None:
+        self._agent.emit(ev.Notice(level="info", code=f"tool.{tool}", text=redactor.text(text)))
+
+    # -- from the call to its outcome --------------------------------------------------------------------------------
+
+    def on_calls(self, calls: Sequence[RunTool]) -> None:
+        """Queue the gate for calls that the model made."""
         self._waiting.update(call.call_id for call in calls)
+        self._agent.queue.put("tool calls", lambda: self._gate(calls))
 
     def cancel(self, call_id: str) -> None:
-        """The server no longer wants an answer."""
+        """Cancel a call whose answer the server no longer wants."""
         if call_id in self._waiting:
             self._cancelled.add(call_id)
         else:
             self.dispatcher.cancel(call_id)
 
     def answer_for(self, call_id: str, result: Any) -> bool:
-        """Answer a running call in its tool's place; False when it is not running. Raises `TypeError` as JSON would."""
+        """Answer a running call in its tool's place; return False when it does not run. Raises `TypeError`."""
         if call_id not in self.dispatcher.active_ids:
             return False
-        self._given[call_id] = as_object(result)
+        self._answers[call_id] = as_object(result)
         return self.dispatcher.cancel(call_id)
 
-    def given(self, ended: Outcome) -> Outcome:
-        """The outcome with what `answer_for` gave in place of its own."""
-        result = self._given.pop(ended.call_id, None)
-        return ended if result is None else replace(ended, status="ok", result=result, cause="")
+    def on_outcome(self, ended: Outcome) -> None:
+        """Queue what follows from an outcome. Each call id gets exactly one answer, whatever fails on the way."""
+        given = self._answers.pop(ended.call_id, None)
+        if given is not None:
+            ended = replace(ended, status="ok", result=given, cause="")
+        self._unanswered[ended.call_id] = ended
+        if not self._agent.queue.put("tool ended", lambda: self._decide(ended)):
+            # The session is ending and its queue closed, but the call still has its one end.
+            self.give(ended, ToolAnswer(ended.result))
 
-    async def gate(self, calls: Sequence[RunTool]) -> None:
-        """Refuse what the phase does not allow, let listeners answer, run the rest."""
+    async def _decide(self, ended: Outcome) -> None:
+        try:
+            await self.on_ended(ended)
+        except Exception:
+            if ended.call_id in self._unanswered:
+                self.give(ended, ToolAnswer(ended.result))
+            raise
+
+    def give(self, ended: Outcome, answer: ToolAnswer) -> None:
+        """Give a call its final answer."""
+        self._unanswered.pop(ended.call_id, None)
+        self._agent.host.answer(ended, answer)
+
+    def give_rest(self) -> None:
+        """Answer calls whose step was not reached before the end, or hung in an author's code."""
+        for ended in list(self._unanswered.values()):
+            self.give(ended, ToolAnswer(ended.result))
+
+    # -- the gate ----------------------------------------------------------------------------------------------------
+
+    async def _gate(self, calls: Sequence[RunTool]) -> None:
+        """Refuse calls that the phase does not allow, let listeners answer, run the rest."""
         admitted = []
         for call in calls:
             if call.call_id not in self._cancelled:
-                await self._about_to_call(call)
+                await self._checkpoints.before_call(call)
         for call in calls:
-            if self._allowed(call.name):
+            if self._is_allowed(call.name):
                 admitted.append(call)
             else:
                 self._refuse(call)
         given: dict[str, Any] = {}
         if admitted and self._callbacks.listeners("on_tool_call"):
             asked = [AskedCall(call.call_id, call.name, dict(call.args)) for call in admitted]
-            given = await self._callbacks.tool_overrides(asked, self._state)
-            await self._about_to_run()
+            given = await self._callbacks.tool_overrides(asked, self._agent.state)
+            await self._checkpoints.before_send()
         for call in admitted:
             self._waiting.discard(call.call_id)
             made = ToolCall(call.call_id, call.name, call.args)
             if call.call_id in self._cancelled:
                 self._cancelled.discard(call.call_id)
-                self._ended(outcome(made, "cancelled", {}))
+                self.on_outcome(outcome(made, "cancelled", {}))
             elif call.call_id in given:
-                self._ended(self._overridden(made, given[call.call_id]))
+                self.on_outcome(self._overridden(made, given[call.call_id]))
             else:
                 self._start(made)
+
+    def _is_allowed(self, name: str) -> bool:
+        return self._phases is None or self._phases.machine.allows(name)
+
+    def _phase_name(self) -> str:
+        return "" if self._phases is None else self._phases.machine.current
 
     def _refuse(self, call: RunTool) -> None:
         self._waiting.discard(call.call_id)
         self._cancelled.discard(call.call_id)
-        known = [name for name in self.dispatcher.tools if self._allowed(name)]
-        there = f"Available now: {', '.join(known)}" if known else "No tool is available now"
-        reason = f"The tool {call.name} is not available in the phase {self._phase()}. {there}."
+        known = [name for name in self.dispatcher.tools if self._is_allowed(name)]
+        available = f"Available now: {', '.join(known)}" if known else "No tool is available now"
+        reason = f"The tool {call.name} is not available in the phase {self._phase_name()}. {available}."
         if call.name not in self.dispatcher.tools:
-            reason = f"There is no tool {call.name}. {there}."
+            reason = f"There is no tool {call.name}. {available}."
         made = ToolCall(call.call_id, call.name, call.args)
-        self._ended(outcome(made, "refused", {"error": reason}, reason))
+        self.on_outcome(outcome(made, "refused", {"error": reason}, reason))
 
     def _overridden(self, call: ToolCall, result: Any) -> Outcome:
         try:
@@ -151,20 +198,20 @@ class ToolExecutor:
         answer = acknowledgement(call, self.dispatcher.mode_of(call.name), async_tools=self._async_tools)
         if answer is not None:
             self._formatter(call.name, answer)
-            self._acknowledge(call, answer)
+            self._agent.host.acknowledge(call, answer)
         self.dispatcher.start(call.call_id, call.name, call.args)
 
     async def answer(self, ended: Outcome) -> ToolAnswer:
-        """What the model is told of a call that has ended, as `before_tool_response` listeners leave it."""
+        """Return the answer of a call that has ended, as `before_tool_response` listeners leave it."""
         answer = final_answer(ended, self.dispatcher.mode_of(ended.name), async_tools=self._async_tools)
         self._formatter(ended.name, answer)
         if not self._callbacks.listeners("before_tool_response"):
             return answer
         response = ToolResponse(ended.call_id, ended.name, dict(answer.response))
-        left = await self._callbacks.tool_responses([response], self._state)
+        left = await self._callbacks.tool_responses([response], self._agent.state)
         kept = next((item for item in left if getattr(item, "id", "") == ended.call_id), None)
         if kept is None:
-            # A call without an answer would leave the model waiting for ever.
+            # A call without an answer would leave the model waiting.
             self._listener(ended.name, "before_tool_response dropped the answer; it was sent as it was")
             return answer
         try:
@@ -175,9 +222,13 @@ class ToolExecutor:
 
     def _formatter(self, name: str, answer: ToolAnswer) -> None:
         if answer.problem:
-            self._problem(name, answer.problem, self.dispatcher.tools[name].defined_at, answer.error)
+            self._on_problem(name, answer.problem, self.dispatcher.tools[name].defined_at, answer.error)
 
     def _listener(self, name: str, problem: str, error: BaseException | None = None) -> None:
-        # Of several listeners nobody knows which has done it.
+        # With several listeners it is unknown which one did it.
         places = {listener.defined_at for listener in self._callbacks.listening("before_tool_response")}
-        self._problem(name, problem, places.pop() if len(places) == 1 else "", error)
+        self._on_problem(name, problem, places.pop() if len(places) == 1 else "", error)
+
+
+async def _ignore(ended: Outcome) -> None:
+    return None

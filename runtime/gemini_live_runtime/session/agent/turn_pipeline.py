@@ -1,15 +1,30 @@
-"""The steps in which a mind decides, each in its order: a turn begins and ends, a tool ends, an extraction arrives."""
+"""Decide what follows when a turn begins or ends, a tool ends, an extraction arrives, or state changes.
+
+Each coroutine here is one step of the task queue; no two run at a time. The order inside a step is what an agent's
+author may rely on:
+
+1. What was said and written counts first: `session:` keys, extraction (with `EXTRACTION_GRACE_S` at a turn's end).
+2. State settles: computed values, watchers, patterns.
+3. At most one transition is taken, with its hooks; then state settles again.
+4. The model is told what changed; a tool's answer goes out after that.
+5. Listeners are called, and what they wrote settles; the turn is measured and the session saved.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure, ExtractionResult
+from gemini_live_runtime.conversation.extraction import ExtractionSchedule
+from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure, ExtractionResult, ExtractionRunner
 from gemini_live_runtime.conversation.needs import NO_REPAIR, RepairAction
 from gemini_live_runtime.conversation.transcript import ToolCallSummary, TranscriptTurn
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.agent.host import SOFT_TURN
+from gemini_live_runtime.session.agent.phase_runner import require_phases
 from gemini_live_runtime.session.agent.session_keys import SIGNAL
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalEvent
@@ -17,14 +32,19 @@ from gemini_live_runtime.tools.dispatch import Outcome
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.extraction import TriggerEvent
-    from gemini_live_runtime.session.agent.steering_runner import Moment
-    from gemini_live_runtime.session.orchestrator import Orchestrator
+    from gemini_live_runtime.conversation.text_model import TextModel
+    from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
+    from gemini_live_runtime.session.agent.context import AgentContext
+    from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
+    from gemini_live_runtime.session.agent.session_keys import SessionSignals
+    from gemini_live_runtime.session.agent.settle_engine import SettleEngine
+    from gemini_live_runtime.session.agent.steering_runner import Moment, SteeringRunner
+    from gemini_live_runtime.session.agent.timers import Timers
+    from gemini_live_runtime.session.agent.tool_executor import ToolExecutor
+    from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 
 EXTRACTION_GRACE_S = 0.5
 """Seconds that the end of a turn waits for extractors; what they find later is taken up when it comes."""
-
-SOFT_TURN = "soft turn"
-"""The reason of a turn's end when the model kept silent and that is fine."""
 
 TURN_BEGINS = Origin("signal", "", "a turn begins")
 
@@ -33,141 +53,169 @@ UNFULFILLED = "session:repair:unfulfilled"
 
 
 class TurnPipeline:
-    """The steps of one session; each is run by the control lane."""
+    """Decision steps of one session."""
 
-    def __init__(self, mind: Orchestrator) -> None:
-        self._mind = mind
-        self._reading = False
-        self._by = "model"
+    def __init__(
+        self,
+        agent: AgentContext,
+        settle: SettleEngine,
+        phases: PhaseRunner | None,
+        steering: SteeringRunner,
+        tools: ToolExecutor,
+        callbacks: CallbackRunner,
+        checkpoints: Checkpoints,
+        session_keys: SessionSignals,
+        timers: Timers,
+        text_model: TextModel | None,
+    ) -> None:
+        """`text_model` answers extractors of an agent that names none."""
+        self._agent = agent
+        self._settle = settle
+        self._phases = phases
+        self._steering = steering
+        self._tools = tools
+        self._callbacks = callbacks
+        self._checkpoints = checkpoints
+        self._session_keys = session_keys
+        self._timers = timers
+        self.on_turn_done: Callable[[int], None] = _ignore
+        """Called with the number of a turn whose end has been worked through."""
+        self.extraction = ExtractionRunner(
+            agent.state,
+            ExtractionSchedule(agent.plan.definition.extractors),
+            agent.plan.definition.text_model or text_model,
+            agent.clock,
+            self._on_extracted,
+            self._on_extraction_failed,
+            agent.host.on_change,
+        )
+        self._awaits_extraction = False
+        self._turn_by = "model"
+        tools.on_ended = self.end_tool
+        timers.on_time_passed = self.pass_time
 
     # -- turns -------------------------------------------------------------------------------------------------------
 
-    async def turn_began(self, number: int, by: str) -> None:
-        """What held for the last turn only is cleared, now that everything its end set off is done."""
-        self._by = by
-        state = self._mind.state
+    async def begin_turn(self, number: int, by: str) -> None:
+        """Clear what held for the last turn only, now that everything its end set off is done."""
+        self._turn_by = by
+        state = self._agent.state
         with writing_as(TURN_BEGINS):
             state.clear_scope("turn")
         state.turn_number = number
 
-    async def turn_ended(self, number: int, completed: ev.TurnCompleted, *, held: bool = False) -> None:
-        """Read the turn, let state settle, move on, tell the model, tell listeners, count, keep.
+    async def end_turn(self, number: int, completed: ev.TurnCompleted, *, held: bool = False) -> None:
+        """Work through the end of a turn.
 
-        `held`: it ended while the agent was held, so that needs may be unfulfilled because nothing was decided.
+        `held`: it ended while the agent was held, so needs may be unfulfilled because nothing was decided.
         """
-        mind = self._mind
-        mind.signals.settle()
-        self._final_transcripts()
-        await self._read("turn")
-        await mind.settler.settle()
-        # A turn in which only the model spoke is nobody's chance to get further.
-        turn = self._turn_just_ended()
-        users = self._by != "model" or (turn is not None and turn.user != "")
-        if users:
-            await mind.settler.observe(TemporalEvent("turn"))
-            await mind.settler.settle()
+        agent, settle = self._agent, self._settle
+        self._session_keys.settle()
+        self._call_final_transcripts()
+        await self._extract("turn")
+        await settle.settle()
+        # A turn in which only the model spoke gives the user no chance to get further.
+        turn = self._ended_turn()
+        is_users = self._turn_by != "model" or (turn is not None and turn.user != "")
+        if is_users:
+            await settle.observe(TemporalEvent("turn"))
+            await settle.settle()
         result = await self._advance(number)
-        action = self._repair() if users and result is None and not held else NO_REPAIR
-        await mind.settler.settle()
+        action = self._repair() if is_users and result is None and not held else NO_REPAIR
+        await settle.settle()
         if action.kind == "escalate":
-            # What escalation has set may be what a way out waits for.
+            # A transition may wait for what escalation has set.
             result = await self._advance(number)
-            await mind.settler.settle()
+            await settle.settle()
         if completed.reason != SOFT_TURN:
-            self._flush()
+            self._flush_context()
             await self._steer("turn", result, nudge=action.text)
-        await mind.callbacks.control("on_turn_boundary", mind.state, mind.user_writer)
-        await mind.callbacks.control("on_turn_complete", number)
-        await mind.settler.settle()
-        mind.turn_count += 1
+        await self._callbacks.control("on_turn_boundary", agent.state, agent.user_writer)
+        await self._callbacks.control("on_turn_complete", number)
+        await settle.settle()
+        agent.turn_count += 1
         with writing_as(SIGNAL):
-            mind.state.set("session:turn_count", mind.turn_count)
-        mind.fast.turn_measured(number)
-        mind.publish_state()
-        mind.keeper.save()
-        mind.fast.schedule()
+            agent.state.set("session:turn_count", agent.turn_count)
+        self.on_turn_done(number)
+        self._timers.schedule()
 
-    def _final_transcripts(self) -> None:
-        mind = self._mind
-        turn = self._turn_just_ended()
+    def _call_final_transcripts(self) -> None:
+        turn = self._ended_turn()
         if turn is not None:
             if turn.model:
-                mind.callbacks.fast("on_output_transcript", turn.model, True)
+                self._callbacks.fast("on_output_transcript", turn.model, True)
             if turn.user and turn.by != "typed":
-                mind.callbacks.fast("on_input_transcript", turn.user, True)
+                self._callbacks.fast("on_input_transcript", turn.user, True)
 
-    def _turn_just_ended(self) -> TranscriptTurn | None:
-        """What was said in it; None when nobody said anything."""
+    def _ended_turn(self) -> TranscriptTurn | None:
+        """Return the ended turn's transcript, or None when nothing was said."""
         # By its number: another turn may have ended while this one waited for its steps.
-        return self._mind.transcript.ended_turn(self._mind.state.turn_number)
+        return self._agent.transcript.ended_turn(self._agent.state.turn_number)
 
-    def _flush(self) -> None:
-        mind = self._mind
-        if mind.pending.has_context and mind.writer.live and mind.steersman.immediate:
-            mind.user_writer.flush()
+    def _flush_context(self) -> None:
+        agent = self._agent
+        if agent.context_queue.has_context and agent.writer.live and self._steering.immediate:
+            agent.user_writer.flush()
 
     # -- tools -------------------------------------------------------------------------------------------------------
 
-    async def tool_ended(self, outcome: Outcome) -> None:
-        """What a tool has written counts before the model hears its answer, and so does the phase it leads to."""
-        mind = self._mind
+    async def end_tool(self, outcome: Outcome) -> None:
+        """Work through a tool's outcome: its writes and the transition they cause come before its answer."""
+        agent, settle = self._agent, self._settle
         ran = outcome.status in ("ok", "error", "timeout")
         if outcome.status != "cancelled":
-            await mind.stops.answer(outcome.call_id, outcome.name)
+            await self._checkpoints.before_answer(outcome.call_id, outcome.name)
         if ran:
-            mind.signals.tool_ended(outcome.name, outcome.status == "ok")
+            self._session_keys.tool_ended(outcome.name, outcome.status == "ok")
         summary = ToolCallSummary.of(outcome.call_id, outcome.name, outcome.args, outcome.result, outcome.status)
-        mind.transcript.add_tool_call(summary)
-        mind.signals.settle()
-        await mind.settler.settle()
+        agent.transcript.add_tool_call(summary)
+        self._session_keys.settle()
+        await settle.settle()
         if ran:
-            await mind.settler.observe(TemporalEvent("tool", name=outcome.name, ok=outcome.status == "ok"))
-        await mind.settler.settle()
-        result = await self._advance(mind.body.turn)
-        answer = await mind.desk.answer(outcome)
-        await mind.settler.settle()
-        silent = outcome.status == "cancelled" or answer.scheduling == "SILENT"
-        await self._steer("between" if silent else "tool", result)
-        mind.publish_state()
-        await mind.stops.telling()
-        mind.answer(outcome, answer)
+            await settle.observe(TemporalEvent("tool", name=outcome.name, ok=outcome.status == "ok"))
+        await settle.settle()
+        result = await self._advance(agent.host.turn)
+        answer = await self._tools.answer(outcome)
+        await settle.settle()
+        is_silent = outcome.status == "cancelled" or answer.scheduling == "SILENT"
+        await self._steer("between" if is_silent else "tool", result)
+        await self._checkpoints.before_send()
+        self._tools.give(outcome, answer)
         if ran:
-            await self._read("tool-call", tool=outcome.name, grace_s=0.0)
-        mind.fast.schedule()
+            await self._extract("tool-call", tool=outcome.name, grace_s=0.0)
+        self._timers.schedule()
 
     # -- extraction --------------------------------------------------------------------------------------------------
 
-    async def generation_completed(self) -> None:
-        """The model has said all of its answer, though it may still be heard."""
-        mind = self._mind
-        await self._read("generation-complete", grace_s=0.0)
-        await mind.callbacks.control("on_generation_complete")
-        await mind.settler.settle()
+    async def complete_generation(self) -> None:
+        """Extract from an answer that is generated, though it may still be heard."""
+        await self._extract("generation-complete", grace_s=0.0)
+        await self.call_listeners("on_generation_complete")
 
-    async def _read(
+    async def _extract(
         self, event: TriggerEvent, *, tool: str = "", phase: str = "", grace_s: float = EXTRACTION_GRACE_S
     ) -> None:
-        mind = self._mind
-        asked = mind.extraction.trigger(
+        """Start the extractors that `event` triggers, and wait `grace_s` seconds at most for what they find."""
+        agent = self._agent
+        started = self.extraction.trigger(
             event,
-            mind.turn_count,
-            mind.transcript.window_with_current,
+            agent.turn_count,
+            agent.transcript.window_with_current,
             tool=tool,
             phase=phase,
-            of_turn=mind.body.turn,
+            of_turn=agent.host.turn,
         )
-        if asked and grace_s > 0:
-            self._reading = True
+        if started and grace_s > 0:
+            self._awaits_extraction = True
             try:
-                await mind.extraction.drain(grace_s)
+                await self.extraction.drain(grace_s)
             finally:
-                self._reading = False
+                self._awaits_extraction = False
 
-    def extracted(self, result: ExtractionResult) -> None:
-        """An extractor has found something; it is in the state already."""
-        mind = self._mind
-        mind.publish_state()
-        mind.body.emit(
+    def _on_extracted(self, result: ExtractionResult) -> None:
+        """Publish what an extractor found, which is in the state already, and queue what follows."""
+        agent = self._agent
+        agent.emit(
             ev.ExtractionFinished(
                 extractor=result.extractor,
                 trigger=result.event,
@@ -179,7 +227,7 @@ class TurnPipeline:
             )
         )
         for decision in result.decisions:
-            mind.body.emit(
+            agent.emit(
                 ev.PromotionDecided(
                     extractor=result.extractor,
                     field=decision.field,
@@ -189,18 +237,16 @@ class TurnPipeline:
                     reason=decision.reason,
                 )
             )
-        waited_for = self._reading
-        mind.lane.put("extracted", lambda: self._after_extraction(result, moves=not waited_for))
+        # The end of a turn that waits for it evaluates transitions itself.
+        may_advance = not self._awaits_extraction
+        agent.queue.put("extracted", lambda: self._after_extraction(result, may_advance=may_advance))
 
-    async def _after_extraction(self, result: ExtractionResult, *, moves: bool) -> None:
-        await self._mind.callbacks.control("on_extracted", result.extractor, result.fields)
-        # The end of a turn waited for it and has moved on already.
-        await self.between(moves)
+    async def _after_extraction(self, result: ExtractionResult, *, may_advance: bool) -> None:
+        await self._callbacks.control("on_extracted", result.extractor, result.fields)
+        await self.reevaluate(may_advance)
 
-    def extraction_failed(self, failure: ExtractionFailure) -> None:
-        """An extractor has found nothing that can be used."""
-        mind = self._mind
-        mind.body.emit(
+    def _on_extraction_failed(self, failure: ExtractionFailure) -> None:
+        self._agent.emit(
             ev.ExtractionFailed(
                 extractor=failure.extractor,
                 trigger=failure.event,
@@ -211,91 +257,119 @@ class TurnPipeline:
                 merged=failure.merged,
             )
         )
-        mind.lane.put("extraction failed", lambda: self._told_failure(failure))
+        self._agent.queue.put("extraction failed", lambda: self._after_failure(failure))
 
-    async def _told_failure(self, failure: ExtractionFailure) -> None:
-        await self._mind.callbacks.control("on_extraction_error", failure.extractor, failure.text)
-        await self.between(False)
+    async def _after_failure(self, failure: ExtractionFailure) -> None:
+        await self._callbacks.control("on_extraction_error", failure.extractor, failure.text)
+        await self.reevaluate(False)
 
-    async def time_passed(self) -> None:
-        """Time alone may have completed a pattern."""
-        await self._mind.settler.observe(TemporalEvent("tick"))
-        await self.between(True)
+    # -- between turns -----------------------------------------------------------------------------------------------
+
+    async def pass_time(self) -> None:
+        """Evaluate what time alone may have completed."""
+        await self._settle.observe(TemporalEvent("tick"))
+        await self.reevaluate(True)
+
+    async def reevaluate(self, may_advance: bool) -> None:
+        """Settle what changed outside of turns and tools and, with `may_advance`, take the transition that is due."""
+        await self._settle.settle()
+        # While the model waits for a tool, the end of that tool is the moment for transitions.
+        if may_advance and not self._agent.host.awaits_tools:
+            result = await self._advance(self._agent.host.turn)
+            await self._settle.settle()
+            await self._steer("between", result)
+        self._timers.schedule()
+
+    async def call_listeners(self, callback: str, *args: object) -> None:
+        """Call the listeners of a control callback, and settle what they wrote."""
+        await self._callbacks.control(callback, *args)
+        await self._settle.settle()
 
     # -- phases ------------------------------------------------------------------------------------------------------
 
-    async def between(self, may_move: bool) -> None:
-        """Something changed outside of turns and tools."""
-        mind = self._mind
-        await mind.settler.settle()
-        # While the model waits for a tool, the end of that tool is the moment to move.
-        if may_move and not mind.body.awaits_tools:
-            result = await self._advance(mind.body.turn)
-            await mind.settler.settle()
-            await self._steer("between", result)
-        mind.fast.schedule()
+    def request_phase(self, name: str, *, source: str, reason: str = "") -> asyncio.Future[None]:
+        """Queue a move to a phase; return a future that is done when the conversation is there.
 
-    async def move(self, name: str, source: str, reason: str, by_operator: bool) -> None:
-        """Go to a phase because somebody said so."""
-        mind = self._mind
-        assert mind.director is not None
+        Raises `AgentError` for an agent without that phase; what is refused later becomes an event.
+        """
+        agent = self._agent
+        require_phases(self._phases, agent.plan.name, name)
+        moved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        async def move() -> None:
+            try:
+                await self.move(name, source, reason)
+            finally:
+                if not moved.done():
+                    moved.set_result(None)
+
+        if not agent.queue.put("transition", move):
+            moved.cancel()
+        return moved
+
+    async def move(self, name: str, source: str, reason: str, *, by_operator: bool = False) -> None:
+        """Go to a phase without asking guards."""
+        agent, phases = self._agent, self._phases
+        assert phases is not None
         try:
-            result = await mind.director.move(
-                name, mind.body.turn, source=source, reason=reason, by_operator=by_operator
-            )
+            result = await phases.move(name, agent.host.turn, source=source, reason=reason, by_operator=by_operator)
         except AgentError as error:
-            mind.body.emit(ev.Notice(level="warning", code="phase", text=error.message, remedy=error.remedy))
+            agent.emit(ev.Notice(level="warning", code="phase", text=error.message, remedy=error.remedy))
             return
         await self._follow(result)
-        await mind.settler.settle()
-        await self._steer("tool" if mind.body.awaits_tools else "between", result)
+        await self._settle.settle()
+        await self._steer("tool" if agent.host.awaits_tools else "between", result)
 
     async def _steer(self, moment: Moment, result: TransitionResult | None = None, *, nudge: str = "") -> None:
-        await self._mind.stops.telling()
-        await self._mind.steersman.steer(moment, result, nudge=nudge)
+        await self._checkpoints.before_send()
+        await self._steering.steer(moment, result, nudge=nudge)
 
     async def _advance(self, turn: int) -> TransitionResult | None:
-        director = self._mind.director
-        result = None if director is None else await director.advance(turn)
+        result = None if self._phases is None else await self._phases.advance(turn)
         if result is not None:
             await self._follow(result)
         return result
 
     async def _follow(self, result: TransitionResult) -> None:
-        self.entered(result)
-        await self._read("phase-change", phase=result.transition.to_phase, grace_s=0.0)
+        self.on_entered(result)
+        await self._extract("phase-change", phase=result.transition.to_phase, grace_s=0.0)
 
-    def entered(self, result: TransitionResult) -> None:
-        """A phase was entered: what it needs is counted anew."""
-        mind = self._mind
-        mind.steersman.entered(result)
-        if mind.needs is not None:
-            mind.needs.reset(result.transition.to_phase)
-            # What was given up stays told: the phase that takes over wants to know it.
-            self._call_off(ESCALATION)
+    def on_entered(self, result: TransitionResult) -> None:
+        """Count needs anew, now that a phase was entered."""
+        agent = self._agent
+        self._steering.on_entered(result)
+        if agent.needs is not None:
+            agent.needs.reset(result.transition.to_phase)
+            # UNFULFILLED stays: the phase that takes over may want to know what was given up.
+            self._remove(ESCALATION)
+
+    # -- repair ------------------------------------------------------------------------------------------------------
 
     def _repair(self) -> RepairAction:
-        """What is done when the phase's needs get no further."""
-        mind = self._mind
-        if mind.needs is None or mind.director is None:
+        """Return what is to be done about needs that stay unfulfilled, and publish it."""
+        agent, phases = self._agent, self._phases
+        if agent.needs is None or phases is None:
             return NO_REPAIR
-        phase = mind.director.machine.current_phase
-        action = mind.needs.evaluate(phase.name, phase.needs, mind.state)
+        phase = phases.machine.current_phase
+        action = agent.needs.evaluate(phase.name, phase.needs, agent.state)
         if action.kind == "none":
-            if not mind.needs.escalated:
-                self._call_off()
+            if not agent.needs.escalated:
+                self._remove(ESCALATION, UNFULFILLED)
             return NO_REPAIR
-        mind.body.emit(
+        agent.emit(
             ev.RepairActed(phase=phase.name, action=action.kind, unfulfilled=tuple(action.keys), attempt=action.attempt)
         )
         if action.kind == "escalate":
             with writing_as(Origin("phase", phase.name, "its needs stay unfulfilled")):
-                mind.state.set(ESCALATION, True)
-                mind.state.set(UNFULFILLED, action.keys)
+                agent.state.set(ESCALATION, True)
+                agent.state.set(UNFULFILLED, action.keys)
         return action
 
-    def _call_off(self, *keys: str) -> None:
-        state = self._mind.state
+    def _remove(self, *keys: str) -> None:
         with writing_as(Origin("phase", "", "progress")):
-            for key in keys or (ESCALATION, UNFULFILLED):
-                state.remove(key)
+            for key in keys:
+                self._agent.state.remove(key)
+
+
+def _ignore(number: int) -> None:
+    return None

@@ -12,11 +12,12 @@ import inspect
 import sys
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.session.agent.code_faults import CodeFaults
+from gemini_live_runtime.session.agent.awaiting import result_or_error
+from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin, writing_as
 
@@ -30,13 +31,47 @@ MAX_CONCURRENT = 64
 """Actions that run at once; a further one is not started but reported."""
 
 
+class CodeRunner(Protocol):
+    """Runner of author's functions: `UserCode` in a session, a recorder in a preview."""
+
+    async def run(
+        self, where: str, function: Callable[..., Any], *args: Any, origin: Origin, defined_at: str = ""
+    ) -> Any:
+        """Call `function` and return its result; None when it failed, which is reported."""
+        ...
+
+    def spawn(self, where: str, function: Callable[..., Any], *args: Any, origin: Origin, defined_at: str = "") -> None:
+        """Call `function` without waiting for it."""
+        ...
+
+    def failed(
+        self,
+        where: str,
+        name: str,
+        error: BaseException | None,
+        said: str = "",
+        *,
+        defined_at: str = "",
+        times: int = 1,
+    ) -> None:
+        """Report a fault of the author's code: `error`, or `said` in words."""
+        ...
+
+
 class UserCode:
     """Runner of the author's functions, with as many arguments as they take."""
 
-    def __init__(self, emit: Callable[[ev.Payload], None], clock: Clock, on_ended: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        faults: FaultReporter,
+        clock: Clock,
+        *,
+        emit: Callable[[ev.Payload], None],
+        on_ended: Callable[[], None],
+    ) -> None:
         """Create a runner; `on_ended` is called when a spawned action has ended."""
         self._emit = emit
-        self._faults = CodeFaults(emit)
+        self._faults = faults
         self._on_ended = on_ended
         self._clock = clock
         self._running: set[asyncio.Task[Any]] = set()
@@ -69,7 +104,7 @@ class UserCode:
                 if len(self._overdue) >= MAX_CONCURRENT:
                     _dispose(result)
                     refused = f"not started: {MAX_CONCURRENT} actions still run after their deadline"
-                    self._faults.tell(where, name, refused, defined_at=defined_at)
+                    self._faults.code(where, name, refused, defined_at=defined_at)
                     return failed
                 # In a task of its own it can ignore its cancellation without keeping this step waiting.
                 task = asyncio.create_task(result_or_error(result), name=where)
@@ -83,7 +118,7 @@ class UserCode:
                     task.add_done_callback(self._overdue.discard)
                     task.cancel()
                     text = f"it took longer than {DEADLINE_S:g} s; the call goes on without it"
-                    self._faults.tell(where, name, text, defined_at=defined_at)
+                    self._faults.code(where, name, text, defined_at=defined_at)
                     return failed
                 result, fault = (None, asyncio.CancelledError()) if task.cancelled() else task.result()
                 if fault is not None:
@@ -98,7 +133,7 @@ class UserCode:
         """Start `function` in a task of its own, without a deadline."""
         if len(self._running) >= MAX_CONCURRENT:
             error = f"not started: {MAX_CONCURRENT} actions are running"
-            self._faults.tell(where, function_name(function), error, defined_at=defined_at)
+            self._faults.code(where, function_name(function), error, defined_at=defined_at)
             return
         task = asyncio.create_task(self._run_spawned(where, function, args, origin, defined_at), name=where)
         self._running.add(task)
@@ -133,7 +168,7 @@ class UserCode:
     ) -> None:
         """Report the `times`-th fault of the author's code; the first has a traceback."""
         text = said or f"{type(error).__name__}: {error}"
-        self._faults.tell(where, name, text, defined_at=defined_at, times=times, cause=error)
+        self._faults.code(where, name, text, defined_at=defined_at, times=times, cause=error)
 
     @property
     def active(self) -> int:
@@ -148,22 +183,6 @@ class UserCode:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=1.0)
-
-
-async def result_or_error(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
-    """Await `work` and return its result and None, or None and its exception.
-
-    Raises only when the current task is cancelled. A cancellation of something that `work` awaits is its exception.
-    """
-    try:
-        return await work, None
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise
-        return None, error
-    except (Exception, SystemExit) as error:
-        return None, error
 
 
 def _dispose(work: Awaitable[Any]) -> None:

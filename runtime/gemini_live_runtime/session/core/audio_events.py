@@ -1,93 +1,134 @@
-"""The part of the core that hears the sound devices: playback, voice marks, devices that come and go."""
+"""Decide what follows from playback, voice marks, and devices that come and go."""
 
 from __future__ import annotations
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.core.base import CoreBase
-from gemini_live_runtime.session.core.effects import (
-    Effect,
-)
+from gemini_live_runtime.session.core.effects import Cut, Effect, Send
+from gemini_live_runtime.session.core.state import CoreState
+from gemini_live_runtime.wire import compose
 
 
-class SoundSide(CoreBase):
-    """What sound does to a session."""
+class AudioEvents:
+    """Sound's part of one session's core."""
 
-    def audio_opened(self, now: float, opened: ev.AudioOpened) -> list[Effect]:
-        """Sound was opened as far as it could be; without a microphone a voice session begins in text mode."""
-        self.input_open = bool(opened.input)
-        self._emit(opened)
-        if not self.input_open:
-            self._input_problem = opened.problems[0] if opened.problems else "No microphone is open"
-            if self.mode == "voice":
-                self.mode = "text"
-        self._apply_microphone(now)
-        self._emit_controls("engine")
-        return self._flush(now)
+    def __init__(self, state: CoreState) -> None:
+        self._state = state
 
-    def nobody_listens(self, now: float, reason: str) -> list[Effect]:
-        """The server recognises no speech: the session is typed, and stays so."""
-        self._deaf = reason
-        self._emit(ev.Notice(level="warning", code="recogniser", text=reason))
-        if self.mode == "voice":
-            self.mode = "text"
-            self._apply_microphone(now)
-            self._emit_controls("engine", reason)
-        return self._flush(now)
+    def begin_stream(self) -> list[Effect]:
+        """Return what must precede the first chunk of a stretch of microphone audio; called before each chunk."""
+        state = self._state
+        if not state.streaming_audio:
+            state.streaming_audio = True
+            if state.manual_activity:
+                state.out.append(Send(compose.activity_start()))
+        out, state.out = state.out, []
+        return out
+
+    def cut_performed(self, now: float, cut: Cut, heard: int) -> list[Effect]:
+        """Take what was heard of a generation whose playback was cut: `heard` samples."""
+        state = self._state
+        generation = state.ledger.get(cut.victim)
+        if generation is None:
+            return []
+        generation.heard = max(generation.heard, heard)
+        heard_text, unheard_text = generation.split_text()
+        state.emit(
+            ev.TurnInterrupted(
+                by=cut.by,
+                cut_below=cut.cut_below,
+                heard_samples=generation.heard,
+                unheard_samples=generation.unheard,
+                heard_text=heard_text,
+                unheard_text=unheard_text,
+            ),
+            turn=cut.turn,
+            gen=generation.number,
+        )
+        return state.flush(now)
+
+    def opened(self, now: float, opened: ev.AudioOpened) -> list[Effect]:
+        """Take the devices that could be opened; without a microphone a voice session begins in text mode."""
+        state = self._state
+        state.input_open = bool(opened.input)
+        state.emit(opened)
+        if not state.input_open:
+            state.input_problem = opened.problems[0] if opened.problems else "No microphone is open"
+            if state.mode == "voice":
+                state.mode = "text"
+        state.apply_microphone(now)
+        state.emit_controls("engine")
+        return state.flush(now)
+
+    def server_is_deaf(self, now: float, reason: str) -> list[Effect]:
+        """Keep the session in text mode: the server recognises no speech."""
+        state = self._state
+        state.deaf_reason = reason
+        state.emit(ev.Notice(level="warning", code="recogniser", text=reason))
+        if state.mode == "voice":
+            state.mode = "text"
+            state.apply_microphone(now)
+            state.emit_controls("engine", reason)
+        return state.flush(now)
 
     def device_lost(self, now: float, direction: str, reason: str) -> list[Effect]:
-        """A device vanished: the session goes on without it."""
-        self._emit(ev.AudioLost(direction="input" if direction == "input" else "output", reason=reason))
+        """Go on without a device that was lost."""
+        state = self._state
+        state.emit(ev.AudioLost(direction="input" if direction == "input" else "output", reason=reason))
         if direction == "input":
-            self.input_open = False
-            self._input_problem = reason
-            self._facts.voice = False
-            self._end_audio_stream()
-            if self.mode == "voice":
-                self.mode = "text"
-            self._emit_controls("engine", reason)
+            state.input_open = False
+            state.input_problem = reason
+            state.facts.voice = False
+            state.end_audio_stream()
+            if state.mode == "voice":
+                state.mode = "text"
+            state.emit_controls("engine", reason)
         else:
-            self._playing.clear()
-            self.ledger.drain()
-            self._facts.speaking = (
-                self.ledger.audible() is not None and not self.ledger.current(self.turns.number).complete
+            state.playing.clear()
+            state.ledger.drain()
+            state.facts.speaking = (
+                state.ledger.audible() is not None and not state.ledger.current(state.turns.number).complete
             )
-        self._apply_microphone(now)
-        return self._flush(now)
+        state.apply_microphone(now)
+        return state.flush(now)
 
     def voice(self, now: float, speaking: bool) -> list[Effect]:
-        """The local voice mark changed."""
-        self._emit(ev.VoiceMarked(speaking=speaking))
-        self._voice_changed(now, speaking)
-        return self._flush(now)
+        """Take a change of the local voice mark."""
+        state = self._state
+        state.emit(ev.VoiceMarked(speaking=speaking))
+        state.change_voice(now, speaking)
+        return state.flush(now)
 
     def echo_warning(self, now: float, leaking: bool) -> list[Effect]:
-        """Echo is reduced too little while the model plays, or again enough."""
-        self._emit(ev.EchoLeaking(leaking=leaking))
-        return self._flush(now)
+        """Report that echo is reduced too little while the model plays, or again enough."""
+        self._state.emit(ev.EchoLeaking(leaking=leaking))
+        return self._state.flush(now)
 
     def playback_started(self, now: float, gen: int) -> list[Effect]:
-        """The device consumed the first sample of a generation."""
-        generation = self.ledger.get(gen)
-        turn = generation.turn if generation is not None else self.turns.number
-        self.turns.heard(turn, now)
-        self._emit(ev.PlaybackStarted(), turn=turn, gen=gen)
-        return self._flush(now)
+        """Note that the device consumed the first sample of a generation."""
+        state = self._state
+        generation = state.ledger.get(gen)
+        turn = generation.turn if generation is not None else state.turns.number
+        state.turns.heard(turn, now)
+        state.emit(ev.PlaybackStarted(), turn=turn, gen=gen)
+        return state.flush(now)
 
     def playback_heard(self, now: float, gen: int, first: int, count: int) -> list[Effect]:
-        """The device consumed samples of a generation."""
-        generation = self.ledger.get(gen)
+        """Note that the device consumed `count` samples of a generation, from sample `first` on."""
+        state = self._state
+        generation = state.ledger.get(gen)
         if generation is not None:
             generation.heard = max(generation.heard, first + count)
-        self._emit(ev.PlaybackHeard(of=gen, first=first, count=count, muted=not self.speaker_on))
-        return self._flush(now)
+        state.emit(ev.PlaybackHeard(of=gen, first=first, count=count, muted=not state.speaker_on))
+        return state.flush(now)
 
     def playback_drained(self, now: float, gen: int) -> list[Effect]:
-        """Everything of a generation was played."""
-        self._playing.discard(gen)
-        generation = self.ledger.get(gen)
+        """Note that all of a generation was played."""
+        state = self._state
+        state.playing.discard(gen)
+        generation = state.ledger.get(gen)
         if generation is not None:
             generation.drained = True
-        if not self._playing:
-            self._facts.speaking = False
-        self._emit(ev.PlaybackDrained(of=gen))
-        return self._flush(now)
+        if not state.playing:
+            state.facts.speaking = False
+        state.emit(ev.PlaybackDrained(of=gen))
+        return state.flush(now)

@@ -1,93 +1,111 @@
-"""The part of the core that hears the operator: commands are carried out or refused with a reason."""
+"""Carry out the commands that concern the talk itself, or refuse them with a reason."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from gemini_live_runtime import commands as cmd
-from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.core.base import CoreBase
-from gemini_live_runtime.session.core.effects import (
-    Effect,
-    Send,
-    Speaker,
-)
+from gemini_live_runtime.session.core.effects import Effect, Send, Speaker
+from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.wire import compose
 
 MAX_QUEUED_TEXTS = 32
 """Texts accepted before the connection is ready."""
 
+Handler = Callable[[float, Any, str], list[Effect]]
+"""Carries out an order at a time; the last argument is the command's id."""
 
-class OperatorSide(CoreBase):
-    """What the operator does to a session."""
 
-    def command(self, now: float, command: cmd.Command) -> list[Effect]:
-        """Carry out a command, or say why not."""
-        order = command.order
-        if self._ended:
-            self._refuse(command.id, order.command, "The session is over")
-        elif isinstance(order, cmd.SendText):
-            self._order_text(command.id, order.text, now)
-        elif isinstance(order, cmd.SetMode):
-            self._order_mode(command.id, order.mode, now)
-        elif isinstance(order, cmd.SetMicrophone):
-            self._order_microphone(command.id, order.on, now)
-        elif isinstance(order, cmd.SetSpeaker):
-            self.speaker_on = order.on
-            self._out.append(Speaker(order.on))
-            self._emit_controls("operator")
-        elif isinstance(order, cmd.Interrupt):
-            self._order_interrupt(command.id, now)
-        elif isinstance(order, cmd.HangUp):
-            return self.ending(now, order.reason, 0)
-        else:
-            self._refuse(command.id, order.command, f"This session cannot do {order.command}")
-        return self._flush(now)
+class CoreCommands:
+    """Operator's part of one session's core."""
 
-    def _order_text(self, command_id: str, text: str, now: float) -> None:
+    def __init__(self, state: CoreState) -> None:
+        self._state = state
+
+    def handlers(self) -> dict[type[cmd.Order], Handler]:
+        """Return the handler of each kind of order."""
+        return {
+            cmd.SendText: self._send_text,
+            cmd.SetMode: self._set_mode,
+            cmd.SetMicrophone: self._set_microphone,
+            cmd.SetSpeaker: self._set_speaker,
+            cmd.Interrupt: self._interrupt,
+            cmd.HangUp: self._hang_up,
+        }
+
+    def _set_speaker(self, now: float, order: cmd.SetSpeaker, command_id: str) -> list[Effect]:
+        state = self._state
+        state.speaker_on = order.on
+        state.out.append(Speaker(order.on))
+        state.emit_controls("operator")
+        return state.flush(now)
+
+    def _hang_up(self, now: float, order: cmd.HangUp, command_id: str) -> list[Effect]:
+        state = self._state
+        if not state.ended:
+            state.end(order.reason, 0)
+        return state.flush(now)
+
+    def _send_text(self, now: float, order: cmd.SendText, command_id: str) -> list[Effect]:
+        state, text = self._state, order.text
         if not text.strip():
-            self._refuse(command_id, cmd.SendText.command, "There is nothing to send: the text is empty")
+            state.refuse(command_id, order.command, "There is nothing to send: the text is empty")
         elif len(text) > cmd.MAX_TEXT:
-            self._refuse(
+            state.refuse(
                 command_id,
-                cmd.SendText.command,
+                order.command,
                 f"The text has {len(text)} characters, at most {cmd.MAX_TEXT} can be sent at once",
             )
-        elif self._facts.status == "ready" and not self._holding:
-            self._send_text(command_id, text, now)
-        elif self._facts.status == "error":
-            self._refuse(command_id, cmd.SendText.command, f"Not sent, there is no connection: {self._facts.why}")
-        elif len(self._queued_texts) >= MAX_QUEUED_TEXTS:
-            self._refuse(command_id, cmd.SendText.command, "Not sent: too many texts are waiting for the connection")
+        elif state.facts.status == "ready" and not state.holding_texts:
+            state.send_text(command_id, text, now)
+        elif state.facts.status == "error":
+            state.refuse(command_id, order.command, f"Not sent, there is no connection: {state.facts.why}")
+        elif len(state.queued_texts) >= MAX_QUEUED_TEXTS:
+            state.refuse(command_id, order.command, "Not sent: too many texts are waiting for the connection")
         else:
-            self._queued_texts.append((command_id, text))
+            # It waits here until the connection is ready and the model knows what it has to know.
+            state.queued_texts.append((command_id, text))
+        return state.flush(now)
 
-    def _order_mode(self, command_id: str, mode: ev.Mode, now: float) -> None:
-        if mode == "voice" and (self._deaf or not self.input_open):
-            problem = self._deaf or self._input_problem or "No microphone is open"
-            self._refuse(command_id, cmd.SetMode.command, f"Staying in text mode. {problem}")
-            return
-        self.mode = mode
-        self._apply_microphone(now)
-        self._emit_controls("operator")
+    def _set_mode(self, now: float, order: cmd.SetMode, command_id: str) -> list[Effect]:
+        state = self._state
+        if order.mode == "voice" and (state.deaf_reason or not state.input_open):
+            problem = state.deaf_reason or state.input_problem or "No microphone is open"
+            state.refuse(command_id, order.command, f"Staying in text mode. {problem}")
+        else:
+            state.mode = order.mode
+            state.apply_microphone(now)
+            state.emit_controls("operator")
+        return state.flush(now)
 
-    def _order_microphone(self, command_id: str, on: bool, now: float) -> None:
-        if self.mode == "text":
-            self._refuse(command_id, cmd.SetMicrophone.command, "The microphone is off in text mode")
-            return
-        self.microphone_on = on
-        self._apply_microphone(now)
-        self._emit_controls("operator")
+    def _set_microphone(self, now: float, order: cmd.SetMicrophone, command_id: str) -> list[Effect]:
+        state = self._state
+        if state.mode == "text":
+            state.refuse(command_id, order.command, "The microphone is off in text mode")
+        else:
+            state.microphone_on = order.on
+            state.apply_microphone(now)
+            state.emit_controls("operator")
+        return state.flush(now)
 
-    def _order_interrupt(self, command_id: str, now: float) -> None:
-        if not (self._facts.speaking or self._playing):
-            self._refuse(command_id, cmd.Interrupt.command, "There is nothing to interrupt")
-            return
-        self._cut("operator", now)
-        if self.turns.is_open:
-            self._close_turn("interrupted")
-        if self._manual and not self._streaming_audio:
-            self._out.append(Send(compose.activity_start()))
-            if self.mode == "voice" and self.input_open:
+    def _interrupt(self, now: float, order: cmd.Interrupt, command_id: str) -> list[Effect]:
+        state = self._state
+        if state.facts.speaking or state.playing:
+            self._cut(now)
+        else:
+            state.refuse(command_id, order.command, "There is nothing to interrupt")
+        return state.flush(now)
+
+    def _cut(self, now: float) -> None:
+        state = self._state
+        state.cut("operator", now)
+        if state.turns.is_open:
+            state.close_turn("interrupted")
+        if state.manual_activity and not state.streaming_audio:
+            state.out.append(Send(compose.activity_start()))
+            if state.mode == "voice" and state.input_open:
                 # What is said next, once the microphone is opened, belongs to this activity.
-                self._streaming_audio = True
+                state.streaming_audio = True
             else:
-                self._out.append(Send(compose.activity_end()))
+                state.out.append(Send(compose.activity_end()))

@@ -1,64 +1,128 @@
-"""The session's decisions: what happened goes in, effects come out. No I/O, no clock of its own.
+"""Decide what a session does: what happened goes in, effects come out. No I/O, no clock of its own.
 
-Every public method takes the time (`now`, clock seconds) and returns the effects to perform, in order. The runner
-performs them and reports back.
+Every method that decides takes the time (`now`, clock seconds) and returns the effects to perform, in order. The live
+session performs them and reports back. The parts share one `CoreState`:
+
+- `connection`: a connection is made, renewed or lost; typed texts wait for it
+- `server`: what the server says
+- `tools`: calls and their answers
+- `audio`: playback, voice marks, devices
+- `commands`: what the operator orders
 """
 
 from __future__ import annotations
 
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.core.audio_events import SoundSide
-from gemini_live_runtime.session.core.commands import OperatorSide
-from gemini_live_runtime.session.core.effects import (
-    Effect,
-)
-from gemini_live_runtime.session.core.server_events import ServerSide
+from gemini_live_runtime.session.core.audio_events import AudioEvents
+from gemini_live_runtime.session.core.commands import CoreCommands
+from gemini_live_runtime.session.core.connection_events import ConnectionEvents
+from gemini_live_runtime.session.core.effects import Effect, Send
+from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.core.pricing import Price
+from gemini_live_runtime.session.core.server_events import ServerEvents
+from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, OWED_PATIENCE_S
+from gemini_live_runtime.session.core.tool_events import ToolEvents
+from gemini_live_runtime.session.ports.capabilities import Capabilities
 
 
-class SessionCore(ServerSide, SoundSide, OperatorSide):
-    """The core of one session, whole."""
+class SessionCore:
+    """Core of one session."""
+
+    def __init__(
+        self,
+        *,
+        mode: ev.Mode,
+        capabilities: Capabilities,
+        limits: Limits,
+        price: Price | None,
+        prices_as_of: str = "",
+        started_at: float,
+        manual_activity: bool = False,
+        client_activity: bool = False,
+    ) -> None:
+        """See `CoreState`."""
+        self.state = CoreState(
+            mode=mode,
+            capabilities=capabilities,
+            limits=limits,
+            price=price,
+            prices_as_of=prices_as_of,
+            started_at=started_at,
+            manual_activity=manual_activity,
+            client_activity=client_activity,
+        )
+        self.tools = ToolEvents(self.state)
+        self.connection = ConnectionEvents(self.state, self.tools)
+        self.server = ServerEvents(self.state, self.connection, self.tools)
+        self.audio = AudioEvents(self.state)
+        self.commands = CoreCommands(self.state)
+
+    def position(self) -> tuple[int, int]:
+        """Return the numbers of the current turn and generation."""
+        return self.state.turns.number, self.state.ledger.number
+
+    def is_over(self) -> bool:
+        """Return True when the session has ended, or is about to."""
+        return self.state.ended
 
     @property
-    def quiet(self) -> bool:
-        """Nothing is going on and nothing is owed: the moment to stop, or to send the next scripted text."""
-        facts = self._facts
+    def is_quiet(self) -> bool:
+        """True when nothing is going on and nothing is owed: the moment to stop, or for the next scripted text."""
+        state, facts = self.state, self.state.facts
         return (
             facts.status in ("ready", "error")
-            and not self.turns.is_open
-            and not self._playing
-            and not len(self._calls)
-            and not self._queued_texts
+            and not state.turns.is_open
+            and not state.playing
+            and not len(state.calls)
+            and not state.queued_texts
             and not facts.voice
             and not facts.owed
             and facts.voice_ended_at is None
         )
 
+    def end(self, now: float, reason: str, exit_code: int) -> list[Effect]:
+        """End the session."""
+        if not self.state.ended:
+            self.state.end(reason, exit_code)
+        return self.state.flush(now)
+
+    def not_sent(self, now: float, send: Send) -> list[Effect]:
+        """Report a typed text that could not go out."""
+        if send.text:
+            reason = f"Not sent, the connection ended: {send.text[:200]}"
+            self.state.refuse(send.command_id, cmd.SendText.command, reason)
+        return self.state.flush(now)
+
+    # -- time --------------------------------------------------------------------------------------------------------
+
     def deadline(self, now: float) -> float | None:
-        """Seconds until `tick` has something to do; None when nothing depends on time."""
-        change = self._facts.next_change(now)
-        check = self._limits.next_check((now - self._started_at) / 60)
+        """Return seconds until `tick` has something to do; None when nothing depends on time."""
+        change = self.state.facts.next_change(now)
+        check = self.state.limits.next_check((now - self.state.started_at) / 60)
         if change is None or check is None:
             return check if change is None else change
         return min(change, check)
 
     def tick(self, now: float) -> list[Effect]:
-        """Time passed."""
-        facts = self._facts
+        """Do what time calls for: give up on answers that did not come, check the limits."""
+        state, facts = self.state, self.state.facts
         if facts.voice_ended_at is not None and now - facts.voice_ended_at >= ANSWER_PATIENCE_S:
             facts.voice_ended_at = None
-            if not self.turns.is_open:
-                self.turns.input_ended_at = None
-        if facts.owed and now - facts.owed_at >= OWED_PATIENCE_S and not len(self._calls):
-            self._answer_missing()
-        self._check_limits(now)
-        return self._flush(now)
+            if not state.turns.is_open:
+                state.turns.input_ended_at = None
+        if facts.owed and now - facts.owed_at >= OWED_PATIENCE_S and not len(state.calls):
+            self._give_up_answer()
+        state.check_limits(now)
+        return state.flush(now)
 
-    def _answer_missing(self) -> None:
-        """Nothing came: to speech that may be an answer, typed text was asked."""
-        self._facts.owed = False
-        if self.turns.opened_by == "voice":
-            self._close_turn("empty", reason="no answer")
+    def _give_up_answer(self) -> None:
+        """Close the turn, or warn, when no answer arrived in time."""
+        self.state.facts.owed = False
+        if self.state.turns.opened_by == "voice":
+            # Silence may be the model's answer to speech; typed text was certainly a question.
+            self.state.close_turn("empty", reason="no answer")
             return
         text = f"The model has not answered for {OWED_PATIENCE_S:.0f} s"
-        self._emit(ev.Notice(level="warning", code="no-answer", text=text, remedy="Wait, or send it again"))
+        self.state.emit(ev.Notice(level="warning", code="no-answer", text=text, remedy="Wait, or send it again"))

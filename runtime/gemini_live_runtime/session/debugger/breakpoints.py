@@ -14,6 +14,8 @@ from gemini_live_runtime.state.scopes import check_key
 
 Kind = Literal["watcher", "phase", "transition", "tool", "key", "expression"]
 
+KnownNames = Callable[[Kind], Collection[str]]
+
 MAX_BREAKPOINTS = 100
 """Breakpoints of one session."""
 
@@ -47,9 +49,7 @@ class Breakpoint:
 class Breakpoints:
     """All breakpoints of one session, in the order in which they were set."""
 
-    def __init__(self, known: Callable[[Kind], Collection[str]]) -> None:
-        """`known` gives the names that a breakpoint of a kind may have; it is asked for names, not for keys."""
-        self._known = known
+    def __init__(self) -> None:
         self._all: dict[str, Breakpoint] = {}
         self._made = 0
         self.watches_state = False
@@ -62,8 +62,12 @@ class Breakpoints:
         """As `breakpoints.changed` has them."""
         return tuple(item.to_json() for item in self._all.values())
 
-    def set(self, kind: Kind, target: str, *, enabled: bool, ident: str, reader: Reader) -> Breakpoint:
+    def set(
+        self, kind: Kind, target: str, *, enabled: bool, ident: str, reader: Reader, known: KnownNames
+    ) -> Breakpoint:
         """Make one, or change the one with this id, or with this kind and target.
+
+        `known` returns the names of a kind that the agent has; keys and expressions are not among the kinds.
 
         Raises `StateError` for a target that cannot be (an `ExpressionError` with its column for a bad expression), and
         `AgentError` for a name that the agent does not have or an id that nothing has.
@@ -72,7 +76,7 @@ class Breakpoints:
             raise AgentError(f"There is no breakpoint {ident:.40}", field="id", value=ident)
         if ident and not target:
             kind, target = self._all[ident].kind, self._all[ident].target
-        target, guard = self._checked(kind, target)
+        target, guard = _checked(kind, target, known)
         equal = next((item for item in self._all.values() if (item.kind, item.target) == (kind, target)), None)
         if ident and equal is not None and equal.id != ident:
             del self._all[equal.id]
@@ -122,37 +126,39 @@ class Breakpoints:
     def _count_kinds(self) -> None:
         self.watches_state = any(item.kind in ("key", "expression") for item in self._all.values())
 
-    def _checked(self, kind: Kind, target: str) -> tuple[str, Guard | None]:
-        target = target.strip()
-        if not target:
-            raise StateError(f"A breakpoint on {_an(kind)} needs to know which", field="target", value=target)
-        if len(target) > MAX_TARGET:
-            raise StateError(f"A breakpoint's target has at most {MAX_TARGET} characters", field="target")
-        if kind == "expression":
-            return target, parse_expression(target)
-        if kind == "key":
-            return check_key(target), None
-        if kind == "transition":
-            source, sign, to = (part.strip() for part in target.partition(">"))
-            if not (source and sign and to):
-                raise StateError(
-                    f"{target:.80} names no transition", remedy="Write it as from>to", field="target", value=target
-                )
-            self._named("phase", (source, to))
-            return f"{source}>{to}", None
-        self._named(kind, (target,))
-        return target, None
 
-    def _named(self, kind: Kind, names: Iterable[str]) -> None:
-        known = self._known(kind)
-        for name in names:
-            if name not in known:
-                raise AgentError(
-                    f"There is no {kind} {name:.80}",
-                    remedy=f"Use one of {', '.join(known)}" if known else f"This agent has no {kind}s",
-                    field="target",
-                    value=name,
-                )
+def _checked(kind: Kind, target: str, known: KnownNames) -> tuple[str, Guard | None]:
+    target = target.strip()
+    if not target:
+        raise StateError(f"A breakpoint on {_an(kind)} needs to know which", field="target", value=target)
+    if len(target) > MAX_TARGET:
+        raise StateError(f"A breakpoint's target has at most {MAX_TARGET} characters", field="target")
+    if kind == "expression":
+        return target, parse_expression(target)
+    if kind == "key":
+        return check_key(target), None
+    if kind == "transition":
+        source, sign, to = (part.strip() for part in target.partition(">"))
+        if not (source and sign and to):
+            raise StateError(
+                f"{target:.80} names no transition", remedy="Write it as from>to", field="target", value=target
+            )
+        _check_names("phase", (source, to), known)
+        return f"{source}>{to}", None
+    _check_names(kind, (target,), known)
+    return target, None
+
+
+def _check_names(kind: Kind, names: Iterable[str], known: KnownNames) -> None:
+    there = known(kind)
+    for name in names:
+        if name not in there:
+            raise AgentError(
+                f"There is no {kind} {name:.80}",
+                remedy=f"Use one of {', '.join(there)}" if there else f"This agent has no {kind}s",
+                field="target",
+                value=name,
+            )
 
 
 def _an(kind: str) -> str:

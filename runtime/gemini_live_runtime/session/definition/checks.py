@@ -18,7 +18,7 @@ from gemini_live_runtime.session.definition.definition import (
     InstructionRoute,
     TurnTaking,
 )
-from gemini_live_runtime.session.io.endpointing import PRESETS
+from gemini_live_runtime.session.endpointing.policy import PRESETS
 from gemini_live_runtime.session.rules.reactor import ReactorRule
 from gemini_live_runtime.state.computed import ComputedVar
 from gemini_live_runtime.state.keys import StateKey

@@ -8,6 +8,9 @@ from typing import Any
 
 from gemini_live_runtime.state.terms import Term
 
+LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budget_ms")
+"""Keys whose values are computed when they are read; their changes make no mutations."""
+
 _MAX_FUNCTIONS = 2000
 
 

@@ -14,12 +14,11 @@ from gemini_live_runtime.conversation.phase_check import Fault, check_phases, ra
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
-from gemini_live_runtime.session.agent.session_keys import LIVE_KEYS
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 from gemini_live_runtime.session.definition.checks import check_settings, without_invalid_parts
 from gemini_live_runtime.session.definition.definition import Definition
-from gemini_live_runtime.session.definition.key_writers import Mentions
-from gemini_live_runtime.session.outbound.capabilities import capabilities_of
+from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS, Mentions
+from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.guards import Guard
 from gemini_live_runtime.state.mutations import Origin, writing_as

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gemini_live_runtime.session.definition.plan import SessionPlan
-from gemini_live_runtime.session.outbound.capabilities import Capabilities
+from gemini_live_runtime.session.ports.capabilities import Capabilities
 from gemini_live_runtime.tools.declaration import Tool
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.messages import Behavior, FunctionDeclaration, Setup

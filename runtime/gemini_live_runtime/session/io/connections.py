@@ -20,7 +20,6 @@ from gemini_live_runtime.wire.messages import AudioFrame
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.core.core import SessionCore
-    from gemini_live_runtime.session.io.wire_writer import WireWriter
     from gemini_live_runtime.session.orchestrator import Orchestrator
 
 LEAVE_EARLY_S = 2.0
@@ -62,57 +61,57 @@ class ConnectionManager:
     def __init__(
         self,
         core: SessionCore,
-        conductor: Orchestrator,
-        writer: WireWriter,
+        orchestrator: Orchestrator,
         recorder: WireRecorder,
         *,
         opening: Callable[[], Awaitable[Opening]],
         clock: Clock,
         perform: Callable[[list[Effect]], None],
-        emit: Callable[[ev.Payload], None],
         pause: Callable[[float], Awaitable[None]],
     ) -> None:
         """`pause(seconds)` returns once the session has been quiet for so long."""
         self._core = core
-        self._conductor = conductor
-        self._writer = writer
+        self._orchestrator = orchestrator
+        self._agent = orchestrator.agent
+        self._writer = orchestrator.agent.writer
         self._recorder = recorder
         self._opening = opening
         self._clock = clock
         self._perform = perform
-        self._emit = emit
+        self._emit = orchestrator.agent.emit
         self._pause = pause
         self._reconnecting = ReconnectPolicy()
         self._leaving: asyncio.Task[None] | None = None
         self._leaves_at = 0.0
         self._announced = False
         self._moved = False
+        orchestrator.agent.bus.subscribe(self._on_go_away, ev.ConnectionGoAway)
 
     async def run(self, opening_audio: asyncio.Task[None]) -> None:
         """Connect, read to the end, and again as long as that may help."""
         began = self._clock.now()
-        self._perform(self._core.preparing(began))
-        await self._conductor.begin()
+        self._perform(self._core.connection.preparing(began))
+        await self._orchestrator.begin()
         try:
             opening = await self._opening()
         except GeminiLiveError as error:
             await opening_audio
-            self._perform(self._core.disconnected(self._clock.now(), error))
+            self._perform(self._core.connection.disconnected(self._clock.now(), error))
             return
         if opening.deaf:
-            self._perform(self._core.nobody_listens(self._clock.now(), opening.deaf))
+            self._perform(self._core.audio.server_is_deaf(self._clock.now(), opening.deaf))
         while True:
-            was_connected = self._conductor.ever_connected
+            was_connected = self._agent.ever_connected
             ended, unresumable = await self._one(opening, opening_audio, began)
             delay = None
             if self._moved:
                 ended = ConnectionClosedError(MOVING, close_code=1001)
                 delay = self._reconnecting.move_delay()
-            elif was_connected or self._conductor.ever_connected or unresumable:
+            elif was_connected or self._agent.ever_connected or unresumable:
                 delay = self._reconnecting.delay(ended, unresumable=unresumable, announced=self._announced)
                 if not keeps_handle(ended):
-                    self._core.resumption_handle = ""
-            self._perform(self._core.disconnected(self._clock.now(), ended, retrying=delay is not None))
+                    self._core.state.resumption_handle = ""
+            self._perform(self._core.connection.disconnected(self._clock.now(), ended, retrying=delay is not None))
             if self._writer.connection is not None:
                 await self._writer.connection.close()
             if delay is None:
@@ -125,11 +124,11 @@ class ConnectionManager:
     ) -> tuple[GeminiLiveError, bool]:
         """Connect and read to the end; what ended it, and whether it was refused while resuming."""
         self._announced = self._moved = False
-        handle = self._core.resumption_handle if self._reconnecting.resumes else ""
-        self._perform(self._core.connecting(self._clock.now(), opening.url, resuming=bool(handle)))
-        instruction = self._conductor.instruction_for_setup()
+        handle = self._core.state.resumption_handle if self._reconnecting.resumes else ""
+        self._perform(self._core.connection.connecting(self._clock.now(), opening.url, resuming=bool(handle)))
+        instruction = self._orchestrator.steering.instruction_for_setup()
         try:
-            setup = self._conductor.setup_text(instruction, resuming=bool(handle))
+            setup = self._orchestrator.setup_text(instruction, resuming=bool(handle))
             connection = await opening.connect(self._recorder, setup, handle)
         except GeminiLiveError as error:
             await opening_audio
@@ -138,18 +137,20 @@ class ConnectionManager:
             refused = bool(handle) and isinstance(error, SetupRejectedError) and not busy
             if refused:
                 # Some contexts are beyond resuming; the handle would fail for ever.
-                self._core.resumption_handle = ""
+                self._core.state.resumption_handle = ""
             return error, refused
         self._writer.connection = connection
         if not handle:
             # A handle that there may still be is of the session before this one.
-            self._core.resumption_handle = ""
+            self._core.state.resumption_handle = ""
         await opening_audio
         now = self._clock.now()
         session = _session_id(connection)
         ms = round((now - began) * 1000, 1)
-        self._perform(self._core.connected(now, ms=ms, server_session=session, resumed=bool(handle), hold=True))
-        self._conductor.connected(instruction, resumed=bool(handle))
+        self._perform(
+            self._core.connection.connected(now, ms=ms, server_session=session, resumed=bool(handle), hold=True)
+        )
+        self._orchestrator.on_connected(instruction, resumed=bool(handle))
         measuring = asyncio.create_task(self._measure(connection), name="round trip")
         try:
             return await self._read(connection), False
@@ -163,7 +164,7 @@ class ConnectionManager:
     async def _measure(self, connection: Connection) -> None:
         while (seconds := await connection.round_trip()) is not None:
             if seconds <= LATEST_PONG_S:
-                self._conductor.telemetry.round_trip(seconds * 1000)
+                self._agent.telemetry.round_trip(seconds * 1000)
             await self._clock.sleep(PING_EVERY_S)
 
     async def _read(self, connection: Connection) -> GeminiLiveError:
@@ -186,22 +187,24 @@ class ConnectionManager:
                 return error
             unreadable = 0
             if isinstance(message, AudioFrame):
-                self._perform(core.audio_frame(clock.now(), message))
+                self._perform(core.server.audio_frame(clock.now(), message))
             else:
-                self._perform(core.server_message(clock.now(), message))
+                self._perform(core.server.message(clock.now(), message))
 
     def _unreadable(self, error: ProtocolError) -> None:
         text = redactor.text(f"The server sent a frame that cannot be read: {error.message}")
         self._emit(ev.Notice(level="warning", code=error.code, text=text, remedy=error.remedy))
 
-    def leave(self, within_s: float | None) -> None:
-        """The server will close this connection: move to another in a pause, at the latest just before it does.
+    def _on_go_away(self, event: ev.Event) -> None:
+        """Move to another connection in a pause, at the latest just before the server closes this one.
 
-        Without a handle there is nothing to move to; the loss is then dealt with when it comes.
+        Without a handle there is nothing to move to; the loss is dealt with when it comes.
         """
+        going = event.payload
+        assert isinstance(going, ev.ConnectionGoAway)
         self._announced = True
-        if within_s is not None:
-            self._depart(within_s - LEAVE_EARLY_S, LEAVE_QUIET_S, fresh=False)
+        if going.time_left_s is not None:
+            self._depart(going.time_left_s - LEAVE_EARLY_S, LEAVE_QUIET_S, fresh=False)
 
     def renew(self) -> None:
         """A new connection is needed, in the next pause or soon: the instruction cannot change on this one.
@@ -228,10 +231,10 @@ class ConnectionManager:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, at - self._clock.now())):
                 await self._pause(quiet_s)
-        if not (fresh or self._core.resumption_handle):
+        if not (fresh or self._core.state.resumption_handle):
             # One may still come: a server gives none while a tool runs.
             await self._clock.sleep(at - self._clock.now())
-        if (fresh or self._core.resumption_handle) and not connection.closed:
+        if (fresh or self._core.state.resumption_handle) and not connection.closed:
             self._recorder.flush()
             self._moved = True
             await connection.close(1001, "moving to another connection")

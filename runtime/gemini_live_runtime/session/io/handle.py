@@ -1,4 +1,4 @@
-"""A running session in the hands of the program that embeds it."""
+"""Give a program that embeds a session what it can do with it."""
 
 from __future__ import annotations
 
@@ -10,57 +10,72 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.subscription import Subscription
-from gemini_live_runtime.session.io.vad import InputVadSnapshot
+from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
 from gemini_live_runtime.state.store import State
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.io.live_session import LiveSession
+    from collections.abc import Awaitable, Callable
+
+    from gemini_live_runtime.session.io.audio_input import AudioInput
+    from gemini_live_runtime.session.orchestrator import Orchestrator
 
 
 class LiveHandle:
-    """What a program can do with a session: talk, listen, look into its mind and steer it.
+    """A program's handle of its running session. Use it on the session's event loop."""
 
-    Everything belongs to the session's event loop.
-    """
+    def __init__(
+        self,
+        orchestrator: Orchestrator,
+        audio_input: AudioInput,
+        *,
+        carry_out: Callable[[cmd.Command], Awaitable[str]],
+        until_quiet: Callable[[float], Awaitable[None]],
+        hang_up: Callable[[str], None],
+        done: asyncio.Future[int],
+    ) -> None:
+        """`carry_out` returns why a command was refused, "" when it was not; `done` is the session's exit code."""
+        self._orchestrator = orchestrator
+        self._agent = orchestrator.agent
+        self._audio_input = audio_input
+        self._carry_out = carry_out
+        self._until_quiet = until_quiet
+        self._hang_up = hang_up
+        self._done = done
+        self._commands = 0
 
-    def __init__(self, session: LiveSession) -> None:
-        self._session = session
-        self._mind = session.conductor
-        self._made = 0
-
-    # -- talking -----------------------------------------------------------------------------------------------------
+    # -- talking -------------------------------------------------------------------------------------------------------
 
     async def send_text(self, text: str) -> None:
         """Send typed text as the user's turn; raises `GeminiLiveError` when it is refused."""
         await self._order(cmd.SendText(text=text))
 
     def send_audio(self, pcm: bytes) -> None:
-        """Send microphone audio: s16le mono at 16 kHz. Raises `GeminiLiveError` where nobody would hear it."""
-        if not self._session.takes_audio:
+        """Send microphone audio: s16le mono at 16 kHz. Raises `GeminiLiveError` when it goes nowhere."""
+        if not self._audio_input.takes_audio:
             raise GeminiLiveError(
                 "This session takes no microphone audio now",
                 remedy='Connect with audio="program" and mode="voice"',
                 field="audio",
             )
-        self._session.ears.take_audio(pcm)
+        self._audio_input.take_audio(pcm)
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
-        """Send one picture; the session's time budget is that of video from now on. Raises `GeminiLiveError`."""
-        self._mind.user_writer.send_video(data, mime_type)
-        self._mind.signals.mark_video_sent()
+        """Send one picture; from now on the session has the time budget of video. Raises `GeminiLiveError`."""
+        self._agent.user_writer.send_video(data, mime_type)
+        self._orchestrator.session_keys.mark_video_sent()
 
     def send_context(self, *texts: str) -> None:
-        """Let the model know something without answering it. Raises `GeminiLiveError`.
+        """Give the model context that it does not answer. Raises `GeminiLiveError`.
 
         A model that takes no context in mid-session hears it with the next prompt, typed text or connection.
         """
-        self._mind.user_writer.send_context(texts, reason="program")
+        self._agent.user_writer.send_context(texts, reason="program")
 
     def prompt(self, reason: str = "program") -> None:
-        """Have the model speak as soon as nobody else does."""
-        self._mind.steersman.arm_prompt(reason)
+        """Have the model speak as soon as the floor is free."""
+        self._orchestrator.steering.arm_prompt(reason)
 
     async def interrupt(self) -> None:
         """Stop what the model is saying; raises `GeminiLiveError` when it says nothing."""
@@ -68,99 +83,100 @@ class LiveHandle:
 
     def update_instruction(self, text: str) -> None:
         """Replace the agent's own instruction; phase and modifiers are added as before."""
-        self._mind.replace_instruction(text)
+        self._orchestrator.steering.replace_instruction(text)
 
     def answer_tool(self, call_id: str, result: dict[str, Any]) -> bool:
-        """Answer a running call in the tool's place; False when it is not running. The tool is cancelled."""
-        return self._mind.desk.answer_for(call_id, result)
+        """Answer a running call in its tool's place, which is cancelled; return False when it does not run."""
+        return self._orchestrator.tools.answer_for(call_id, result)
 
     def writer(self) -> DeferredWriter:
-        """What user input is written to: queued context goes out ahead of it."""
-        return self._mind.user_writer
+        """Return the writer of user input, which sends queued context ahead of it."""
+        return self._agent.user_writer
 
     async def _order(self, order: cmd.Order) -> None:
-        self._made += 1
-        command = cmd.Command(f"program-{self._made}", order)
-        refused = await self._session.carried_out(command)
-        if refused:
-            raise GeminiLiveError(refused, field=order.command)
+        self._commands += 1
+        refusal = await self._carry_out(cmd.Command(f"program-{self._commands}", order))
+        if refusal:
+            raise GeminiLiveError(refusal, field=order.command)
 
-    # -- who has the floor -------------------------------------------------------------------------------------------
+    # -- the floor -----------------------------------------------------------------------------------------------------
 
     def user_speech_started(self) -> None:
-        """The user begins to speak, as the program knows it: waiting prompts are dropped."""
-        self._mind.fast.user_speech(True)
+        """Report that the user begins to speak, as the program knows it: armed prompts are dropped."""
+        self._orchestrator.observer.on_user_speech(True)
 
     def user_speech_ended(self) -> None:
-        """The user has finished speaking, as the program knows it."""
-        self._mind.fast.user_speech(False)
+        """Report that the user has finished speaking, as the program knows it."""
+        self._orchestrator.observer.on_user_speech(False)
 
     def playback_drained(self) -> None:
-        """The program has played all it was given: a waiting prompt may go out."""
-        self._mind.react(PlaybackDrained(self._mind.pending.has_prompt))
+        """Report that the program has played all audio: an armed prompt may go out."""
+        self._agent.react(PlaybackDrained(self._agent.context_queue.has_prompt))
 
     flush_deferred_prompt = playback_drained
 
     def voice_state(self) -> VoiceRuntimeState:
-        """Who has the floor."""
-        return self._mind.reactor.voice
+        """Return who has the floor."""
+        return self._orchestrator.reactor.voice
 
     def input_vad_state(self) -> InputVadSnapshot | None:
-        """Our own voice activity detector; None while the server decides when the user speaks."""
-        return self._session.ears.input_vad_state()
+        """Return the state of our voice activity detector; None while the server detects speech."""
+        return self._audio_input.input_vad_state()
 
-    # -- listening ---------------------------------------------------------------------------------------------------
+    # -- listening -----------------------------------------------------------------------------------------------------
 
     def events(self, name: str = "subscriber") -> Subscription:
-        """Every event from now on, as an asynchronous iterator; a slow reader loses the oldest, counted.
+        """Return an asynchronous iterator of every event from now on.
 
-        It ends with the session. To stop earlier, `close` it or use it in an `async with` block.
+        A slow reader loses the oldest events, which is counted. It ends with the session. To stop
+        earlier, `close` it or use it in an `async with` block.
         """
-        return self._mind.subscribers.add(name)
+        return self._orchestrator.subscribers.add(name)
 
     stream = events
 
     @property
     def done(self) -> asyncio.Future[int]:
-        """The session's exit code, once it has ended. To cancel it, as a timeout does, means nothing to the session."""
-        return asyncio.shield(self._session.done)
+        """Future of the session's exit code; cancelling it, as a timeout does, does not end the session."""
+        return asyncio.shield(self._done)
 
     async def until_quiet(self, seconds: float = 0.2) -> None:
-        """Return once nothing has gone on and nothing was owed for so many seconds."""
-        await self._session.until_quiet(seconds)
+        """Return once the session was quiet for `seconds`: nothing going on, nothing owed."""
+        await self._until_quiet(seconds)
 
-    # -- looking and steering ----------------------------------------------------------------------------------------
+    # -- inspecting and steering ---------------------------------------------------------------------------------------
 
     @property
     def state(self) -> State:
-        """The session's state; what the program writes is written as the program's."""
-        return self._mind.state
+        """State of the session; writes here have the program as their origin."""
+        return self._agent.state
 
     @property
     def phase(self) -> str:
-        """The conversation's phase; "" for an agent without phases."""
-        return "" if self._mind.director is None else self._mind.director.machine.current
+        """Phase of the conversation; "" for an agent without phases."""
+        phases = self._orchestrator.phases
+        return "" if phases is None else phases.machine.current
 
     @property
     def wire_phase(self) -> str:
-        """What the connection is doing, as `session:wire_phase`."""
-        return self._mind.signals.wire_phase
+        """Phase of the connection, as in `session:wire_phase`."""
+        return self._orchestrator.session_keys.wire_phase
 
     def transition_to(self, phase: str, reason: str = "") -> None:
-        """Take the conversation to a phase without asking guards; raises `AgentError` for one that does not exist."""
-        self._mind.moves.to(phase, source="program", reason=reason)
+        """Go to a phase without asking guards; raises `AgentError` for one that does not exist."""
+        self._orchestrator.pipeline.request_phase(phase, source="program", reason=reason)
 
     async def preview_phase(self, phase: str) -> ev.PhasePreviewed:
-        """What going to a phase without asking guards would do, found out on a copy."""
-        return await self._mind.operator.foresee_phase(phase)
+        """Return what going to a phase without asking guards would do, worked out on a copy."""
+        return await self._orchestrator.operator.preview_phase(phase)
 
     async def edit_state(self, *edits: dict[str, Any], reason: str = "") -> None:
         """Write or remove keys by hand, all or none, as the `state.edit` command does. Raises `GeminiLiveError`."""
         await self._order(cmd.EditState(edits=edits, reason=reason))
 
     async def preview_edit(self, *edits: dict[str, Any]) -> ev.EditPreviewed:
-        """What `edit_state` would do, found out on a copy."""
-        return await self._mind.operator.foresee_edit(edits)
+        """Return what `edit_state` would do, worked out on a copy."""
+        return await self._orchestrator.operator.preview_edit(edits)
 
     async def undo_edit(self, *, force: bool = False) -> None:
         """Take back the last edit. Raises `GeminiLiveError` when a key was changed since, unless `force`."""
@@ -175,42 +191,44 @@ class LiveHandle:
         await self._order(cmd.ReloadAgent())
 
     def explain(self) -> dict[str, Any]:
-        """Where the conversation stands and why it goes no further, every guard with the values it read."""
-        return self._mind.moves.explain()
+        """Return where the conversation is and what keeps it there, with the values each guard read."""
+        phases = self._orchestrator.phases
+        return {} if phases is None else phases.explain()
 
     def why_blocked(self, phase: str) -> list[str]:
-        """What keeps the conversation from going to `phase`, a sentence each; none when nothing does."""
-        return self._mind.moves.why_blocked(phase)
+        """Return what keeps the conversation from going to `phase`, a sentence each."""
+        phases = self._orchestrator.phases
+        return [f"Agent {self._agent.plan.name} has no phases"] if phases is None else phases.why_blocked(phase)
 
     def mute_watcher(self, name: str, muted: bool = True) -> None:
-        """Let a watcher only count what would have set it off, or hear it again. Raises `AgentError` for no such."""
-        self._mind.operator.switch(name, muted, "agent")
+        """Mute a watcher, which then only counts its firings, or unmute it. Raises `AgentError`."""
+        self._orchestrator.operator.switch_watcher(name, muted, "agent")
 
     async def fire_watcher(self, name: str) -> None:
-        """Run what a watcher does, as if its condition had come true. Raises `GeminiLiveError` for no such."""
+        """Run a watcher's action as if its condition had come true. Raises `GeminiLiveError`."""
         await self._order(cmd.FireWatcher(watcher=name))
 
     def extracted(self, extractor: str) -> dict[str, Any] | None:
-        """The last object that an extractor found."""
-        found = self._mind.state.get(f"temp:extracted:{extractor}")
+        """Return the last object that an extractor found, or None."""
+        found = self._agent.state.get(f"temp:extracted:{extractor}")
         return found if isinstance(found, dict) else None
 
     def telemetry(self) -> dict[str, Any]:
-        """The session's figures now."""
-        return self._mind.fast.figures()
+        """Return the session's figures so far."""
+        return self._orchestrator.reporter.figures()
 
     @property
     def agents(self) -> BackgroundAgentDispatcher:
         """Background agents of this session."""
-        return self._mind.agents
+        return self._orchestrator.background_agents
 
     def resume_handle(self) -> str:
-        """What the server gave to resume this session with; a secret, "" for none."""
-        return self._mind.body.resumption_handle
+        """Return the server's handle to resume this session with; a secret, "" for none."""
+        return self._agent.host.resumption_handle
 
-    # -- the end -----------------------------------------------------------------------------------------------------
+    # -- the end -------------------------------------------------------------------------------------------------------
 
     async def disconnect(self, reason: str = "hung up") -> int:
-        """End the session in an orderly way; its exit code. A second call waits for the same end."""
-        self._session.hang_up(reason)
+        """End the session in an orderly way and return its exit code. Further calls wait for the same end."""
+        self._hang_up(reason)
         return await self.done

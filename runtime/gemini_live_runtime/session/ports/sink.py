@@ -31,15 +31,15 @@ class RunnableSession(Protocol):
         """Live until the session ends; the exit code. Emits `session.started` first and `session.ended` last."""
         ...
 
-    async def command(self, command: Command) -> None:
-        """Carry out or refuse `command`; what happens shows as events. Never raises."""
+    async def command(self, command: Command) -> str:
+        """Carry out a command; return why it was refused, or "". What happens is published. Never raises."""
         ...
 
     def hang_up(self, reason: str) -> None:
         """Ask `run` to end in an orderly way; idempotent."""
         ...
 
-    def watched(self, somebody: bool) -> None:
+    def on_console_attached(self, attached: bool) -> None:
         """Whether a console is there: an agent that is held where nobody can release it goes on."""
         ...
 

@@ -185,6 +185,10 @@ class ReactorRule:
             )
 
 
+RULE_FAULT = "reactor rule"
+"""Place that a rule's fault is reported for."""
+
+
 @dataclass(frozen=True, slots=True)
 class RuleFault:
     """Failure of a rule that raised, or returned something other than effects.

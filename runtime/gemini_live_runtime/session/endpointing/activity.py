@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from gemini_live_runtime.session.io.endpointing import ActivityEnd, Decision, TurnCommit, TurnCommitPolicy
-from gemini_live_runtime.session.io.vad import InputVad, InputVadSnapshot
+from gemini_live_runtime.session.endpointing.policy import ActivityEnd, Decision, TurnCommit, TurnCommitPolicy
+from gemini_live_runtime.session.endpointing.vad import InputVad, InputVadSnapshot
 
 BYTES_PER_S = 32_000
 """Bytes per second of s16le mono at 16 kHz."""

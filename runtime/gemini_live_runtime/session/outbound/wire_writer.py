@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
 from gemini_live_runtime.session.core.effects import Send
-from gemini_live_runtime.session.outbound.capabilities import Capabilities, Route
 from gemini_live_runtime.session.outbound.context_queue import MAX_NOTES
 from gemini_live_runtime.session.outbound.deferred_context import DeferredContext
+from gemini_live_runtime.session.ports.capabilities import Capabilities, Route
 from gemini_live_runtime.session.ports.messages import ContextRole, context_message, instruction_message, prompt_message
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.connection import Connection

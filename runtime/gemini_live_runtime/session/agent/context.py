@@ -1,0 +1,80 @@
+"""Share what every part of one running agent reads: state, events, the wire, the task queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gemini_live_runtime.conversation.transcript import TranscriptBuffer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gemini_live_runtime import events as ev
+    from gemini_live_runtime.clock import Clock
+    from gemini_live_runtime.conversation.needs import NeedsFulfillment
+    from gemini_live_runtime.conversation.transcript import TranscriptWindow
+    from gemini_live_runtime.session.agent.host import SessionHost
+    from gemini_live_runtime.session.agent.task_queue import TaskQueue
+    from gemini_live_runtime.session.definition.plan import SessionPlan
+    from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
+    from gemini_live_runtime.session.outbound.context_queue import DeferredWriter, PendingContext
+    from gemini_live_runtime.session.outbound.wire_writer import WireWriter
+    from gemini_live_runtime.session.ports.event_bus import EventBus
+    from gemini_live_runtime.session.rules.reactor import ReactorEvent
+    from gemini_live_runtime.state.store import State
+
+
+def _nothing_reacts(event: ReactorEvent) -> None:
+    return None
+
+
+@dataclass(slots=True, kw_only=True)
+class AgentContext:
+    """Common ground of one agent's parts. Use it on the session's event loop."""
+
+    plan: SessionPlan
+    """The agent as it runs now: hot reload and the operator replace it."""
+    state: State
+    clock: Clock
+    bus: EventBus
+    host: SessionHost
+    writer: WireWriter
+    """Writes to the connection there is."""
+    user_writer: DeferredWriter
+    """Writes the user's input; queued context goes out ahead of it."""
+    context_queue: PendingContext
+    """Notes for the model that wait, and whether the model is to be asked to speak."""
+    queue: TaskQueue
+    """Runs decision steps one at a time."""
+    telemetry: SessionTelemetry
+    transcript: TranscriptBuffer = field(default_factory=TranscriptBuffer)
+    needs: NeedsFulfillment | None = None
+    turn_count: int = 0
+    """Turns whose end has been worked through."""
+    ever_connected: bool = False
+    closed: bool = False
+    """True once the session has begun to end."""
+    react: Callable[[ReactorEvent], None] = _nothing_reacts
+    """Lets the reactor's rules answer an event."""
+    emit: Callable[[ev.Payload], None] = field(init=False)
+    """Publishes an event of the current turn."""
+
+    def __post_init__(self) -> None:
+        self.emit = self.bus.emit
+
+    def so_far(self, turns: int) -> str:
+        """Return the last `turns` turns for a server that knows nothing of them; "" before the first."""
+        if not self.transcript.turn_count:
+            return ""
+        return f"[Conversation so far]\n{self.transcript.window(turns).text}"
+
+    def window(self, turns: int) -> TranscriptWindow:
+        """Return the newest `turns` turns, the current one too."""
+        return self.transcript.window_with_current(turns)
+
+    def current_words(self) -> tuple[str, str]:
+        """Return what user and model have said in the newest turn so far."""
+        window = self.transcript.window_with_current(1)
+        turn = window.turns[-1] if window.turns else None
+        return ("", "") if turn is None else (turn.user, turn.model)

@@ -1,0 +1,93 @@
+"""Give an agent's parts what they may ask of the session: its core, its speaker, its connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gemini_live_runtime.audio.interface import AudioIO
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.session.core.core import SessionCore
+from gemini_live_runtime.session.core.effects import Effect
+from gemini_live_runtime.tools.background import ToolAnswer
+from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
+
+SOFT_TURN = "soft turn"
+"""Reason of a turn's end when the model kept silent and that is fine."""
+
+
+class SessionHost:
+    """Session of one agent, as the agent sees it."""
+
+    def __init__(
+        self,
+        core: SessionCore,
+        audio: AudioIO,
+        clock: Clock,
+        *,
+        perform: Callable[[list[Effect]], None],
+        reconnect: Callable[[], None],
+        on_change: Callable[[], None],
+    ) -> None:
+        """`perform` carries out effects of the core, `reconnect` makes a new connection with the present instruction.
+
+        `on_change` is called when something moved that quietness depends on.
+        """
+        self._core = core
+        self._audio = audio
+        self._clock = clock
+        self._perform = perform
+        self.reconnect = reconnect
+        self.on_change = on_change
+
+    @property
+    def turn(self) -> int:
+        """Number of the current turn."""
+        return self._core.state.turns.number
+
+    @property
+    def turn_open(self) -> bool:
+        """True while a turn is going on."""
+        return self._core.state.turns.is_open
+
+    @property
+    def cut_below(self) -> int:
+        """First generation number that is not cut."""
+        return self._core.state.ledger.cut_below
+
+    @property
+    def resumption_handle(self) -> str:
+        """Handle to resume the server's session with; a secret, "" for none."""
+        return self._core.state.resumption_handle
+
+    def resume_with(self, handle: str) -> None:
+        """Let the first connection resume the session of `handle`."""
+        self._core.state.resumption_handle = handle
+
+    @property
+    def awaits_tools(self) -> bool:
+        """True while the model waits for the answer of a call."""
+        return self._core.tools.awaits_tools
+
+    def is_answer_pending(self) -> bool:
+        """Return True while an answer is owed, or one is still to be played."""
+        return self._core.server.owes_answer or self._audio.playing
+
+    def acknowledge(self, call: ToolCall, answer: ToolAnswer) -> None:
+        """Tell the model that a background call runs."""
+        self._perform(self._core.tools.acknowledge(self._clock.now(), call.call_id, call.name, answer))
+
+    def answer(self, outcome: Outcome, answer: ToolAnswer) -> None:
+        """Give a call its final answer."""
+        self._perform(self._core.tools.finish(self._clock.now(), outcome, answer))
+
+    def release(self) -> None:
+        """Let typed texts go out: the model has been told what it has to know."""
+        self._perform(self._core.connection.release(self._clock.now()))
+
+    def note_prompt(self) -> None:
+        """Note that the model was asked to speak."""
+        self._perform(self._core.server.prompted(self._clock.now()))
+
+    def take_soft_turn(self) -> None:
+        """End the user's turn although the model kept silent."""
+        self._perform(self._core.server.soft_turn(self._clock.now(), SOFT_TURN))

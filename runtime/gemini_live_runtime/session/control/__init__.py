@@ -1,0 +1,1 @@
+"""Carry out the operator's commands: edits, previews, breakpoints, hot reload."""

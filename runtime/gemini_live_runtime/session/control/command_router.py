@@ -1,0 +1,62 @@
+"""Route each command to the one part that carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import Command, Order
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.session.ports.event_bus import EventBus
+from gemini_live_runtime.text import redactor
+
+OrderT = TypeVar("OrderT", bound=Order)
+
+Handler = Callable[[OrderT, str], Awaitable[None] | None]
+"""Carries out an order; the second argument is the command's id. Raises `GeminiLiveError` to refuse it."""
+
+
+class CommandRouter:
+    """Registry of a session's commands."""
+
+    def __init__(self, bus: EventBus, is_over: Callable[[], bool]) -> None:
+        """`is_over` returns True once the session has ended and takes no more commands."""
+        self._bus = bus
+        self._is_over = is_over
+        self._handlers: dict[type[Order], Handler[Any]] = {}
+        self._current = ""
+        self._refusal = ""
+        bus.subscribe(self._on_refused, ev.CommandRefused)
+
+    def register(self, kind: type[OrderT], handler: Handler[OrderT]) -> None:
+        """Let `handler` carry out orders of this kind."""
+        self._handlers[kind] = handler
+
+    async def dispatch(self, command: Command) -> str:
+        """Carry out a command; return why it was refused, which is published too, or "". Raises nothing for that."""
+        order = command.order
+        handler = self._handlers.get(type(order))
+        self._current, self._refusal = command.id, ""
+        if self._is_over():
+            self._refuse(command, "The session is over")
+        elif handler is None:
+            self._refuse(command, f"This session cannot do {order.command}")
+        else:
+            try:
+                pending = handler(order, command.id)
+                if pending is not None:
+                    await pending
+            except GeminiLiveError as error:
+                self._refuse(command, redactor.text(str(error)))
+        self._current = ""
+        return self._refusal
+
+    def _refuse(self, command: Command, reason: str) -> None:
+        self._bus.emit(ev.CommandRefused(command_id=command.id, command=command.order.command, reason=reason))
+
+    def _on_refused(self, event: ev.Event) -> None:
+        # The core refuses by an event of its own, in its place among the other effects.
+        refused = event.payload
+        if self._current and isinstance(refused, ev.CommandRefused) and refused.command_id == self._current:
+            self._refusal = refused.reason

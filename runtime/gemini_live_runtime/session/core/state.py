@@ -1,0 +1,219 @@
+"""Hold the state that the parts of a session's core share, and the changes that several of them make.
+
+Changes add effects to `out`; `flush` hands them over, after the session's status word when that has changed.
+"""
+
+from __future__ import annotations
+
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.core.effects import (
+    Cut,
+    Effect,
+    Emit,
+    End,
+    InterruptedBy,
+    Microphone,
+    Send,
+)
+from gemini_live_runtime.session.core.generation import GenerationLedger
+from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.core.pricing import Price
+from gemini_live_runtime.session.core.status import Facts
+from gemini_live_runtime.session.core.tool_calls import CallLedger
+from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
+from gemini_live_runtime.session.core.turns import Outcome as TurnOutcome
+from gemini_live_runtime.session.core.usage import UsageTotals
+from gemini_live_runtime.session.ports.capabilities import Capabilities
+from gemini_live_runtime.tools.background import ToolAnswer
+from gemini_live_runtime.wire import compose
+
+
+class CoreState:
+    """State of one session's core."""
+
+    def __init__(
+        self,
+        *,
+        mode: ev.Mode,
+        capabilities: Capabilities,
+        limits: Limits,
+        price: Price | None,
+        prices_as_of: str = "",
+        started_at: float,
+        manual_activity: bool = False,
+        client_activity: bool = False,
+    ) -> None:
+        """`started_at` is the clock time (s) of the session's start, `prices_as_of` the month of `price`.
+
+        With `manual_activity` the microphone switch marks the user's turns, with `client_activity` our own detector
+        does (in `endpointing`); otherwise the server detects speech.
+        """
+        self.mode: ev.Mode = mode
+        self.microphone_on = not manual_activity
+        self.speaker_on = True
+        self.turns = TurnLedger()
+        self.ledger = GenerationLedger()
+        self.resumption_handle = ""
+        self.input_open = False
+        self.manual_activity = manual_activity
+        self.client_activity = client_activity
+        self.capabilities = capabilities
+        self.limits = limits
+        self.usage = UsageTotals(prices_as_of=prices_as_of)
+        self.price = price
+        self.started_at = started_at
+        self.facts = Facts()
+        self.word: tuple[str, str] = ("offline", "")
+        self.completion_owed = False
+        self.was_connected = False
+        self.holding_texts = False
+        self.superseded = 0
+        self.playing: set[int] = set()
+        self.calls = CallLedger()
+        self.queued_texts: list[tuple[str, str]] = []
+        self.unsent_answers: list[tuple[str, str, ToolAnswer]] = []
+        """Answers of background calls that ended between two connections: call id, tool, answer."""
+        self.stranded: set[str] = set()
+        """Ids of open calls that the server's present session does not know."""
+        self.streaming_audio = False
+        self.ended = False
+        self.input_problem = ""
+        self.deaf_reason = ""
+        self.out: list[Effect] = []
+
+    @property
+    def taking_audio(self) -> bool:
+        """True while microphone audio is to be sent."""
+        # Before the connection is ready nothing listens: what a microphone file says must not be lost.
+        ready = self.facts.status == "ready"
+        return ready and self.mode == "voice" and self.microphone_on and self.input_open
+
+    def apply_microphone(self, now: float) -> None:
+        """Open or close the microphone as mode, switch, device and connection have it."""
+        on = self.taking_audio
+        self.facts.microphone = on
+        self.out.append(Microphone(on))
+        if not on:
+            if self.facts.status == "ready" and (self.facts.voice or (self.manual_activity and self.streaming_audio)):
+                # Closing the microphone ends what was being said, as a pause would.
+                self.turns.input_ended_at = self.facts.voice_ended_at = now
+            self.facts.voice = False
+            self.end_audio_stream()
+            if self.facts.status == "ready":
+                absent = "" if self.input_open else "no microphone"
+                self.facts.why = absent if self.mode == "text" else "microphone muted"
+
+    def end_audio_stream(self) -> None:
+        """Tell the server that no more audio comes for now."""
+        if self.streaming_audio:
+            self.streaming_audio = False
+            if self.facts.status == "ready":
+                if self.manual_activity:
+                    self.out.append(Send(compose.activity_end()))
+                elif not self.client_activity:
+                    self.out.append(Send(compose.audio_stream_end()))
+
+    def cut(self, by: InterruptedBy, now: float) -> None:
+        """Cut playback of everything before the next generation."""
+        victim = self.ledger.audible()
+        turn = victim.turn if victim is not None else self.turns.number
+        bound = self.ledger.cut()
+        self.playing = {number for number in self.playing if number >= bound}
+        self.facts.speaking = bool(self.playing)
+        if victim is not None:
+            self.facts.interrupted_at = now
+        self.out.append(Cut(bound, by, turn, victim.number if victim is not None else 0))
+
+    def send_text(self, command_id: str, text: str, now: float) -> None:
+        """Send typed text as a turn of its own; it interrupts what the model says."""
+        answering = self.ledger.get(self.ledger.number)
+        begun = answering is not None and answering.opened
+        finished = begun and answering is not None and answering.complete and not self.playing
+        if self.facts.speaking or self.playing or begun:
+            self.cut("typed", now)
+        elif self.turns.is_open and not self.turns.has_content:
+            self.superseded = self.ledger.number
+        if self.turns.is_open:
+            self.close_turn("complete" if finished else self.turns.cut_short())
+        self.open_turn("typed")
+        self.emit(ev.TextSent(text=text, command_id=command_id))
+        realtime = self.capabilities.text_is_realtime
+        message = compose.realtime_text(text) if realtime else compose.text_turn(text)
+        self.out.append(Send(message, command_id, text))
+        self.turns.input_ended_at = now
+        self.owe(now)
+        self.facts.interrupted_at = None
+        self.facts.voice_ended_at = None
+
+    def owe(self, now: float) -> None:
+        """Note that the model owes an answer from now on."""
+        self.facts.owed, self.facts.owed_at = True, now
+
+    def end(self, reason: str, exit_code: int) -> None:
+        """End the session; texts that wait are refused."""
+        self.ended = True
+        self.refuse_queued(f"Not sent, the session ended: {reason}")
+        self.out.append(End(reason, exit_code))
+
+    def refuse_queued(self, why: str) -> None:
+        """Refuse the texts that wait for a connection."""
+        queued, self.queued_texts = self.queued_texts, []
+        for command_id, text in queued:
+            self.refuse(command_id, cmd.SendText.command, f"{why}: {text[:200]}")
+
+    def open_turn(self, by: OpenedBy) -> None:
+        """Open a turn."""
+        self.emit(self.turns.open(by))
+
+    def close_turn(self, outcome: TurnOutcome, *, reason: str = "") -> None:
+        """Close the open turn, if there is one; no answer is owed then."""
+        completed = self.turns.close(outcome, reason)
+        if completed is not None:
+            self.facts.owed = False
+            self.emit(completed)
+
+    def change_voice(self, now: float, speaking: bool) -> None:
+        """Note that the user's voice began or ended."""
+        facts = self.facts
+        if facts.voice and not speaking:
+            self.turns.input_ended_at = now
+            if self.taking_audio and not facts.speaking:
+                facts.voice_ended_at = now
+        if speaking:
+            facts.voice_ended_at = None
+        facts.voice = speaking
+
+    def check_limits(self, now: float) -> None:
+        """Warn of a limit that is near, and end the session at one that is reached."""
+        for due in self.limits.check(cost=self.usage.cost_usd, minutes=(now - self.started_at) / 60):
+            self.emit(due)
+            if due.stage == "hang-up" and not self.ended:
+                self.end(f"the {due.kind} limit was reached", 0)
+
+    def emit_controls(self, actor: ev.Actor, reason: str = "") -> None:
+        """Add an event with mode and switches as they are."""
+        self.emit(
+            ev.ControlChanged(
+                mode=self.mode, microphone=self.microphone_on, speaker=self.speaker_on, actor=actor, reason=reason
+            )
+        )
+
+    def refuse(self, command_id: str, command: str, reason: str) -> None:
+        """Add an event that refuses a command."""
+        self.emit(ev.CommandRefused(command_id=command_id, command=command, reason=reason))
+
+    def emit(self, payload: ev.Payload, *, turn: int | None = None, gen: int | None = None) -> None:
+        """Add an event, of the current turn and generation unless others are given."""
+        self.out.append(
+            Emit(payload, self.turns.number if turn is None else turn, self.ledger.number if gen is None else gen)
+        )
+
+    def flush(self, now: float) -> list[Effect]:
+        """Take the effects added so far, and the session's status word when it has changed."""
+        word = self.facts.word(now)
+        if word != self.word:
+            self.word = word
+            self.emit(ev.SessionState(word=word[0], reason=word[1]))
+        out, self.out = self.out, []
+        return out

@@ -1,0 +1,121 @@
+"""Decide what follows when the model calls a tool and when a call ends."""
+
+from __future__ import annotations
+
+import json
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.core.effects import CancelTool, Effect, RunTool, Send
+from gemini_live_runtime.session.core.state import CoreState
+from gemini_live_runtime.session.ports.messages import context_message
+from gemini_live_runtime.tools.background import ToolAnswer
+from gemini_live_runtime.tools.dispatch import Outcome
+from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire.messages import FunctionCall
+
+
+class ToolEvents:
+    """Calls' part of one session's core. Each call id gets at most one answer."""
+
+    def __init__(self, state: CoreState) -> None:
+        self._state = state
+
+    @property
+    def awaits_tools(self) -> bool:
+        """True while the model waits for the answer of a call."""
+        return self._state.calls.in_foreground > 0
+
+    def start(self, call: FunctionCall) -> None:
+        """Run a call, unless its id is known already."""
+        state = self._state
+        name = call.name or ""
+        call_id = state.calls.begin(call.id, name)
+        if call_id is None:
+            return
+        state.facts.calls_open = state.calls.in_foreground
+        # A call of an answer that was cut is still run, but it belongs to a turn that is over.
+        if not state.ledger.current_is_cut:
+            if not state.turns.is_open:
+                state.open_turn("model")
+            state.completion_owed = False
+            state.facts.owed = False
+            state.facts.voice_ended_at = None
+        args = dict(call.args)
+        state.emit(ev.ToolCalled(call_id=call_id, name=name, args=args))
+        state.out.append(RunTool(call_id, name, args))
+
+    def cancel(self, call_id: str) -> None:
+        """Cancel a call whose answer the server no longer wants."""
+        if self._state.calls.cancel(call_id):
+            self._state.out.append(CancelTool(call_id))
+
+    def acknowledge(self, now: float, call_id: str, name: str, answer: ToolAnswer) -> list[Effect]:
+        """Tell the model that a background call runs, so that it waits no longer."""
+        state = self._state
+        deliver = state.calls.to_background(call_id) and state.facts.status == "ready"
+        state.facts.calls_open = state.calls.in_foreground
+        if deliver:
+            self.send_answer(call_id, name, answer)
+        state.emit(ev.ToolAcknowledged(call_id=call_id, name=name, delivered=deliver))
+        return state.flush(now)
+
+    def finish(self, now: float, outcome: Outcome, answer: ToolAnswer) -> list[Effect]:
+        """Send a call's final answer, unless the server has cancelled the call."""
+        state = self._state
+        background = state.calls.is_background(outcome.call_id)
+        cancelled = not state.calls.finish(outcome.call_id)
+        status = outcome.status
+        if status == "cancelled" and not cancelled and not state.ended:
+            # The tool gave up by itself; the model still waits for an answer.
+            status = "error"
+        state.facts.calls_open = state.calls.in_foreground
+        deliver = not cancelled and state.facts.status == "ready"
+        if background and not cancelled and state.facts.status == "connecting" and not state.ended:
+            state.unsent_answers.append((outcome.call_id, outcome.name, answer))
+            text = f"The answer of {outcome.name} goes out with the next connection"
+            state.emit(ev.Log(source="engine", level="info", text=text))
+        if deliver:
+            self.send_answer(outcome.call_id, outcome.name, answer)
+            if (state.turns.is_open and not state.facts.speaking and not background) or (
+                background and answer.scheduling != "SILENT"
+            ):
+                state.owe(now)
+        state.emit(
+            ev.ToolFinished(
+                call_id=outcome.call_id,
+                name=outcome.name,
+                status="cancelled" if cancelled else status,
+                result=answer.response if status == "error" and not outcome.result else outcome.result,
+                ms=round(outcome.ms, 3),
+                delivered=deliver,
+            )
+        )
+        if outcome.cause and not cancelled:
+            state.emit(ev.Log(source="engine", level="warning", text=f"tool {outcome.name}: {outcome.cause}"))
+            if outcome.trace:
+                state.emit(ev.Log(source="engine", level="debug", text=outcome.trace))
+        return state.flush(now)
+
+    def abandon(self, now: float) -> list[Effect]:
+        """End the calls that are still open, because the session is over."""
+        state = self._state
+        for call_id, name in state.calls.take_open():
+            state.emit(
+                ev.ToolFinished(call_id=call_id, name=name, status="cancelled", result={}, ms=0.0, delivered=False)
+            )
+        return state.flush(now)
+
+    def send_answer(self, call_id: str, name: str, answer: ToolAnswer) -> None:
+        """Send a call's answer; as plain context when the server's present session does not know the call."""
+        state = self._state
+        if call_id in state.stranded:
+            # A server refuses the answer of a call that it has not made; the model can still be told.
+            state.stranded.discard(call_id)
+            text = f"[Result of {name}] {json.dumps(answer.response, ensure_ascii=False)}"
+            asked = answer.scheduling != "SILENT" and not state.turns.is_open
+            state.out.append(Send(context_message((text,), prompt=asked)))
+            return
+        response = compose.function_response(
+            call_id, name, answer.response, scheduling=answer.scheduling, will_continue=answer.will_continue
+        )
+        state.out.append(Send(compose.tool_responses(response)))

@@ -1,0 +1,97 @@
+"""Publish a session's events: state changes first, then the event, then its handlers.
+
+Every event of a session passes here once, on the session's event loop:
+
+1. State changes that wait are published first, so that no event comes before the write that led to it.
+2. The sink stamps the event (sequence, time), keeps and forwards it.
+3. Handlers run in the order of their subscription. One that raises is reported and the others still run.
+
+A handler that publishes an event is suspended while that event's handlers run. So handlers take notes and queue steps;
+whatever waits or calls author's code belongs on the task queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.ports.sink import EventSink
+
+Handler = Callable[[ev.Event], None]
+
+PRECEDE_STATE = frozenset((ev.StateChanged, ev.SessionStarted, ev.AgentDescribed))
+"""Payloads that do not publish waiting state changes first."""
+
+
+class EventBus:
+    """Bus of one session's events."""
+
+    def __init__(self, sink: EventSink, position: Callable[[], tuple[int, int]]) -> None:
+        """`position` returns the current turn and generation, which `emit` stamps on an event."""
+        self._sink = sink
+        self._position = position
+        self._subscriptions: list[tuple[Handler, frozenset[type], Collection[str]]] = []
+        self._routes: dict[type, tuple[Handler, ...]] = {}
+        self._closed = False
+        self._reporting = False
+        self.publish_state: Callable[[], None] = _do_nothing
+        """Publishes the state changes that wait."""
+        self.on_fault: Callable[[ev.Event, Exception], None] = _ignore_fault
+        """Called with the event and the error of a handler that raised."""
+
+    def subscribe(self, handler: Handler, *kinds: type[ev.Payload], ignore: Collection[str] = ()) -> None:
+        """Call `handler` for events of these payload types, or of all but the type names in `ignore`."""
+        self._subscriptions.append((handler, frozenset(kinds), ignore))
+        self._routes.clear()
+
+    def emit(self, payload: ev.Payload) -> None:
+        """Publish `payload` as an event of the current turn and generation."""
+        self.publish(payload, *self._position())
+
+    def publish(self, payload: ev.Payload, turn: int, gen: int) -> None:
+        """Publish `payload` as an event of this turn and generation. Never raises for a handler's fault."""
+        kind = type(payload)
+        if self._closed and kind is not ev.CommandRefused:
+            # A program may keep the state and write to it; that is no longer part of the session.
+            return
+        if kind not in PRECEDE_STATE:
+            self.publish_state()
+        event = self._sink.emit(payload, turn=turn, gen=gen)
+        handlers = self._routes.get(kind)
+        if handlers is None:
+            handlers = self._routes[kind] = self._route(kind)
+        for handler in handlers:
+            try:
+                handler(event)
+            except Exception as error:
+                # The publisher must go on: the reader of the wire, the audio worker, a timer.
+                self._report(event, error)
+
+    def close(self) -> None:
+        """Publish nothing from now on but refused commands."""
+        self._closed = True
+
+    def _route(self, kind: type[ev.Payload]) -> tuple[Handler, ...]:
+        return tuple(
+            handler
+            for handler, kinds, ignore in self._subscriptions
+            if (kind in kinds if kinds else kind.type not in ignore)
+        )
+
+    def _report(self, event: ev.Event, error: Exception) -> None:
+        if self._reporting:
+            # The report is an event too, and may fail in the same handler.
+            return
+        self._reporting = True
+        try:
+            self.on_fault(event, error)
+        finally:
+            self._reporting = False
+
+
+def _do_nothing() -> None:
+    return None
+
+
+def _ignore_fault(event: ev.Event, error: Exception) -> None:
+    return None
