@@ -13,10 +13,11 @@ demo: $(VENV)/.demo
 FAST := tests/unit tests/session
 SLOW := tests/unit/local/test_recogniser_accuracy.py
 # Tests that measure real time (sound, terminals, processes) run one after the other; the others run beside each other.
-ALONE := tests/audio tests/docs tests/e2e tests/mutants tests/packaging tests/sdk tests/snapshots
+ALONE := tests/audio tests/e2e tests/packaging tests/sdk tests/snapshots
 # One or two folders for each dependency whose lowest version is to be shown to work.
 LOWEST := tests/unit/audio tests/unit/cli tests/unit/wire tests/unit/tools tests/unit/local/test_recogniser.py tests/pilot/test_console_typing.py
-REST = $(SLOW) $(filter-out $(FAST) $(ALONE),$(patsubst %/,%,$(wildcard tests/*/)))
+# The longest files first: no worker is left with one of them at the end.
+REST = $(SLOW) tests/docs tests/mutants $(filter-out tests/docs tests/mutants $(FAST) $(ALONE),$(patsubst %/,%,$(wildcard tests/*/)))
 PARALLEL := -q -n auto --maxprocesses 4 --dist loadfile
 
 test: lint test-fast test-rest
