@@ -1,6 +1,7 @@
 """Protect the home folder, keys, display and sound card from tests; check skips.
 
-In CI a skip that is not listed in `allowed_skips.toml` fails the run."""
+In CI a skip that is not listed in `allowed_skips.toml` fails the run.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Open the devices in a child of the tests and print each lost one.
 
-The tests stop or kill the sound server meanwhile."""
+The tests stop or kill the sound server meanwhile.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Process the microphone: cancel echo, meter, detect voice, cut 20 ms chunks.
 
-Everything here runs on the audio worker's thread, except that device callbacks write the two rings it reads."""
+Everything here runs on the audio worker's thread, except that device callbacks write the two rings it reads.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Play and record through PortAudio devices.
 
 Threads: the methods run on the event loop; device callbacks and the audio worker have threads of their own. Calls into
-a sound system may block for ever, so each runs in a daemon thread with a time limit and is abandoned after it."""
+a sound system may block for ever, so each runs in a daemon thread with a time limit and is abandoned after it.
+"""
 
 from __future__ import annotations
 

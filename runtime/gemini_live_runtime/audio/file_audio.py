@@ -1,6 +1,7 @@
 """Use WAV files as microphone and loudspeaker, in the event loop's time.
 
-Everything runs on the loop, by a timer every 10 ms; on a virtual-time loop the time is virtual."""
+Everything runs on the loop, by a timer every 10 ms; on a virtual-time loop the time is virtual.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ Direction = Literal["input", "output"]
 class MicChunk:
     """20 ms of echo-cancelled microphone audio, s16le.
 
-    `captured_at` is the clock time (s) of its last sample."""
+    `captured_at` is the clock time (s) of its last sample.
+    """
 
     pcm: bytes
     captured_at: float
@@ -80,7 +81,8 @@ class AudioListener(Protocol):
     def device_lost(self, direction: Direction, reason: str) -> None:
         """Note that a device vanished or stopped; `reason` is a sentence.
 
-        The stream is closed."""
+        The stream is closed.
+        """
 
 
 class AudioIO(Protocol):
@@ -146,5 +148,6 @@ class ChangesDevices(Protocol):
     async def change(self, input: str | None, output: str | None) -> AudioOpened:
         """Switch to these devices (None: the system's choice).
 
-        Raises `DeviceError` and keeps the old devices if they cannot be used."""
+        Raises `DeviceError` and keeps the old devices if they cannot be used.
+        """
         ...

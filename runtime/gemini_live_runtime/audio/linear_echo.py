@@ -68,7 +68,8 @@ class LinearEchoFilter:
     def step(self, far: Int16, near: Int16) -> tuple[Float32, Float32]:
         """Learn from a frame; return (`near` less the predicted echo, predicted echo).
 
-        Both are in int16 units."""
+        Both are in int16 units.
+        """
         self._silent_frames = 0 if far.any() else self._silent_frames + 1
         if self._silent_frames > self._partitions + 1:
             # The far end has been silent for longer than the tail: there is no echo to predict or to learn from.

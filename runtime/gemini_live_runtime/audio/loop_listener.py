@@ -1,7 +1,8 @@
 """Pass the audio worker's calls to a listener on the event loop.
 
 The worker appends to two deques (atomic, so without a lock) and wakes the loop once for a batch. The wake-up flag is
-cleared before the deques are drained: an append during the drain is either drained or wakes the loop again."""
+cleared before the deques are drained: an append during the drain is either drained or wakes the loop again.
+"""
 
 from __future__ import annotations
 

@@ -1,15 +1,14 @@
 """Silence C libraries that print to file descriptor 2, such as PortAudio and ALSA.
 
 Their messages would corrupt the console's screen. Descriptor 2 belongs to the process, so the state is global and
-counted under a lock."""
+counted under a lock.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import threading
-from collections.abc import Iterator
 from typing import TextIO
 
 _lock = threading.Lock()
@@ -17,18 +16,6 @@ _depth = 0
 _saved_descriptor = -1
 _saved_stream: TextIO | None = None
 _own_stream: TextIO | None = None
-
-
-@contextlib.contextmanager
-def silenced_native_stderr() -> Iterator[None]:
-    """Redirect descriptor 2 to the null device; `sys.stderr` keeps working.
-
-    Nests, also across threads."""
-    silence()
-    try:
-        yield
-    finally:
-        restore()
 
 
 def private_stdout() -> TextIO:
@@ -44,7 +31,10 @@ def private_stdout() -> TextIO:
 
 
 def silence() -> None:
-    """Redirect descriptor 2 to the null device until the matching `restore`."""
+    """Redirect descriptor 2 to the null device until the matching `restore`.
+
+    `sys.stderr` keeps working. Calls nest, also across threads.
+    """
     global _depth, _saved_descriptor, _saved_stream, _own_stream
     with _lock:
         _depth += 1

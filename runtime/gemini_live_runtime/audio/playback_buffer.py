@@ -163,7 +163,8 @@ class PlaybackBuffer:
     def _turn(self, gen: int) -> _Turn | None:
         """Return the turn of `gen`, creating it if new; None if cut or drained.
 
-        A new turn ends those before it."""
+        A new turn ends those before it.
+        """
         if gen < self.cut_below:
             return None
         turn = self._turns.get(gen)

@@ -58,7 +58,8 @@ class Player:
     async def run(self) -> int:
         """Play until `stop` or the loss of the device; return the exit status.
 
-        The device is closed afterwards."""
+        The device is closed afterwards.
+        """
         try:
             opened = await self._audio.open(self._listener)
             if opened.output is None:

@@ -105,7 +105,8 @@ class Playout:
     def step(self, now: float) -> None:
         """Apply the inbox, account for consumed samples, fill the ring and report.
 
-        Called by the driver; `now` in seconds of its clock."""
+        Called by the driver; `now` in seconds of its clock.
+        """
         self._account(now)
         while self._inbox:
             self._apply(self._inbox.popleft())
@@ -275,7 +276,8 @@ class Playout:
     def _drop_held_back(self, gen: int) -> None:
         """Drop the samples of a cut generation that are still in the resampler.
 
-        The callback skips the slots already in the ring."""
+        The callback skips the slots already in the ring.
+        """
         kept = deque((old, first, 0 if old == gen else count) for old, first, count in self._tags)
         dropped = sum(count for old, _, count in self._tags if old == gen)
         self._tags = kept

@@ -191,7 +191,8 @@ class EchoCheck:
 def echo_check_sound(seconds: float = SOUND_S) -> Int16:
     """Return a plucked melody at 24 kHz, -20 dBFS.
 
-    A canceller learns from its many harmonics and onsets."""
+    A canceller learns from its many harmonics and onsets.
+    """
     count = int(seconds * MODEL_RATE)
     sound = np.zeros(count)
     step = int(_NOTE_S * MODEL_RATE)

@@ -32,7 +32,8 @@ _closing: set[DeviceStream] = set()
 def closing_hangs() -> bool:
     """Return True while a stream is being closed.
 
-    At exit this means that the sound system hangs."""
+    At exit this means that the sound system hangs.
+    """
     return bool(_closing)
 
 

@@ -1,6 +1,7 @@
 """Change the speed of speech at constant pitch, by WSOLA.
 
-Short overlapping pieces are placed where their waveforms match best."""
+Short overlapping pieces are placed where their waveforms match best.
+"""
 
 from __future__ import annotations
 

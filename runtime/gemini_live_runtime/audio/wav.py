@@ -1,6 +1,7 @@
 """Read and write WAV files piece by piece.
 
-Reads PCM of 8 to 32 bits and float, of any rate and up to `MOST_CHANNELS` channels; writes 16-bit mono."""
+Reads PCM of 8 to 32 bits and float, of any rate and up to `MOST_CHANNELS` channels; writes 16-bit mono.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +73,8 @@ class WavReader:
     def read(self, frames: int) -> Float32:
         """Return up to `frames` frames mixed to mono; empty at the end.
 
-        Raises AudioFileError when the disk fails."""
+        Raises AudioFileError when the disk fails.
+        """
         wanted = min(frames, self.frames_left) * self._frame_bytes
         try:
             raw = self._file.read(wanted)
@@ -201,7 +203,8 @@ class WavWriter:
     def close(self) -> None:
         """Finish the header and close; raise AudioFileError when the disk fails.
 
-        Idempotent."""
+        Idempotent.
+        """
         if self._closed:
             return
         self._closed = True

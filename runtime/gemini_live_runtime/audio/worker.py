@@ -1,7 +1,8 @@
 """Step the pipeline every 10 ms on a thread of its own and watch the streams.
 
 The worker's thread owns the pipeline between `start` and `stop`. It never calls into the sound system itself: such a
-call may block for ever and stop the sound with it. Streams are closed and reopened in daemon threads."""
+call may block for ever and stop the sound with it. Streams are closed and reopened in daemon threads.
+"""
 
 from __future__ import annotations
 

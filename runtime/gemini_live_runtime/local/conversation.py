@@ -138,20 +138,20 @@ class Conversation:
     async def close(self) -> None:
         """Close the parts."""
         await self._close_recogniser()
-        if self._speech is not None:
-            speech, self._speech = self._speech, None
-            try:
-                await speech.close()
-            except Exception:
-                log.exception("The speech did not close")
+        speech, self._speech = self._speech, None
+        await _close(speech, "speech")
 
     async def _close_recogniser(self) -> None:
-        if self._recogniser is not None:
-            recogniser, self._recogniser = self._recogniser, None
-            try:
-                await recogniser.close()
-            except Exception:
-                log.exception("The recogniser did not close")
+        recogniser, self._recogniser = self._recogniser, None
+        await _close(recogniser, "recogniser")
+
+
+async def _close(part: Recogniser | Speech | None, name: str) -> None:
+    if part is not None:
+        try:
+            await part.close()
+        except Exception:
+            log.exception("The %s did not close", name)
 
 
 def _why(error: Exception, part: str) -> str:

@@ -1,6 +1,7 @@
 """Make the default parts: scripted dialogue, pocketsphinx, espeak-ng.
 
-Each is imported when it is needed."""
+Each is imported when it is needed.
+"""
 
 from __future__ import annotations
 

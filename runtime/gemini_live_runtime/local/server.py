@@ -1,6 +1,7 @@
 """Serve the Live protocol on sockets and in-memory connections.
 
-Each connection gets a `LiveSession`; the server holds the state that sessions share."""
+Each connection gets a `LiveSession`; the server holds the state that sessions share.
+"""
 
 from __future__ import annotations
 

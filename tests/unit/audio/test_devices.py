@@ -129,12 +129,14 @@ def quiet_script(body: str) -> subprocess.CompletedProcess[str]:
 def test_while_c_libraries_are_hushed_python_still_has_its_standard_error() -> None:
     ran = quiet_script(
         "import os, sys\n"
-        "from gemini_live_runtime.audio.native_stderr import silenced_native_stderr\n"
-        "with silenced_native_stderr():\n"
-        "    with silenced_native_stderr():\n"
-        "        os.write(2, b'C inner ')\n"
-        "    os.write(2, b'C outer ')\n"
-        "    print('python', file=sys.stderr)\n"
+        "from gemini_live_runtime.audio.native_stderr import restore, silence\n"
+        "silence()\n"
+        "silence()\n"
+        "os.write(2, b'C inner ')\n"
+        "restore()\n"
+        "os.write(2, b'C outer ')\n"
+        "print('python', file=sys.stderr)\n"
+        "restore()\n"
         "os.write(2, b'C after ')\n"
         "print('end', file=sys.stderr)\n"
     )
@@ -145,9 +147,10 @@ def test_hushing_works_where_there_is_no_standard_error_at_all() -> None:
     ran = quiet_script(
         "import os, sys\n"
         "os.close(2); sys.stderr = None\n"
-        "from gemini_live_runtime.audio.native_stderr import silenced_native_stderr\n"
-        "with silenced_native_stderr():\n"
-        "    print('fine')\n"
+        "from gemini_live_runtime.audio.native_stderr import restore, silence\n"
+        "silence()\n"
+        "print('fine')\n"
+        "restore()\n"
     )
     assert ran.stdout == "fine\n"
 

@@ -17,18 +17,18 @@ def heard(voice_db: float | None, room_db: float, *, seconds: float = 5.0) -> Mi
     rng = np.random.default_rng(1)
     count = int(seconds * MIC_RATE)
     sound = rng.normal(0, 10 ** (room_db / 20), count)
-    trial = MicrophoneCheck()
+    check = MicrophoneCheck()
     if voice_db is not None:
         start, end = count // 5, count * 4 // 5
         sound[start:end] += babble(MIC_RATE, (end - start) / MIC_RATE, 2, 10 ** (voice_db / 20))[: end - start]
     for at in range(0, count - CHUNK_SAMPLES + 1, CHUNK_SAMPLES):
         samples = np.clip(sound[at : at + CHUNK_SAMPLES] * 32768, -32768, 32767)
-        trial.add(pcm(samples.astype(np.int16)), speaking=voice_db is not None and count // 5 <= at < count * 4 // 5)
-    return trial
+        check.add(pcm(samples.astype(np.int16)), speaking=voice_db is not None and count // 5 <= at < count * 4 // 5)
+    return check
 
 
 @pytest.mark.parametrize(
-    ("trial", "mark", "said", "remedy"),
+    ("check", "mark", "said", "remedy"),
     [
         (heard(-20, -60), "good", "clear", ""),
         (heard(-48, -60), "fair", "very quiet", "closer"),
@@ -41,19 +41,19 @@ def heard(voice_db: float | None, room_db: float, *, seconds: float = 5.0) -> Mi
     ids=["clear", "quiet", "noisy", "clipping", "no voice", "muted", "dead"],
 )
 def test_the_verdict_names_what_was_heard_and_the_remedy(
-    trial: MicrophoneCheck, mark: str, said: str, remedy: str
+    check: MicrophoneCheck, mark: str, said: str, remedy: str
 ) -> None:
-    verdict = trial.verdict()
+    verdict = check.verdict()
     assert verdict.mark == mark, verdict
     assert said in verdict.text
     assert remedy in verdict.remedy
 
 
 def test_voice_and_room_are_told_apart_by_their_levels() -> None:
-    trial = heard(-20, -50)
-    assert trial.floor_db == pytest.approx(-50, abs=2)
-    assert -22 < trial.voice_db < -12
-    assert trial.peak_db > trial.voice_db
+    check = heard(-20, -50)
+    assert check.floor_db == pytest.approx(-50, abs=2)
+    assert -22 < check.voice_db < -12
+    assert check.peak_db > check.voice_db
 
 
 def levels(mic: float, out: float, clean: float = -60.0, erle: float | None = None) -> MeterSample:
@@ -61,16 +61,16 @@ def levels(mic: float, out: float, clean: float = -60.0, erle: float | None = No
 
 
 def echo(mic: float, *, room: float = -60.0, clean: float = -60.0, erle: float | None = None) -> EchoCheck:
-    trial = EchoCheck()
+    check = EchoCheck()
     for _ in range(20):
-        trial.add(levels(room, -60.0), playing=False)
+        check.add(levels(room, -60.0), playing=False)
     for number in range(120):
-        trial.add(levels(mic, -20.0, clean, erle if number > 60 else None), playing=True)
-    return trial
+        check.add(levels(mic, -20.0, clean, erle if number > 60 else None), playing=True)
+    return check
 
 
 @pytest.mark.parametrize(
-    ("trial", "mark", "said"),
+    ("check", "mark", "said"),
     [
         (echo(-60.0), "good", "Nothing came back"),
         (echo(-40.0, room=-42.0), "good", "Nothing came back"),
@@ -83,21 +83,21 @@ def echo(mic: float, *, room: float = -60.0, clean: float = -60.0, erle: float |
     ],
     ids=["headphones", "loud room", "cancelled", "inaudible", "fair", "leaking", "no reading", "nothing"],
 )
-def test_the_echo_verdict_follows_what_comes_back_and_what_is_taken_out(trial: EchoCheck, mark: str, said: str) -> None:
-    verdict = trial.verdict()
+def test_the_echo_verdict_follows_what_comes_back_and_what_is_taken_out(check: EchoCheck, mark: str, said: str) -> None:
+    verdict = check.verdict()
     assert (verdict.mark, said in verdict.text) == (mark, True), verdict
 
 
 def test_how_loud_it_comes_back_is_relative_to_how_loud_it_was_played() -> None:
-    trial = echo(-32.0, clean=-50.0, erle=20.0)
-    assert trial.return_db == pytest.approx(-12.0)
-    assert trial.reduction_db == pytest.approx(20.0)
+    check = echo(-32.0, clean=-50.0, erle=20.0)
+    assert check.return_db == pytest.approx(-12.0)
+    assert check.reduction_db == pytest.approx(20.0)
 
 
 def test_a_device_that_measures_nothing_counts_for_nothing() -> None:
-    trial = EchoCheck()
-    trial.add(MeterSample(), playing=True)
-    assert trial.verdict().mark == "poor"
+    check = EchoCheck()
+    check.add(MeterSample(), playing=True)
+    assert check.verdict().mark == "poor"
 
 
 def test_the_sound_is_six_seconds_at_minus_twenty_and_never_clips() -> None:

@@ -1,4 +1,4 @@
-"""The recogniser over many synthetic sentences: how many it hears, loses and refuses."""
+"""Test the recogniser on many synthetic sentences: accepted, lost and rejected."""
 
 from __future__ import annotations
 
