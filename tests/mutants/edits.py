@@ -142,8 +142,8 @@ def no_rounds(name: str) -> Edit:
     return edit
 
 
-def instead_of(name: str, value: str) -> Edit:
-    """Replace the one read of a dotted name by an expression."""
+def instead_of(name: str, value: str, number: int = 0) -> Edit:
+    """Replace a read of a dotted name by an expression."""
 
     def edit(function: Function) -> None:
         found = [
@@ -151,7 +151,7 @@ def instead_of(name: str, value: str) -> Edit:
             for node in _walk(function, ast.expr)
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and _is_named(node, name)
         ]
-        _replace(function, _chosen(found, 0, f"use of {name}"), _expression(value))
+        _replace(function, _chosen(found, number, f"use of {name}"), _expression(value))
 
     return edit
 
