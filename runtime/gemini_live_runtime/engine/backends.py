@@ -157,6 +157,7 @@ def _gemini(spec: EngineSpec) -> _Found:
 
 
 def _vertex(spec: EngineSpec) -> _Found:
+    # A copy: the token is looked up when connecting, and credentials are removed from the environment before that.
     environment = dict(os.environ)
 
     def endpoint() -> Endpoint:

@@ -163,6 +163,7 @@ class Hub:
         try:
             event = ev.Event(view.seq + 1, t, turn, gen, payload)
             line = event.to_line()
+            # Redacting walks all values: a scan of the encoded line says of nearly every event that it need not.
             if redactor.may_redact(line) and not isinstance(payload, ev.WireMessage):
                 event = ev.Event(view.seq + 1, t, turn, gen, _without_secrets(payload))
                 line = event.to_line()
@@ -175,6 +176,7 @@ class Hub:
         for outbox in self._outboxes:
             outbox.push(line)
         if self._before_start:
+            # Swap before emitting: `tell` calls `emit` again, which must find no queue.
             queued, self._before_start = self._before_start, deque(maxlen=_MAX_EARLY)
             for payload_before in queued:
                 self.tell(payload_before)
@@ -215,6 +217,7 @@ class Hub:
         outbox = Outbox()
         outbox.push(encode(Hello(*self._identity, self.folder)))
         outbox.push(encode(Snapshot(self.view)))
+        # No await since the snapshot was encoded, so no event can come in between.
         self._outboxes.append(outbox)
         self._sent_sample = None
         self._changed_consoles()

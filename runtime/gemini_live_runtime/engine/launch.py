@@ -65,7 +65,7 @@ def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequenc
     `EngineError` when it cannot be started, or an engine of that session runs already.
     """
     folder = engine_folder(spec.session_id, root)
-    list_engines(root)
+    list_engines(root)  # removes the folders of dead engines, perhaps one of this session
     if is_alive(folder):
         raise EngineError(f"An engine {spec.session_id} is running already", field="session id")
     try:

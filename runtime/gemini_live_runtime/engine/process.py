@@ -137,6 +137,7 @@ def _signals(host: Host) -> Iterator[None]:
         count += 1
         name = signal.Signals(number).name
         if count == 1:
+            # Thread-safe although on the loop's thread: it wakes a loop that waits in its selector.
             loop.call_soon_threadsafe(host.hang_up, f"asked to stop by {name}")
         else:
             loop.call_soon_threadsafe(host.stop_at_once, f"{name} came twice")

@@ -84,6 +84,7 @@ def list_engines(root: Path | None = None) -> list[EngineInfo]:
             info = read_info(folder)
             if info is not None:
                 found.append(info)
+        # Without a lock and young: it may be starting. With its engine file it has started, and died since.
         elif _age(folder) > STARTING_S or (folder / ENGINE_FILE).exists():
             remove_folder(folder)
     return sorted(found, key=lambda info: (info.started, info.session_id))

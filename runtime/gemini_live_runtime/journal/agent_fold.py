@@ -48,6 +48,7 @@ def _described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirt
         pack({**shape, "agent": p.agent, "instruction": p.instruction, "initial_phase": p.initial_phase}),
         event.seq,
     )
+    # A reload describes the agent anew: watchers and patterns of the same name keep their counts.
     known_watchers, known_patterns = agent.watchers, agent.patterns
     agent.watchers, agent.patterns = {}, {}
     for item in p.watchers:
@@ -87,7 +88,7 @@ def _state_changed(view: SessionView, event: ev.Event, p: ev.StateChanged) -> Di
     before = keys.get(name)
     if p.removed:
         keys.pop(name, None)
-        agent.removed.pop(name, None)
+        agent.removed.pop(name, None)  # so that the key moves to the end: the order is that of removal
         by, reason = clean_name(p.by) if p.by else "", sanitise_line(p.reason, MAX_TEXT) if p.reason else ""
         agent.removed[name] = Removal(clean_name(p.origin), by, reason, event.t, event.turn, event.seq)
         bound(agent.removed, MAX_REMOVED)

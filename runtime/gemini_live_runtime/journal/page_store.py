@@ -103,6 +103,7 @@ class PageStore:
         return dirty
 
     def _open_page(self, number: int) -> None:
+        # The view before the page's first event: it becomes the keyframe when the page is closed.
         view = self._open_view = self._now()
         t, turn = (self._pages[-1].t, self._pages[-1].turn) if self._pages else (view.t, view.turn)
         page = self._open = Page(number, first=view.seq + 1, last=view.seq, begins_at=t, t=t, turn=turn)
@@ -216,6 +217,7 @@ class PageStore:
     def _view_in(self, page: Page, seq: int) -> SessionView:
         """Return the view after `seq`, an event of `page`; the caller must copy it."""
         number, view = self._cursor or (-1, None)
+        # A fold cannot go back: for an earlier event start again from the keyframe.
         if view is None or number != page.number or view.seq > seq:
             view = self._keyframe(page)
         for event in self._events(page):

@@ -80,7 +80,7 @@ class RecordedHistory(History):
         if self.live.seq == self._until:
             return False
         deadline = time.perf_counter() + budget_s
-        self._ended = False
+        self._ended = False  # a session that is still being recorded may have more by now
         with without_gc(), self._reading(self.live.seq + 1):
             for number, (event, offset, end) in enumerate(self._entries, 1):
                 if event is not None:

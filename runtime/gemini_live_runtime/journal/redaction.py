@@ -175,6 +175,7 @@ class Redaction:
         if self._learning:
             self._finish_learning()
         payload = event.payload
+        # Texts that came in several events were redacted as a whole by `_finish_learning`.
         if isinstance(payload, ev.TranscriptDelta):
             text = self._deltas.get(event.seq)
             text = self.text(payload.text) if text is None else text

@@ -80,7 +80,7 @@ def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: 
         if total - freed <= cap_bytes:
             break
         if folder.name in keep or is_running(folder):
-            continue
+            continue  # an engine still writes its tracks
         for path, size in tracks:
             disk.unlink(path)
             freed += size

@@ -58,6 +58,7 @@ class Lane:
         if count <= 0 or first < 0:
             return
         at = round(ended * self.rate) - count
+        # A piece begins where the last one ended unless there is a real gap; it never overlaps the last one.
         if run != self._run or at > self.end + _JITTER_S * self.rate:
             self.end = max(self.end, at)
         self._run = run
@@ -107,6 +108,7 @@ class SoundMap:
 
     def _add_heard(self, t: float, payload: ev.PlaybackHeard) -> None:
         played = list(_of_generation(self._received.get(payload.of, []), payload.first, payload.count))
+        # All samples had been heard at `t`: those of the last span ended then, those of earlier ones before.
         left = sum(size for _, size in played)
         for start, size in played:
             left -= size

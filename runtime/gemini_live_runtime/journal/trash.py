@@ -44,6 +44,7 @@ def delete(root: Path, name: str, *, wall: Callable[[], float] = time.time) -> s
     try:
         paths.private_dir(trash)
         target = _free(trash, name)
+        # Stamp before moving: a folder in the trash without a stamp would have no date and no name to go back to.
         paths.write_private(stamp, {"id": name, "when": wall()})
         folder.rename(target)
     except OSError as error:

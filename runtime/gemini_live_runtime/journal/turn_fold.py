@@ -140,6 +140,7 @@ def _begin(view: SessionView, event: ev.Event, lane: str) -> Dirty:
 
 def _end(view: SessionView, event: ev.Event, lane: str, *, cut: bool = False) -> Dirty:
     spans = view.agent_view.spans
+    # Both lanes share the list, and an open span is among the last: the search is bounded to keep the fold fast.
     for at in range(len(spans) - 1, max(-1, len(spans) - 8), -1):
         if spans[at].lane == lane:
             if spans[at].end is None:

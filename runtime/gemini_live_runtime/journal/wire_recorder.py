@@ -81,6 +81,7 @@ class WireRecorder:
     def on_sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
         """Record a sent message."""
         resumption = message.setup.session_resumption if message.setup is not None else None
+        # A resumption handle is a secret: register it before the message that carries it is recorded.
         if resumption is not None and resumption.handle:
             redactor.add_temporary(resumption.handle)
         self._message("sent", raw, size)
@@ -151,6 +152,7 @@ class WireRecorder:
         except ValueError:
             return data
         self._tracks.audio(span.track, pcm)
+        # `_message` has flushed the span, so `first` is the number of samples recorded so far.
         reference = {"track": span.track, "first": span.first, "count": len(pcm) // 2}
         span.first += len(pcm) // 2
         return {"$audio": reference}

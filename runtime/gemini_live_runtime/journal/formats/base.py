@@ -103,6 +103,7 @@ class ExportSource:
             if redaction is None:
                 yield event
                 continue
+            # Redact all events, also those outside the range, but count only those of the range.
             before = redaction.count
             event = redaction.event(event)
             if self.window.covers(event.t, event.turn):

@@ -19,7 +19,7 @@ from gemini_live_runtime.session.core.effects import (
 from gemini_live_runtime.session.core.generation import GenerationLedger
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.pricing import Price
-from gemini_live_runtime.session.core.status import Facts
+from gemini_live_runtime.session.core.status import StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
 from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
 from gemini_live_runtime.session.core.turns import Outcome as TurnOutcome
@@ -63,7 +63,7 @@ class CoreState:
         self.usage = UsageTotals(prices_as_of=prices_as_of)
         self.price = price
         self.started_at = started_at
-        self.facts = Facts()
+        self.facts = StatusInputs()
         self.word: tuple[str, str] = ("offline", "")
         self.completion_owed = False
         self.was_connected = False

@@ -21,8 +21,8 @@ OWED_PATIENCE_S = 20.0
 
 
 @dataclass(slots=True)
-class Facts:
-    """Facts that the word depends on. Times are clock seconds; None when not the case."""
+class StatusInputs:
+    """Inputs of the state word; times are clock seconds, None when not the case."""
 
     status: Literal["offline", "connecting", "ready", "error"] = "offline"
     why: str = ""
