@@ -199,6 +199,7 @@ async def test_stop_forces_an_engine_whose_loop_is_blocked(place, monkeypatch):
     monkeypatch.setattr(stop, "GRACE_S", 0.3)
     engine = place.start()
     async with linked(place, engine) as link:
+        await until(link, is_listening)
         await link.send(Command("c1", SendText(text="block")))
         assert await stop_engine("s1", root=place.root, patience_s=0.2) in ("terminated", "killed")
     assert await exit_code(engine) != 0
