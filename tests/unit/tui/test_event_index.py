@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.live_history import LiveHistory
-from gemini_live_tui.session_data.event_index import EventFilter, EventIndex, Found, Numbers
+from gemini_live_tui.session_data.event_index import EventFilter, EventIndex, Numbers
 
 KINDS: tuple[ev.Payload, ...] = (
     ev.TurnStarted(by="voice"),
@@ -86,11 +86,11 @@ def test_a_filter_is_read_as_it_is_written(written: str, only: EventFilter) -> N
 
 @given(st.integers(1, 50), st.integers(0, 50), st.integers(-60, 60))
 def test_numbers_behave_like_a_list(first: int, count: int, index: int) -> None:
-    numbers = Numbers(first, first + count - 1)
+    numbers = Numbers(range(first, first + count))
     expected = [str(number) for number in range(first, first + count)]
     assert list(numbers) == expected
-    assert list(Found([int(number) for number in expected])) == expected
-    for rows in (numbers, Found([int(number) for number in expected])):
+    assert list(Numbers([int(number) for number in expected])) == expected
+    for rows in (numbers, Numbers([int(number) for number in expected])):
         assert rows[index:] == expected[index:]
         for row in ("0", str(index), "x", *expected[:2]):
             assert (row in rows) == (row in expected)

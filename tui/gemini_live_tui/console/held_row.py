@@ -11,8 +11,9 @@ from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
-from gemini_live_tui.widgets.row import Row, Run
+from gemini_live_tui.widgets.row import Row
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.agent_view import Hold

@@ -11,7 +11,8 @@ from textual import events
 from gemini_live_tui.actions import ACTIONS, Action, Scope
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.messages import RunAction
-from gemini_live_tui.widgets.row import Row, Run
+from gemini_live_tui.painting.runs import Run
+from gemini_live_tui.widgets.row import Row
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Mode

@@ -9,8 +9,9 @@ from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.messages import OpenScreen
 from gemini_live_tui.painting.formatting import bar, decibel_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.session_data.meter_history import OwnCost, spark
-from gemini_live_tui.widgets.row import Row, Run
+from gemini_live_tui.widgets.row import Row
 
 READOUT_S = 0.25
 """Seconds for which a number stays: digits that change with every frame cannot be read."""

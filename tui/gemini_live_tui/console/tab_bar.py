@@ -8,8 +8,9 @@ from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.pane_layout import PANES
-from gemini_live_tui.widgets.row import Row, Run
+from gemini_live_tui.widgets.row import Row
 
 
 class TabBar(Row):

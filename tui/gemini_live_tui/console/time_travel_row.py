@@ -10,8 +10,9 @@ from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.session_data.cursor import Place
-from gemini_live_tui.widgets.row import Row, Run
+from gemini_live_tui.widgets.row import Row
 
 
 class TimeTravelRow(Row):

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gemini_live_tui.painting.glyphs import STATE_LABELS, UNICODE, Glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
-from gemini_live_tui.widgets.row import Row, Run
+from gemini_live_tui.widgets.row import Row
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import StateWord

@@ -13,8 +13,8 @@ from textual.screen import ModalScreen
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.painting.formatting import cost_text, duration_text
 from gemini_live_tui.painting.glyphs import Glyphs, glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.session_data.meter_history import SECONDS, MeterHistory, OwnCost, spark
-from gemini_live_tui.widgets.row import Run
 from gemini_live_tui.widgets.sheet import Sheet
 
 if TYPE_CHECKING:

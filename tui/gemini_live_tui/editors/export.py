@@ -23,8 +23,9 @@ from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import Glyphs, glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
-from gemini_live_tui.widgets.row_list import RowList, Run
+from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.export import ExportResult

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.runs import joined
 
 FLOOR_DB = -60.0
 """Left end of a meter bar, dBFS; the right end is 0."""
@@ -136,14 +137,4 @@ def bar(level: float | None, width: int, glyphs: Glyphs, *, peak: float | None =
         at = min(width - 1, bar_steps(peak, width, 1))
         if at >= full + bool(part) and peak > FLOOR_DB:
             cells[at] = (glyphs.peak, "peak")
-    return _joined(cells)
-
-
-def _joined(cells: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    runs: list[tuple[str, str]] = []
-    for text, style in cells:
-        if runs and runs[-1][1] == style:
-            runs[-1] = (runs[-1][0] + text, style)
-        else:
-            runs.append((text, style))
-    return runs
+    return joined(cells)

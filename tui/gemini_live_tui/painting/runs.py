@@ -69,15 +69,31 @@ def folded(runs: Sequence[Run], width: int, indent: int = 0) -> Iterator[list[Ru
     text = "".join(part for part, _ in runs)
     first = True
     for start, end in _slices(text, width, indent):
-        line: list[Run] = [] if first else [(" " * indent, "")]
-        at = 0
-        for part, style in runs:
-            low, high = max(start, at), min(end, at + len(part))
-            if low < high:
-                line.append((text[low:high], style))
-            at += len(part)
+        yield [*([] if first else [(" " * indent, "")]), *sliced(runs, start, end)]
         first = False
-        yield line
+
+
+def sliced(runs: Sequence[Run], start: int, end: int) -> list[Run]:
+    """Return the runs of the characters [start, end)."""
+    found: list[Run] = []
+    at = 0
+    for part, style in runs:
+        low, high = max(start, at), min(end, at + len(part))
+        if low < high:
+            found.append((part[low - at : high - at], style))
+        at += len(part)
+    return found
+
+
+def joined(cells: Sequence[Run]) -> list[Run]:
+    """Return cells as runs: neighbours of one style are joined."""
+    runs: list[Run] = []
+    for text, style in cells:
+        if runs and runs[-1][1] == style:
+            runs[-1] = (runs[-1][0] + text, style)
+        else:
+            runs.append((text, style))
+    return runs
 
 
 def _slices(text: str, width: int, indent: int) -> Iterator[tuple[int, int]]:

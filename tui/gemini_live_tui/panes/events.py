@@ -17,10 +17,11 @@ from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import GoToEvent, OpenScreen, PaneChanged, ShowDetails, ShowHint
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.panes.base import Frame
 from gemini_live_tui.session_data.event_index import EventFilter, EventIndex
-from gemini_live_tui.widgets.row_list import RowList, Run
+from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Event

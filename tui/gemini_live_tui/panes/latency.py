@@ -12,9 +12,9 @@ from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import PaneChanged
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.panes import latency_bars as waterfall
 from gemini_live_tui.panes.base import Frame
-from gemini_live_tui.widgets.row import Run
 from gemini_live_tui.widgets.sheet import Sheet
 
 EMPTY = (

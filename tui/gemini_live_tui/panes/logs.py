@@ -13,9 +13,10 @@ from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import PaneChanged, ShowDetails, ShowHint
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.panes.base import Frame
-from gemini_live_tui.widgets.row_list import RowList, Run
+from gemini_live_tui.widgets.row_list import RowList
 
 EMPTY = "Nothing was printed or logged so far."
 LEVELS = ("debug", "info", "warning", "error")

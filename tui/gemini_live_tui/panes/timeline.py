@@ -13,10 +13,10 @@ from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import GoToTime, PaneChanged
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.panes import timeline_lanes as lanes
 from gemini_live_tui.panes.base import Frame
 from gemini_live_tui.panes.timeline_lanes import GUTTER, LEAST_S, ZOOMS, Lanes, Window
-from gemini_live_tui.widgets.row import Run
 from gemini_live_tui.widgets.sheet import Sheet
 
 TURN = len(ZOOMS)

@@ -12,6 +12,7 @@ from gemini_live_runtime.journal.agent_view import Span, Tick
 from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.runs import joined
 from gemini_live_tui.painting.wrapping import fit
 
 Run = tuple[str, str]
@@ -88,7 +89,7 @@ def paint(lanes: Lanes, width: int, height: int, glyphs: Glyphs) -> list[list[Ru
         cells = _PAINTERS[name](lanes, inner, glyphs)
         if name == "time" and "at" not in names:
             _point(cells, lanes, inner, glyphs)
-        rows.append([(f" {name:<{GUTTER - 1}}", "quiet"), *_joined(cells)])
+        rows.append([(f" {name:<{GUTTER - 1}}", "quiet"), *joined(cells)])
     return rows
 
 
@@ -382,13 +383,3 @@ def _write(cells: list[Cell], at: int, text: str, style: str, width: int) -> Non
         for more in range(1, size):
             cells[at + more] = ("", style)
         at += size
-
-
-def _joined(cells: Sequence[Cell]) -> list[Run]:
-    runs: list[Run] = []
-    for text, style in cells:
-        if runs and runs[-1][1] == style:
-            runs[-1] = (runs[-1][0] + text, style)
-        else:
-            runs.append((text, style))
-    return runs

@@ -16,10 +16,11 @@ from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import SendOrder, ShowDetails
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.panes.base import Frame
 from gemini_live_tui.session_data.breakpoints import breaks_on, toggle_breakpoint
-from gemini_live_tui.widgets.row_list import RowList, Run
+from gemini_live_tui.widgets.row_list import RowList
 
 EMPTY = "No tool has been called yet."
 STYLES = {"running": "key", "ok": "good", "cancelled": "warn", "refused": "warn"}

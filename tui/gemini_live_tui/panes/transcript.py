@@ -11,6 +11,7 @@ from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_tui.messages import ExplainEvent
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
+from gemini_live_tui.painting.runs import sliced
 from gemini_live_tui.painting.wrapping import wrap
 from gemini_live_tui.panes.latency_bars import inline
 from gemini_live_tui.widgets.line_list import Line, LineList
@@ -175,12 +176,5 @@ def _fold_runs(runs: list[Run], width: int) -> Iterator[tuple[list[Run], str | N
     """Wrap styled runs as one text; yield each line with its `Line.joins`."""
     text = "".join(part for part, _ in runs)
     for start, end in wrap(text, width):
-        line: list[Run] = []
-        at = 0
-        for part, style in runs:
-            low, high = max(start, at), min(end, at + len(part))
-            if low < high:
-                line.append((text[low:high], style))
-            at += len(part)
         before = text[start - 1] if start else "\n"
-        yield line, None if before == "\n" else " " if before == " " else ""
+        yield sliced(runs, start, end), None if before == "\n" else " " if before == " " else ""

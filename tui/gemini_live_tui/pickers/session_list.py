@@ -10,8 +10,9 @@ from rich.cells import cell_len
 
 from gemini_live_tui.painting.formatting import clock_text, cost_text
 from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
-from gemini_live_tui.widgets.row_list import RowList, Run
+from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.catalog import Entry

@@ -63,48 +63,7 @@ def _escaped(text: str) -> str:
 
 
 class Numbers(Sequence[str]):
-    """Numbers `first` to `last` as texts, made on access."""
-
-    __slots__ = ("first", "last")
-
-    def __init__(self, first: int, last: int) -> None:
-        self.first, self.last = first, last
-
-    def __len__(self) -> int:
-        return max(0, self.last - self.first + 1)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [str(self.first + at) for at in range(*index.indices(len(self)))]
-        at = index + len(self) if index < 0 else index
-        if not 0 <= at < len(self):
-            raise IndexError(index)
-        return str(self.first + at)
-
-    def __contains__(self, row: object) -> bool:
-        return isinstance(row, str) and row.isdecimal() and self.first <= int(row) <= self.last
-
-    def index(self, row: Any, start: int = 0, stop: int | None = None) -> int:
-        """Return the position of a number."""
-        if row not in self:
-            raise ValueError(row)
-        return int(row) - self.first
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Numbers) and (self.first, self.last) == (other.first, other.last)
-
-    def __hash__(self) -> int:
-        return hash((self.first, self.last))
-
-
-class Found(Sequence[str]):
-    """Ordered numbers as texts."""
+    """Ordered numbers as texts, made on access."""
 
     __slots__ = ("numbers",)
 
@@ -138,7 +97,7 @@ class Found(Sequence[str]):
         return bisect_left(self.numbers, int(row))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Found) and self.numbers == other.numbers
+        return isinstance(other, Numbers) and self.numbers == other.numbers
 
     def __hash__(self) -> int:
         return len(self.numbers)
@@ -160,8 +119,8 @@ class EventIndex:
     def rows(self) -> Sequence[str]:
         """Numbers of the events to show, oldest first."""
         if not self.only:
-            return Numbers(self.history.first_seq, self.history.last_seq)
-        return Found([*reversed(self._older), *self._newer])
+            return Numbers(range(self.history.first_seq, self.history.last_seq + 1))
+        return Numbers([*reversed(self._older), *self._newer])
 
     @property
     def searched(self) -> float:

@@ -9,7 +9,8 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from gemini_live_tui.widgets.row import Row, Run
+from gemini_live_tui.painting.runs import Run
+from gemini_live_tui.widgets.row import Row
 
 
 class Chooser(Row, can_focus=True):

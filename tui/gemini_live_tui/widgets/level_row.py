@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from gemini_live_tui.painting.formatting import bar, decibel_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
-from gemini_live_tui.widgets.row import Row, Run
+from gemini_live_tui.painting.runs import Run
+from gemini_live_tui.widgets.row import Row
 
 NAME_WIDTH = 12
 READOUT_WIDTH = 16

@@ -11,9 +11,7 @@ from textual.strip import Strip
 
 from gemini_live_tui.painting.paint import Paint
 from gemini_live_tui.painting.painted import Painted, strip_of
-
-Run = tuple[str, str]
-"""Text and the name of a style, see `painting.paint`."""
+from gemini_live_tui.painting.runs import Run
 
 
 class Row(Painted):

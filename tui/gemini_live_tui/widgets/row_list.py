@@ -16,10 +16,8 @@ from textual.strip import Strip
 
 from gemini_live_tui.painting.paint import Paint
 from gemini_live_tui.painting.painted import strip_of
+from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.widgets.scrolled_list import ScrolledList
-
-Run = tuple[str, str]
-"""Text and the name of a style, see `painting.paint`."""
 
 
 class RowList(ScrolledList, can_focus=True, inherit_bindings=False):

@@ -11,7 +11,8 @@ from textual.strip import Strip
 
 from gemini_live_tui.painting.paint import Paint
 from gemini_live_tui.painting.painted import Contained, strip_of
-from gemini_live_tui.widgets.row import Run, difference
+from gemini_live_tui.painting.runs import Run
+from gemini_live_tui.widgets.row import difference
 
 
 class Sheet(Contained, can_focus=True, inherit_bindings=False):
