@@ -34,8 +34,9 @@ async def spawn_player(device: str) -> Process:
 class SoundPlayback:
     """Playback of one stretch.
 
-    `on_change` is called when `note` or `position` changed. `note` is the state of the sound in a few words; `position` is the session time that is heard, None before the first
-    sample and without sound. Without tracks or a device the cursor goes on in silence.
+    `on_change` is called when `note` or `position` changed. `note` is the state of the sound in a few words; `position`
+    is the session time that is heard, None before the first sample and without sound. Without tracks or a device the
+    cursor goes on in silence.
     """
 
     def __init__(
