@@ -152,11 +152,11 @@ ORCHESTRATOR = rows(
             ("figures are reported in time", drop("timers.begin"), FIGURES),
         ],
         "Orchestrator.setup_text": [
-            ("deferred context is part of a setup", gives("in_setup", "instruction"), DEFERRED),
+            ("deferred context is part of a setup", gives("with_instruction", "instruction"), DEFERRED),
         ],
         "Orchestrator.on_connected": [
             ("steering knows what a setup carried", drop("steering.on_connected"), STEERING),
-            ("the writer knows what a setup carried", drop("setup_carried"), DEFERRED),
+            ("the writer knows what a setup carried", drop("confirm_setup"), DEFERRED),
         ],
         "Orchestrator._recall": [
             ("a new connection gets the conversation so far", decide("so_far", False), RECONNECTING),

@@ -260,10 +260,10 @@ class Orchestrator:
     def setup_text(self, instruction: str, *, resuming: bool) -> str:
         """Return `instruction` with the context that this model takes in no other way."""
         writer = self.agent.writer
-        if writer.held is None:
+        if writer.deferred is None:
             return instruction
         so_far = "" if resuming else self.agent.so_far(RECALLED)
-        return writer.held.in_setup(instruction, resuming=resuming, so_far=so_far)
+        return writer.deferred.with_instruction(instruction, resuming=resuming, so_far=so_far)
 
     def on_connected(self, instruction: str, *, resumed: bool) -> None:
         """Tell the model what it has to know, now that a connection carries `instruction`.
@@ -274,7 +274,7 @@ class Orchestrator:
         is_first, agent.ever_connected = not agent.ever_connected, True
         self.steering.on_connected(instruction, resumed=resumed)
         agent.emit(ev.InstructionUpdated(text=instruction, via="setup"))
-        agent.writer.setup_carried()
+        agent.writer.confirm_setup()
         started, self._started = self._started, None
         held = self.checkpoints.gate.held
         if held:
@@ -285,7 +285,7 @@ class Orchestrator:
 
     def _recall(self, resumed: bool) -> None:
         agent = self.agent
-        so_far = "" if resumed or agent.writer.held is not None else agent.so_far(RECALLED)
+        so_far = "" if resumed or agent.writer.deferred is not None else agent.so_far(RECALLED)
         if so_far:
             agent.context_queue.push(ContextNote(so_far, reason="the connection was not resumed"))
             agent.user_writer.flush()
@@ -452,7 +452,7 @@ class Orchestrator:
 
     def _is_call_open(self) -> bool:
         # Context that travels with a text cannot come between a call and its answer.
-        return self.agent.host.awaits_tools and self.agent.writer.held is None
+        return self.agent.host.awaits_tools and self.agent.writer.deferred is None
 
     def _go_to_phase(self, target: str, reason: str) -> asyncio.Future[None]:
         return self.pipeline.request_phase(target, source="reactor", reason=reason)

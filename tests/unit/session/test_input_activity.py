@@ -22,13 +22,13 @@ class Wire:
         self.sent: list[str | bytes] = []
         self.activity = InputActivity(
             preset,
-            begins=lambda: self.sent.append("begins"),
-            ends=lambda: self.sent.append("ends"),
+            on_begin=lambda: self.sent.append("begins"),
+            on_end=lambda: self.sent.append("ends"),
             vad=InputVad(detector=any, min_speech_frames=2, hangover_frames=3),
         )
 
     def hears(self, pcm: bytes, *, model_speaking: bool = False) -> None:
-        for piece in self.activity.heard(pcm, model_speaking=model_speaking):
+        for piece in self.activity.filter(pcm, model_speaking=model_speaking):
             if self.sent and isinstance(self.sent[-1], bytes):
                 piece = self.sent.pop() + piece  # type: ignore[operator]
             self.sent.append(piece)

@@ -76,7 +76,7 @@ async def test_a_text_that_is_lost_on_the_way_or_at_the_door_is_reported_once() 
     harness = Harness(line)
     harness.writer.post(TEXT)
     line.futures[0].set_exception(closed_error(1006))
-    await harness.writer.settled()
+    await harness.writer.drain()
     await asyncio.sleep(0)
     assert harness.lost == [TEXT]
     Harness.__init__(harness, Line(closed_error(1006)))
@@ -104,7 +104,7 @@ async def test_context_and_prompts_are_posted_in_order_and_told_after_they_were_
     for future in line.futures:
         # The connection's end is its reader's to tell: nobody is bothered with each message.
         future.set_exception(closed_error(1006))
-    await harness.writer.settled()
+    await harness.writer.drain()
     assert harness.lost == []
 
 
@@ -174,8 +174,8 @@ def test_context_that_could_not_go_along_waits_on() -> None:
     with pytest.raises(ConnectionClosedError):
         harness.writer.prompt_model()
     assert harness.lost == [TEXT]
-    assert harness.writer.held is not None
-    assert list(harness.writer.held.waiting) == ["a"]
+    assert harness.writer.deferred is not None
+    assert list(harness.writer.deferred.waiting) == ["a"]
 
 
 def test_context_that_asks_for_an_answer_does_not_wait_where_nobody_can_be_asked() -> None:
@@ -183,8 +183,8 @@ def test_context_that_asks_for_an_answer_does_not_wait_where_nobody_can_be_asked
     with pytest.raises(ConnectionClosedError):
         harness.writer.send_context(["a"], prompt=True)
     assert harness.told == []
-    assert harness.writer.held is not None
-    assert not harness.writer.held.waiting
+    assert harness.writer.deferred is not None
+    assert not harness.writer.deferred.waiting
 
 
 def test_more_context_than_can_wait_is_told_of() -> None:
@@ -192,5 +192,5 @@ def test_more_context_than_can_wait_is_told_of() -> None:
     harness.writer.send_context([str(number) for number in range(MAX_NOTES + 2)])
     (notice,) = [payload for payload in harness.told if isinstance(payload, ev.Notice)]
     assert "2 notes" in notice.text
-    assert harness.writer.held is not None
-    assert harness.writer.held.waiting[0] == "2"
+    assert harness.writer.deferred is not None
+    assert harness.writer.deferred.waiting[0] == "2"

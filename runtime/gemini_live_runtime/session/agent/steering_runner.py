@@ -49,7 +49,7 @@ class SteeringRunner:
         executor: LiveEffectExecutor,
     ) -> None:
         # Where context does not travel by itself, everything that holds for now is part of the instruction.
-        mode = agent.plan.definition.steering if agent.writer.held is None else SteeringMode.INSTRUCTION_UPDATE
+        mode = agent.plan.definition.steering if agent.writer.deferred is None else SteeringMode.INSTRUCTION_UPDATE
         self._steering = Steering(mode)
         self._agent = agent
         self._phases = phases
@@ -80,7 +80,7 @@ class SteeringRunner:
     def instruction_for_setup(self) -> str:
         """Return the instruction that the next connection begins with, by what callbacks answered last."""
         writer = self._agent.writer
-        if writer.held is not None and self._unsent:
+        if writer.deferred is not None and self._unsent:
             writer.send_context(self._unsent, reason="phase entered")
             self._unsent.clear()
         return self._steering.instruction_for(self._current_input())
@@ -93,7 +93,7 @@ class SteeringRunner:
 
     def on_entered(self, result: TransitionResult) -> None:
         """Keep an entered phase's words for the next setup where context does not travel by itself."""
-        if self._agent.writer.held is not None:
+        if self._agent.writer.deferred is not None:
             self._unsent += result.context
 
     async def steer(self, moment: Moment, result: TransitionResult | None = None, *, nudge: str = "") -> None:
@@ -115,7 +115,7 @@ class SteeringRunner:
         self._unsent.clear()
         reason = "; ".join(output.reasons)
         prompt = output.prompt or self._prompt_owed
-        if context and agent.writer.held is not None:
+        if context and agent.writer.deferred is not None:
             self._defer(context, reason, moment, prompt=prompt)
         elif context and (moment == "tool" or not self.immediate):
             self._queue(context, reason)
@@ -191,7 +191,7 @@ class SteeringRunner:
             text = f"A modifier was left out: {fault.error}"
             self._code.failed("modifier", "", fault.error, text, defined_at=fault.defined_at)
         # Context that travels by itself is sent apart from the instruction.
-        apart = self._agent.writer.held is None
+        apart = self._agent.writer.deferred is None
         advice = () if tools is None else (tool_advisory(tools),)
         return SteeringInput(
             base=definition.instruction,

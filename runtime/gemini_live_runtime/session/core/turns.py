@@ -41,7 +41,7 @@ class TurnLedger:
         """Return the outcome of a turn that ends without the server's `turnComplete`."""
         return "interrupted" if self.has_content else "empty"
 
-    def heard(self, turn: int, now: float) -> None:
+    def measure_latency(self, turn: int, now: float) -> None:
         """Measure the latency: the first sample of an answer in `turn` was played."""
         if self.input_ended_at is not None and turn == self.number:
             self.latency_ms = round((now - self.input_ended_at) * 1000, 1)

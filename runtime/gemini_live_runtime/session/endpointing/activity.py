@@ -1,7 +1,8 @@
 """Detect the user's turns on our side: voice activity detection and endpointing.
 
-Audio is sent only during a turn, between `begins` and `ends`. Until a turn begins, the latest audio is kept, because a
-turn starts before the detector notices it; speech over the model is kept whole until it counts as an interruption.
+Audio is sent only during a turn, between `on_begin` and `on_end`. Until a turn begins, the latest audio is kept,
+because a turn starts before the detector notices it; speech over the model is kept whole until it counts as an
+interruption.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ SLICE = 640
 class InputActivity:
     """Filter of microphone audio that passes the user's turns.
 
-    `begins` is called before the first audio of a turn is sent, `ends` after the last.
+    `on_begin` is called before the first audio of a turn is sent, `on_end` after the last.
     """
 
     def __init__(
         self,
         preset: Literal["immediate", "responsive", "conversational"],
         *,
-        begins: Callable[[], None],
-        ends: Callable[[], None],
+        on_begin: Callable[[], None],
+        on_end: Callable[[], None],
         vad: InputVad | None = None,
     ) -> None:
         self._vad = vad or InputVad()
         self._commit = TurnCommit(TurnCommitPolicy.named(preset))
-        self._begins = begins
-        self._ends = ends
+        self._on_begin = on_begin
+        self._on_end = on_end
         self._active = False
         self._kept = bytearray()
 
@@ -50,11 +51,11 @@ class InputActivity:
         """Return the state of the voice activity detector."""
         return self._vad.snapshot()
 
-    def heard(self, pcm: bytes, *, model_speaking: bool) -> Iterator[bytes]:
+    def filter(self, pcm: bytes, *, model_speaking: bool) -> Iterator[bytes]:
         """Yield the audio to send for `pcm` (s16le mono at 16 kHz, any length).
 
-        `begins` and `ends` are called between the pieces, so send each piece before taking the next. A turn begins with
-        the audio from before its detection; outside of turns nothing is yielded.
+        `on_begin` and `on_end` are called between the pieces, so send each piece before taking the next. A turn begins
+        with the audio from before its detection; outside of turns nothing is yielded.
         """
         for at in range(0, len(pcm), SLICE):
             out = self._slice(pcm[at : at + SLICE], model_speaking)
@@ -91,6 +92,6 @@ class InputActivity:
         for decision in decisions:
             self._active = not isinstance(decision, ActivityEnd)
             if self._active:
-                self._begins()
+                self._on_begin()
             else:
-                self._ends()
+                self._on_end()

@@ -44,8 +44,8 @@ class AudioInput:
         if definition.turn_taking == "client":
             self._activity = InputActivity(
                 definition.turn_preset or DEFAULT_PRESET,
-                begins=lambda: self._commit_speech(True),
-                ends=lambda: self._commit_speech(False),
+                on_begin=lambda: self._commit_speech(True),
+                on_end=lambda: self._commit_speech(False),
             )
 
     # -- the microphone ----------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ class AudioInput:
         connection = self._agent.writer.connection
         if connection is None or not self._core.state.taking_audio:
             return
-        pieces = (pcm,) if self._activity is None else self._activity.heard(pcm, model_speaking=self._audio.playing)
+        pieces = (pcm,) if self._activity is None else self._activity.filter(pcm, model_speaking=self._audio.playing)
         for piece in pieces:
             before = self._core.audio.begin_stream()
             if before:

@@ -251,7 +251,7 @@ class ConnectionManager:
             self._emit(ev.ConnectionClosed(close_code=1000, requested=True))
         await connection.close()
         # What was not sent any more is reported before the end is; a future tells that one round of the loop later.
-        await self._writer.settled()
+        await self._writer.drain()
         await asyncio.sleep(0)
 
 

@@ -3,8 +3,8 @@
 Such a model reads only what the user says or types, and the instruction of its setup. So a note waits here until one of
 two carriers takes it. A text, the user's or a prompt, carries all waiting notes in front of it; they are removed once
 the text is posted (`take`). A setup carries them in its instruction; they are removed only once the server has accepted
-the connection (`carried`), because a refused setup has told the model nothing. Notes that arrive between sending a
-setup and its acceptance are not part of it: `_since` counts them, and they stay.
+the connection (`confirm_setup`), because a refused setup has told the model nothing. Notes that arrive between sending
+a setup and its acceptance are not part of it: `_since` counts them, and they stay.
 
 A resumed session remembers its dialogue but not the notes of an earlier setup, so the newest `MAX_KEPT` are carried
 again by each later one.
@@ -44,7 +44,7 @@ class DeferredContext:
         self.waiting.extend(added)
         return before + len(added) - len(self.waiting)
 
-    def in_front_of(self, text: str) -> str:
+    def with_text(self, text: str) -> str:
         """Return `text` behind all waiting notes; call `take` once it is posted."""
         return f"{_marked(self.waiting)}\n\n{text}" if self.waiting else text
 
@@ -58,11 +58,12 @@ class DeferredContext:
         self.waiting.clear()
         return taken
 
-    def in_setup(self, instruction: str, *, resuming: bool, so_far: str = "") -> str:
+    def with_instruction(self, instruction: str, *, resuming: bool, so_far: str = "") -> str:
         """Return `instruction` with the notes that a new connection has to begin with.
 
-        Call `carried` once the server has accepted it. A resumed session still knows the dialogue, but not the notes of
-        an earlier setup: they are repeated. A session that begins anew gets `so_far`, a summary of the dialogue.
+        Call `confirm_setup` once the server has accepted it. A resumed session still knows the dialogue, but not the
+        notes of an earlier setup: they are repeated. A session that begins anew gets `so_far`, a summary of the
+        dialogue.
         """
         kept = tuple(self._kept) if resuming else ()
         so_far = so_far or (self._so_far if resuming else "")
@@ -70,7 +71,7 @@ class DeferredContext:
         self._since = 0
         return "\n\n".join(part for part in (instruction, so_far, _marked((*kept, *self.waiting))) if part)
 
-    def carried(self) -> tuple[str, ...]:
+    def confirm_setup(self) -> tuple[str, ...]:
         """Note that the server accepted the setup; return its new notes."""
         so_far, kept, offered = self._offered
         while len(self.waiting) > self._since:

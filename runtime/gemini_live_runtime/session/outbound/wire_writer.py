@@ -41,7 +41,7 @@ class WireWriter:
         self.on_instruction: Callable[[str], None] = lambda text: None
         """Called with every instruction that was sent; the agent sets it."""
         self.route = route
-        self.held = None if capabilities.context_mid_session else DeferredContext()
+        self.deferred = None if capabilities.context_mid_session else DeferredContext()
         """Context that waits for a text or a setup to carry it; None for a model that takes context by itself."""
         self._realtime_text = capabilities.text_is_realtime
         self._emit = emit
@@ -62,8 +62,8 @@ class WireWriter:
         if self.connection is None:
             return
         message = send.message
-        if self.held is not None and send.text:
-            message = compose.realtime_text(self.held.in_front_of(send.text))
+        if self.deferred is not None and send.text:
+            message = compose.realtime_text(self.deferred.with_text(send.text))
         try:
             sending = self.connection.post(message)
         except ConnectionClosedError:
@@ -76,14 +76,14 @@ class WireWriter:
             self._sending.add(sending)
             sending.add_done_callback(lambda done: self._sent(send, done))
             if send.text:
-                self._report_held()
+                self._report_deferred()
 
     def _sent(self, send: Send, sending: asyncio.Future[None]) -> None:
         self._sending.discard(sending)
         if not sending.cancelled() and sending.exception() is not None:
             self._on_lost(send)
 
-    async def settled(self) -> None:
+    async def drain(self) -> None:
         """Wait until every posted message was sent or has failed."""
         await asyncio.gather(*self._sending, return_exceptions=True)
 
@@ -109,10 +109,10 @@ class WireWriter:
 
     def send_text(self, text: str) -> None:
         """Post text that the user typed."""
-        if self.held is not None:
-            text = self.held.in_front_of(text)
+        if self.deferred is not None:
+            text = self.deferred.with_text(text)
         self._post(compose.realtime_text(text) if self._realtime_text else compose.text_turn(text))
-        self._report_held()
+        self._report_deferred()
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
         """Post one image of a video."""
@@ -125,10 +125,10 @@ class WireWriter:
 
         For a model that takes no context by itself they wait for the next text or the next connection.
         """
-        if self.held is not None:
+        if self.deferred is not None:
             if prompt and not self.live:
                 raise ConnectionClosedError("There is no connection", close_code=1006)
-            self._hold(self.held, texts, reason)
+            self._hold(self.deferred, texts, reason)
             if prompt:
                 self.prompt_model(reason)
             return
@@ -139,26 +139,26 @@ class WireWriter:
 
     def prompt_model(self, reason: str = "") -> None:
         """Ask the model to speak now."""
-        self._post(prompt_message() if self.held is None else compose.realtime_text(self.held.prompt()))
-        self._report_held()
+        self._post(prompt_message() if self.deferred is None else compose.realtime_text(self.deferred.prompt()))
+        self._report_deferred()
         self._emit(ev.PromptChanged(state="sent", reason=reason))
         self._on_prompt()
 
-    def _hold(self, held: DeferredContext, texts: Sequence[str], reason: str) -> None:
-        dropped = held.hold(texts)
+    def _hold(self, deferred: DeferredContext, texts: Sequence[str], reason: str) -> None:
+        dropped = deferred.hold(texts)
         self._emit(ev.ContextSent(texts=tuple(texts), reasons=_reasons(reason), queued=True))
         if dropped:
             text = f"{dropped} notes were dropped before the model got them: more than {MAX_NOTES} were waiting"
             self._emit(ev.Notice(level="warning", code="steering", text=text))
 
-    def _report_held(self) -> None:
-        """Report the held notes as sent: the message just posted carries them."""
-        if self.held is not None and self.held.waiting:
-            self._emit(ev.ContextSent(texts=self.held.take()))
+    def _report_deferred(self) -> None:
+        """Report the deferred notes as sent: the message just posted carries them."""
+        if self.deferred is not None and self.deferred.waiting:
+            self._emit(ev.ContextSent(texts=self.deferred.take()))
 
-    def setup_carried(self) -> None:
-        """Report the held notes that the setup of an accepted connection has carried."""
-        texts = () if self.held is None else self.held.carried()
+    def confirm_setup(self) -> None:
+        """Report the deferred notes that the setup of an accepted connection has carried."""
+        texts = () if self.deferred is None else self.deferred.confirm_setup()
         if texts:
             self._emit(ev.ContextSent(texts=texts, reasons=("part of the setup",)))
 
