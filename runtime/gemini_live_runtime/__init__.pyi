@@ -1,5 +1,6 @@
 """The public names of the package, each once: type checkers read them here, and so does `__init__.py`."""
 
+from gemini_live_runtime.api import Live as Live
 from gemini_live_runtime.clock import run_virtual as run_virtual
 from gemini_live_runtime.conversation.context import ContextBuilder as ContextBuilder
 from gemini_live_runtime.conversation.extraction import AFTER_TOOL_CALL as AFTER_TOOL_CALL
@@ -45,7 +46,6 @@ from gemini_live_runtime.session.agent.session_keys import SessionType as Sessio
 from gemini_live_runtime.session.agent.soft_turn import SoftTurnDetector as SoftTurnDetector
 from gemini_live_runtime.session.agent.subscription import LiveEvent as LiveEvent
 from gemini_live_runtime.session.definition.agent import Agent as Agent
-from gemini_live_runtime.session.definition.builder import Live as Live
 from gemini_live_runtime.session.definition.callbacks import CallbackMode as CallbackMode
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks as EventCallbacks
 from gemini_live_runtime.session.definition.definition import Delivery as Delivery

@@ -32,13 +32,13 @@ from tests.bench.live import BenchAudio, make_hub, make_session  # noqa: E402
 
 from gemini_live_runtime import events as ev  # noqa: E402
 from gemini_live_runtime import tool  # noqa: E402
+from gemini_live_runtime.api import Live  # noqa: E402
 from gemini_live_runtime.clock import LoopClock, run_virtual  # noqa: E402
 from gemini_live_runtime.conversation.extraction import EVERY_TURN  # noqa: E402
 from gemini_live_runtime.conversation.phases import Phase, Transition  # noqa: E402
 from gemini_live_runtime.conversation.text_model import TextModel  # noqa: E402
 from gemini_live_runtime.conversation.transcript import TranscriptWindow  # noqa: E402
 from gemini_live_runtime.engine.hub import Hub  # noqa: E402
-from gemini_live_runtime.session.definition.builder import Live  # noqa: E402
 from gemini_live_runtime.session.definition.plan import SessionPlan  # noqa: E402
 from gemini_live_runtime.state.computed import ComputedVar  # noqa: E402
 from gemini_live_runtime.state.detectors import TurnCountDetector  # noqa: E402

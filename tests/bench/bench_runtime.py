@@ -30,11 +30,11 @@ from gemini_live_runtime.session.agent.derived_state import FireRateCounter  # n
 from tests.bench.live import BenchAudio, make_hub, make_session  # noqa: E402
 
 from gemini_live_runtime import events as ev  # noqa: E402
+from gemini_live_runtime.api import Live  # noqa: E402
 from gemini_live_runtime.audio.interface import MODEL_RATE  # noqa: E402
 from gemini_live_runtime.clock import LoopClock  # noqa: E402
 from gemini_live_runtime.conversation.phases import Phase, Transition  # noqa: E402
 from gemini_live_runtime.session.core.effects import Play  # noqa: E402
-from gemini_live_runtime.session.definition.builder import Live  # noqa: E402
 from gemini_live_runtime.session.definition.plan import SessionPlan  # noqa: E402
 from gemini_live_runtime.session.io.live_session import LiveSession  # noqa: E402
 from gemini_live_runtime.session.ports.sink import EventSink  # noqa: E402

@@ -30,12 +30,12 @@ from tests.simulation.agent_tools import (
 )
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.api import Live
 from gemini_live_runtime.conversation.extraction import ExtractionTrigger, FunctionExtractor
 from gemini_live_runtime.conversation.phases import Phase, PhasePreparation, Transition
 from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
-from gemini_live_runtime.session.definition.builder import Live
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.persistence.stores import MemoryPersistence
 from gemini_live_runtime.session.rules.effects import LiveEffect, SendContext

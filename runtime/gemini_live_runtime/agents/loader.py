@@ -13,7 +13,7 @@ from typing import Any
 from gemini_live_runtime.agents.catalogue import CATALOGUE
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.session.definition.agent import Agent
-from gemini_live_runtime.session.definition.builder import Live
+from gemini_live_runtime.session.definition.builder import AgentBuilder
 from gemini_live_runtime.session.definition.plan import SessionPlan
 
 BUNDLED: dict[str, str] = {agent.name: agent.description for agent in CATALOGUE}
@@ -24,7 +24,7 @@ def bundled(name: str) -> SessionPlan:
     """Return a new plan of the bundled agent `name`; raise `KeyError` if unknown."""
     if name not in BUNDLED:
         raise KeyError(name)
-    made: Agent | Live = getattr(importlib.import_module(f"gemini_live_runtime.agents.{name}"), name)()
+    made: Agent | AgentBuilder = getattr(importlib.import_module(f"gemini_live_runtime.agents.{name}"), name)()
     return made.plan()
 
 
@@ -69,10 +69,10 @@ def check_reference(reference: str) -> None:
 def _agent_of(module: ModuleType, place: str, attribute: str) -> SessionPlan:
     value: Any = getattr(module, attribute, None)
     if value is None:
-        named = sorted(name for name, item in vars(module).items() if isinstance(item, Agent | Live))
+        named = sorted(name for name, item in vars(module).items() if isinstance(item, Agent | AgentBuilder))
         remedy = f"It has: {', '.join(named)}" if named else "Define it: agent = Agent(name=..., instruction=...)"
         raise AgentError(f"{place} has no {attribute!r}", remedy=remedy, field="agent", value=attribute)
-    if not isinstance(value, Agent | Live) and callable(value):
+    if not isinstance(value, Agent | AgentBuilder) and callable(value):
         try:
             value = value()
         except GeminiLiveError as error:
@@ -80,7 +80,7 @@ def _agent_of(module: ModuleType, place: str, attribute: str) -> SessionPlan:
             raise
         except (Exception, SystemExit) as error:
             raise AgentError(_failure(place, error), remedy="Mend the function and try again") from error
-    if not isinstance(value, Agent | Live):
+    if not isinstance(value, Agent | AgentBuilder):
         raise AgentError(
             f"{place}:{attribute} is a {type(value).__name__}, not an Agent",
             remedy="Use an Agent, a Live, or a function without parameters that returns one",

@@ -11,12 +11,12 @@ from pydantic import BaseModel
 from tests.support.synthetic_speech import have_voices, say
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.api import Live
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.conversation.llm_extractor import LlmExtractor
 from gemini_live_runtime.errors import AgentError, CredentialError, GeminiLiveError
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.local.script import bundled_script
-from gemini_live_runtime.session.definition.builder import Live
 
 
 def greet() -> str:

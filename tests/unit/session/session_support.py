@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
+from gemini_live_runtime.api import Live
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.clock import LoopClock
@@ -19,7 +20,6 @@ from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.definition.agent import Agent
-from gemini_live_runtime.session.definition.builder import Live
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.ports.capabilities import capabilities_of

@@ -10,9 +10,9 @@ import pytest
 from tests.unit.session.session_support import Stage, stage
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.api import Live
 from gemini_live_runtime.conversation.phases import Phase, Transition
 from gemini_live_runtime.session.agent.autosave import LOAD_S
-from gemini_live_runtime.session.definition.builder import Live
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
 from gemini_live_runtime.session.persistence.stores import MemoryPersistence
 from gemini_live_runtime.state.terms import key

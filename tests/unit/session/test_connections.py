@@ -8,7 +8,7 @@ import pytest
 from tests.unit.session.session_support import ScriptedServer, Stage, stage
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.definition.builder import Live
+from gemini_live_runtime.api import Live
 from gemini_live_runtime.tools.declaration import ToolContext, tool
 
 HANDLE = "handle-that-is-secret"

@@ -10,8 +10,8 @@ from tests.unit.session.session_support import stage
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.api import Live
 from gemini_live_runtime.conversation.phases import Phase, Transition
-from gemini_live_runtime.session.definition.builder import Live
 from gemini_live_runtime.session.rules.effects import TransitionPhase
 from gemini_live_runtime.session.rules.reactor import Live as LiveEvent
 from gemini_live_runtime.session.rules.reactor import PlaybackStarted, ReactorRule

@@ -11,9 +11,9 @@ import pytest
 from tests.unit.session.session_support import Stage, stage
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.api import Live
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.conversation.extraction import FunctionExtractor
-from gemini_live_runtime.session.definition.builder import Live
 from gemini_live_runtime.session.rules.effects import EmitEvent, LiveEffect, SendContext
 from gemini_live_runtime.session.rules.reactor import Live as Happened
 from gemini_live_runtime.session.rules.reactor import ReactorEvent, ReactorRule

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from gemini_live_runtime.api import Live
 from gemini_live_runtime.conversation.phases import Phase, Transition
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.definition.builder import Live
 from gemini_live_runtime.session.definition.definition import Delivery, DeliveryConfig
 from gemini_live_runtime.session.definition.key_writers import Mentions
 from gemini_live_runtime.state.computed import ComputedVar

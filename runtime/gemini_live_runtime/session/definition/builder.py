@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from gemini_live_runtime.conversation.needs import RepairConfig
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from gemini_live_runtime.state.watchers import Watcher
 
 
-class Live:
-    """Immutable builder of an agent: every call returns a new `Live`.
+class AgentBuilder:
+    """Immutable builder of an agent: every call returns a new one.
 
     Each part checks itself when it is made. `plan` checks how the parts fit together and reports all faults at once;
-    `connect` calls it before it opens anything.
+    `Live.connect` calls it before it opens anything.
     """
 
     __slots__ = ("definition",)
@@ -44,97 +44,97 @@ class Live:
         self.definition = definition
 
     @classmethod
-    def builder(cls, name: str) -> Live:
+    def builder(cls, name: str) -> Self:
         """Begin an agent called `name`."""
         return cls(Definition(name=name, built_at=caller_place()))
 
-    def _with(self, **changes: Any) -> Live:
-        return Live(replace(self.definition, **changes))
+    def _with(self, **changes: Any) -> Self:
+        return type(self)(replace(self.definition, **changes))
 
     # -- instruction and model -------------------------------------------------------------------------------------
 
-    def description(self, text: str) -> Live:
+    def description(self, text: str) -> Self:
         """Set the sentence that lists of agents show."""
         return self._with(description=text)
 
-    def instruction(self, text: str) -> Live:
+    def instruction(self, text: str) -> Self:
         """Set the instruction that applies in every phase."""
         return self._with(instruction=text)
 
-    def greeting(self, prompt: str) -> Live:
+    def greeting(self, prompt: str) -> Self:
         """Let the model speak first, prompted by `prompt`."""
         return self._with(greeting=prompt)
 
-    def model(self, name: str) -> Live:
+    def model(self, name: str) -> Self:
         """Set the model on Google's servers."""
         return self._with(model=name)
 
-    def local_model(self, name: str) -> Live:
+    def local_model(self, name: str) -> Self:
         """Set the model on the embedded server; the default is `local-<agent's name>`."""
         return self._with(local_model=name)
 
-    def voice(self, name: str) -> Live:
+    def voice(self, name: str) -> Self:
         """Set the voice that the model speaks with."""
         return self._with(voice=name)
 
-    def phrases(self, *texts: str) -> Live:
+    def phrases(self, *texts: str) -> Self:
         """Add examples of what the user can say; the console shows them."""
         return self._with(phrases=(*self.definition.phrases, *texts))
 
     # -- tools -----------------------------------------------------------------------------------------------------
 
-    def tools(self, *tools: Any) -> Live:
+    def tools(self, *tools: Any) -> Self:
         """Add tools: functions, or functions decorated with `@tool`."""
         return self._with(tools=(*self.definition.tools, *tools))
 
-    def background_agents(self, at_most: int) -> Live:
+    def background_agents(self, at_most: int) -> Self:
         """Limit the background agents that run at once (at least 1)."""
         return self._with(background_agents=at_most)
 
     # -- state -----------------------------------------------------------------------------------------------------
 
-    def state(self, *keys: StateKey[Any], values: Mapping[str, Any] | None = None) -> Live:
+    def state(self, *keys: StateKey[Any], values: Mapping[str, Any] | None = None) -> Self:
         """Declare typed keys and set initial values."""
         known = self.definition
         return self._with(
             state_keys=(*known.state_keys, *keys), initial_state={**known.initial_state, **(values or {})}
         )
 
-    def computed(self, *variables: ComputedVar) -> Live:
+    def computed(self, *variables: ComputedVar) -> Self:
         """Add values that are computed from other keys."""
         return self._with(computed=(*self.definition.computed, *variables))
 
-    def watch(self, *watchers: Watcher) -> Live:
+    def watch(self, *watchers: Watcher) -> Self:
         """Add watchers, which act at the moment a value changes in a certain way."""
         return self._with(watchers=(*self.definition.watchers, *watchers))
 
-    def pattern(self, *patterns: TemporalPattern) -> Live:
+    def pattern(self, *patterns: TemporalPattern) -> Self:
         """Add patterns over time, which act when a condition has lasted or recurred."""
         return self._with(patterns=(*self.definition.patterns, *patterns))
 
-    def extract(self, *extractors: TurnExtractor) -> Live:
+    def extract(self, *extractors: TurnExtractor) -> Self:
         """Add extractors, which turn facts of the transcript into state."""
         return self._with(extractors=(*self.definition.extractors, *extractors))
 
-    def text_model(self, model: TextModel) -> Live:
+    def text_model(self, model: TextModel) -> Self:
         """Set the model that extractors ask; the default is the backend's own."""
         return self._with(text_model=model)
 
     # -- phases ----------------------------------------------------------------------------------------------------
 
-    def phase(self, *phases: Phase) -> Live:
+    def phase(self, *phases: Phase) -> Self:
         """Add phases; the conversation begins in the first unless `initial_phase` is set."""
         return self._with(phases=(*self.definition.phases, *phases))
 
-    def initial_phase(self, name: str) -> Live:
+    def initial_phase(self, name: str) -> Self:
         """Set the phase in which the conversation begins."""
         return self._with(initial_phase=name)
 
-    def in_every_phase(self, *modifiers: InstructionModifier) -> Live:
+    def in_every_phase(self, *modifiers: InstructionModifier) -> Self:
         """Add modifiers that apply in every phase, before the phase's own."""
         return self._with(phase_defaults=(*self.definition.phase_defaults, *modifiers))
 
-    def repair(self, nudge_after: int = 3, escalate_after: int = 6) -> Live:
+    def repair(self, nudge_after: int = 3, escalate_after: int = 6) -> Self:
         """Nudge the model, then escalate, when a phase's needs stay unmet.
 
         Both numbers are turns in the phase without the needed values.
@@ -143,44 +143,44 @@ class Live:
 
     # -- steering --------------------------------------------------------------------------------------------------
 
-    def steering(self, mode: SteeringMode, delivery: ContextDelivery | None = None) -> Live:
+    def steering(self, mode: SteeringMode, delivery: ContextDelivery | None = None) -> Self:
         """Set how phases reach the model.
 
         `delivery` sends context at once or with the user's next input.
         """
         return self._with(steering=mode, context_delivery=delivery or self.definition.context_delivery)
 
-    def instruction_route(self, route: InstructionRoute) -> Live:
+    def instruction_route(self, route: InstructionRoute) -> Self:
         """Set how a new instruction travels, instead of the model's default route.
 
         Connecting fails when the model does not support `route`.
         """
         return self._with(instruction_route=route)
 
-    def tool_advisory(self, on: bool) -> Live:
+    def tool_advisory(self, on: bool) -> Self:
         """Tell the model which tools a phase allows, or not; on by default."""
         return self._with(tool_advisory=on)
 
-    def rule(self, *rules: ReactorRule) -> Live:
+    def rule(self, *rules: ReactorRule) -> Self:
         """Add reactor rules; they run after the built-in rules of voice sessions."""
         return self._with(rules=(*self.definition.rules, *rules))
 
     def turn_taking(
         self, by: TurnTaking, preset: Literal["immediate", "responsive", "conversational"] | None = None
-    ) -> Live:
+    ) -> Self:
         """Set who decides that the user has finished speaking.
 
         `preset` sets the patience of our own detector, which only decides with "client"; None is "responsive".
         """
         return self._with(turn_taking=by, turn_preset=preset)
 
-    def soft_turns(self, after_s: float = 2.0) -> Live:
+    def soft_turns(self, after_s: float = 2.0) -> Self:
         """Count a turn when the model stays silent for `after_s` after the user spoke."""
         return self._with(soft_turn_s=after_s)
 
     # -- callbacks, reports, persistence ---------------------------------------------------------------------------
 
-    def on(self, callback: str, handler: Handler, *, concurrent: bool = False) -> Live:
+    def on(self, callback: str, handler: Handler, *, concurrent: bool = False) -> Self:
         """Call `handler` on an event, for example `on("turn_complete", log_it)`.
 
         `callbacks.CALLBACKS` lists the events and their arguments.
@@ -189,15 +189,15 @@ class Live:
         name = callback if callback.startswith(("on_", "before_", "instruction_")) else f"on_{callback}"
         return self._with(callbacks=self.definition.callbacks.add(name, handler, mode=mode))
 
-    def telemetry(self, every_s: float) -> Live:
+    def telemetry(self, every_s: float) -> Self:
         """Emit an event with the session's metrics every `every_s` seconds."""
         return self._with(telemetry_s=every_s)
 
-    def delivery(self, config: DeliveryConfig) -> Live:
+    def delivery(self, config: DeliveryConfig) -> Self:
         """Set how many events may wait for a slow subscriber."""
         return self._with(delivery=config)
 
-    def persistence(self, store: SessionPersistence, session: str = "") -> Live:
+    def persistence(self, store: SessionPersistence, session: str = "") -> Self:
         """Save the session in `store` and restore it from there at the next start.
 
         `session` is the name it is saved under; the agent's name when empty.
@@ -221,13 +221,3 @@ class Live:
         An empty `model` is the agent's own.
         """
         return self.plan().ignored_settings(model)
-
-    def connect(self, **options: Any) -> Any:
-        """Run the agent in this process: `async with agent.connect() as session:`.
-
-        See `engine.embed.connect` for the options.
-        """
-        # The engine is a layer above; importing it only here lets the session be used without it.
-        from importlib import import_module
-
-        return import_module("gemini_live_runtime.engine.embed").connect(self.plan(), **options)

@@ -1,0 +1,29 @@
+"""Join the agent builder with the engine: the one class that programs begin with.
+
+Below, sessions know nothing of engines and engines nothing of builders. This module lies above both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime.session.definition.builder import AgentBuilder
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.engine.embed import Connecting
+
+
+class Live(AgentBuilder):
+    """Agent builder that can also run its agent, in the calling process."""
+
+    __slots__ = ()
+
+    def connect(self, **options: Any) -> Connecting:
+        """Return a context manager that runs the agent: `async with agent.connect() as session:`.
+
+        `options` are those of `engine.embed.connect`. Raises `AgentError` for an agent that cannot be used.
+        """
+        # Imported on use: an agent can be defined and checked without the engine.
+        from gemini_live_runtime.engine.embed import connect
+
+        return connect(self.plan(), **options)
