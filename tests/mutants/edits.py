@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Assignment = ast.Assign | ast.AugAssign | ast.AnnAssign
 Edit = Callable[[Function], None]
 N = TypeVar("N", bound=ast.AST)
 
@@ -55,17 +56,11 @@ def gives(callee: str, value: str, mentions: str = "", number: int = 0) -> Edit:
     return edit
 
 
-def leave_out(statement: str, number: int = 0) -> Edit:
+def leave_out(name: str, number: int = 0) -> Edit:
     """Remove an assignment to a dotted name."""
 
     def edit(function: Function) -> None:
-        found = [
-            node
-            for node in _walk(function, ast.stmt)
-            if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
-            and any(_is_named(target, statement) for target in _targets(node))
-        ]
-        _replace(function, _chosen(found, number, f"assignment to {statement}"), ast.Pass())
+        _replace(function, _assignment(function, name, number), ast.Pass())
 
     return edit
 
@@ -74,13 +69,7 @@ def assign(name: str, value: str, number: int = 0) -> Edit:
     """Replace what is assigned to a dotted name by an expression."""
 
     def edit(function: Function) -> None:
-        found = [
-            node
-            for node in _walk(function, ast.stmt)
-            if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
-            and any(_is_named(target, name) for target in _targets(node))
-        ]
-        _chosen(found, number, f"assignment to {name}").value = _expression(value)  # type: ignore[union-attr]
+        _assignment(function, name, number).value = _expression(value)
 
     return edit
 
@@ -186,7 +175,16 @@ def _operands(test: ast.expr) -> Iterator[ast.expr]:
         yield from _operands(value)
 
 
-def _targets(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[ast.expr]:
+def _assignment(function: Function, name: str, number: int) -> Assignment:
+    found = [
+        node
+        for node in _walk(function, ast.stmt)
+        if isinstance(node, Assignment) and any(_is_named(target, name) for target in _targets(node))
+    ]
+    return _chosen(found, number, f"assignment to {name}")
+
+
+def _targets(node: Assignment) -> list[ast.expr]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     return [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
 
