@@ -1,4 +1,4 @@
-"""Handlers that branch on an event's type are subscribed to every type that they have a case for."""
+"""Modules that filter events by type know every type that they handle."""
 
 from __future__ import annotations
 
