@@ -52,6 +52,11 @@ def pending() -> PendingContext:
     return PendingContext()
 
 
+@pytest.fixture
+def deferred() -> Deferred:
+    return Deferred("one")
+
+
 def test_new_pending_context_is_empty(pending: PendingContext) -> None:
 
     assert pending.is_empty
@@ -164,8 +169,9 @@ def test_an_armed_prompt_waits_for_its_rule_and_not_for_user_input(
 
 
 @pytest.mark.parametrize(("kind", "send"), PASSING_BY)
-def test_what_is_not_user_input_passes_queued_context_by(kind: str, send: Callable[[DeferredWriter], None]) -> None:
-    deferred = Deferred("one")
+def test_what_is_not_user_input_passes_queued_context_by(
+    deferred: Deferred, kind: str, send: Callable[[DeferredWriter], None]
+) -> None:
 
     send(deferred.writer)
 
@@ -175,9 +181,8 @@ def test_what_is_not_user_input_passes_queued_context_by(kind: str, send: Callab
 
 @pytest.mark.parametrize(("kind", "send"), PROMPTING)
 def test_what_makes_the_model_speak_goes_out_behind_queued_context(
-    kind: str, send: Callable[[DeferredWriter], None]
+    deferred: Deferred, kind: str, send: Callable[[DeferredWriter], None]
 ) -> None:
-    deferred = Deferred("one")
 
     send(deferred.writer)
 
@@ -208,8 +213,7 @@ def test_the_reasons_of_a_message_are_each_named_once() -> None:
     assert deferred.wire.reasons == ["mood; repair"]
 
 
-def test_context_that_cannot_be_sent_waits_in_front_and_user_input_goes_out_all_the_same() -> None:
-    deferred = Deferred("one")
+def test_context_that_cannot_be_sent_waits_in_front_and_user_input_goes_out_all_the_same(deferred: Deferred) -> None:
     deferred.wire.failing["context"] = closed()
 
     deferred.writer.send_audio(b"1")
@@ -221,8 +225,7 @@ def test_context_that_cannot_be_sent_waits_in_front_and_user_input_goes_out_all_
     assert [(report.notes, report.kept) for report in deferred.reports] == [(notes("one"), True)]
 
 
-def test_only_the_first_of_failures_in_a_row_is_reported() -> None:
-    deferred = Deferred("one")
+def test_only_the_first_of_failures_in_a_row_is_reported(deferred: Deferred) -> None:
     deferred.wire.failing["context"] = closed()
 
     for _ in range(50):
@@ -232,8 +235,7 @@ def test_only_the_first_of_failures_in_a_row_is_reported() -> None:
     assert isinstance(deferred.reports[0].error, ConnectionClosedError)
 
 
-def test_a_failure_after_a_success_is_reported_again() -> None:
-    deferred = Deferred("one")
+def test_a_failure_after_a_success_is_reported_again(deferred: Deferred) -> None:
     failing: dict[str, Any] = {"context": closed()}
     deferred.wire.failing = failing
     deferred.writer.flush()
@@ -247,8 +249,7 @@ def test_a_failure_after_a_success_is_reported_again() -> None:
     assert [report.notes for report in deferred.reports] == [notes("one"), notes("two")]
 
 
-def test_context_refused_for_what_it_is_does_not_block_what_is_behind_it() -> None:
-    deferred = Deferred("one")
+def test_context_refused_for_what_it_is_does_not_block_what_is_behind_it(deferred: Deferred) -> None:
     deferred.wire.failing["context"] = ProtocolError("The message cannot be written")
 
     deferred.writer.send_text("hello")
@@ -258,8 +259,7 @@ def test_context_refused_for_what_it_is_does_not_block_what_is_behind_it() -> No
     assert [(report.notes, report.kept) for report in deferred.reports] == [(notes("one"), False)]
 
 
-def test_a_failure_of_the_users_own_input_is_the_callers_to_know() -> None:
-    deferred = Deferred("one")
+def test_a_failure_of_the_users_own_input_is_the_callers_to_know(deferred: Deferred) -> None:
     deferred.wire.failing["text"] = closed()
 
     with pytest.raises(ConnectionClosedError):

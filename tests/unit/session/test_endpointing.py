@@ -43,6 +43,11 @@ def names(decisions: list[Decision]) -> list[str]:
     return [type(decision).__name__ for decision in decisions]
 
 
+@pytest.fixture
+def floor() -> Floor:
+    return Floor(interruption=600)
+
+
 def test_without_holds_edges_are_decisions() -> None:
     floor = Floor()
     assert floor.start(0) == ["ActivityStart"]
@@ -74,15 +79,13 @@ def test_an_end_that_was_due_comes_before_the_next_start() -> None:
     assert floor.start(800) == ["ActivityEnd", "ActivityStart"]
 
 
-def test_a_back_channel_makes_nothing() -> None:
-    floor = Floor(interruption=600)
+def test_a_back_channel_makes_nothing(floor: Floor) -> None:
     floor.model(True)
     assert floor.start(0) == floor.end(200) == floor.tick(5000) == []
     assert not floor.commit.active
 
 
-def test_speech_that_lasts_interrupts_the_model() -> None:
-    floor = Floor(interruption=600)
+def test_speech_that_lasts_interrupts_the_model(floor: Floor) -> None:
     floor.model(True)
     floor.start(0)
     assert floor.tick(599) == []
@@ -90,8 +93,7 @@ def test_speech_that_lasts_interrupts_the_model() -> None:
     assert floor.commit.active
 
 
-def test_long_speech_interrupts_even_when_no_tick_came_before_its_end() -> None:
-    floor = Floor(interruption=600)
+def test_long_speech_interrupts_even_when_no_tick_came_before_its_end(floor: Floor) -> None:
     floor.model(True)
     floor.start(0)
     assert floor.end(900) == ["InterruptionStart", "ActivityEnd"]
@@ -107,8 +109,7 @@ def test_without_a_minimum_speech_interrupts_at_once() -> None:
     assert floor.start(10) == ["InterruptionStart"]
 
 
-def test_the_floor_is_free_when_the_model_falls_silent_meanwhile() -> None:
-    floor = Floor(interruption=600)
+def test_the_floor_is_free_when_the_model_falls_silent_meanwhile(floor: Floor) -> None:
     floor.model(True)
     floor.start(100)
     assert floor.commit.model_speaking(False, 0.3) == [ActivityStart(0.3, 0.1)]

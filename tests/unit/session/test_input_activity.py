@@ -47,14 +47,17 @@ def sound(pattern: str) -> bytes:
     return b"".join(bytes([at % 250 + 1]) * FRAME if sign == "#" else bytes(FRAME) for at, sign in enumerate(pattern))
 
 
-def test_nothing_is_sent_while_nobody_speaks() -> None:
-    wire = Wire()
+@pytest.fixture
+def wire() -> Wire:
+    return Wire()
+
+
+def test_nothing_is_sent_while_nobody_speaks(wire: Wire) -> None:
     wire.hears(sound("." * 100))
     assert wire.sent == []
 
 
-def test_a_turn_begins_before_its_audio_and_ends_after_it() -> None:
-    wire = Wire()
+def test_a_turn_begins_before_its_audio_and_ends_after_it(wire: Wire) -> None:
     wire.hears(sound("....#####.........."))
     assert [item if isinstance(item, str) else "audio" for item in wire.sent] == ["begins", "audio", "ends"]
     assert sound("....#####") in sound("....") + wire.audio
@@ -71,16 +74,14 @@ def test_an_utterance_in_one_piece_is_sent_whole() -> None:
     assert len(whole.audio) >= 100 * FRAME
 
 
-def test_what_was_sent_is_not_sent_again_with_the_next_turn() -> None:
-    wire = Wire()
+def test_what_was_sent_is_not_sent_again_with_the_next_turn(wire: Wire) -> None:
     pcm = sound("...####....####......")
     wire.hears(pcm)
     assert wire.marks == ["begins", "ends", "begins", "ends"]
     assert pcm.startswith(wire.audio)
 
 
-def test_a_turn_begins_with_what_was_said_before_it_was_noticed() -> None:
-    wire = Wire()
+def test_a_turn_begins_with_what_was_said_before_it_was_noticed(wire: Wire) -> None:
     wire.hears(sound("." * 200))
     wire.hears(b"\x07" * FRAME * 2)
     assert wire.sent[0] == "begins"
@@ -103,8 +104,7 @@ def test_an_interruption_begins_with_all_that_was_said_over_the_model() -> None:
     assert len(speech) / 32_000 > LONGEST_WAIT_S
 
 
-def test_closing_the_microphone_ends_the_turn_and_forgets_what_was_kept() -> None:
-    wire = Wire()
+def test_closing_the_microphone_ends_the_turn_and_forgets_what_was_kept(wire: Wire) -> None:
     wire.hears(sound("###"))
     wire.activity.finish()
     wire.activity.finish()

@@ -68,6 +68,11 @@ def voice(activity: Literal["client", "server"] = "client") -> Reactor:
     return Reactor(*voice_defaults(activity))
 
 
+@pytest.fixture
+def reactor() -> Reactor:
+    return voice()
+
+
 # -- the rules of voice -------------------------------------------------------------------------------------------
 
 
@@ -83,8 +88,7 @@ def test_nothing_is_released_when_no_prompt_waits() -> None:
     assert voice().effects(PlaybackDrained(prompt_pending=False)) == []
 
 
-def test_a_user_who_speaks_drops_the_waiting_prompt() -> None:
-    reactor = voice()
+def test_a_user_who_speaks_drops_the_waiting_prompt(reactor: Reactor) -> None:
 
     effects = reactor.effects(PlaybackDrained(prompt_pending=True), UserSpeechStarted())
 
@@ -93,8 +97,7 @@ def test_a_user_who_speaks_drops_the_waiting_prompt() -> None:
     assert (floor.user_speaking, floor.prompt_pending, floor.prompt_epoch) == (True, False, 1)
 
 
-def test_a_prompt_waits_while_the_user_speaks_and_is_released_after() -> None:
-    reactor = voice()
+def test_a_prompt_waits_while_the_user_speaks_and_is_released_after(reactor: Reactor) -> None:
 
     assert reactor.effects(UserSpeechStarted(), PlaybackDrained(prompt_pending=True)) == []
     assert reactor.reactor.voice.prompt_pending
@@ -121,15 +124,13 @@ def test_a_prompt_armed_while_nobody_speaks_is_released_at_once() -> None:
 
 
 @pytest.mark.parametrize("before", [PlaybackStarted(), UserSpeechStarted()])
-def test_a_prompt_armed_while_somebody_speaks_waits(before: ReactorEvent) -> None:
-    reactor = voice()
+def test_a_prompt_armed_while_somebody_speaks_waits(reactor: Reactor, before: ReactorEvent) -> None:
 
     assert reactor.effects(before, PromptArmed()) == []
     assert reactor.reactor.voice.prompt_pending
 
 
-def test_a_prompt_is_not_released_into_speech_that_the_user_did_not_stop() -> None:
-    reactor = voice()
+def test_a_prompt_is_not_released_into_speech_that_the_user_did_not_stop(reactor: Reactor) -> None:
 
     effects = reactor.effects(PlaybackStarted(), UserSpeechStarted(), UserSpeechEnded(prompt_pending=True))
 
@@ -143,8 +144,7 @@ def test_a_prompt_is_released_after_speech_that_did_stop_the_model() -> None:
     assert effects == [SignalUserActivityEnd, PromptModel]
 
 
-def test_typed_text_drops_the_waiting_prompt_because_it_is_answered_itself() -> None:
-    reactor = voice()
+def test_typed_text_drops_the_waiting_prompt_because_it_is_answered_itself(reactor: Reactor) -> None:
 
     assert reactor.effects(PlaybackStarted(), PromptArmed(), Live(ev.TextSent(text="hello"))) == [CancelDeferredPrompt]
     assert not reactor.reactor.voice.prompt_pending
