@@ -211,7 +211,7 @@ class PhaseMachine:
         return TransitionPlan(from_phase, new, trigger, turn, tuple(steps), because, explanation)
 
     def check_target(self, target: str, *, by_operator: bool = False) -> None:
-        """Raise `AgentError` when the conversation cannot go to `target`, whatever the guards say.
+        """Raise `AgentError` when guards aside the conversation cannot go to `target`.
 
         It cannot go to an unknown phase, to the current one, or out of a terminal one, which only the operator may.
         """

@@ -1,4 +1,4 @@
-"""Compose one agent from its parts, connect them to the event bus, and run their common life.
+"""Compose one agent from its parts, and run their common life.
 
 The only module that knows every part. It makes them from the bottom up, gives each what it needs, and connects the few
 callbacks that point back up. What an event calls for is put on the task queue here (`_on_...`); the steps themselves
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.ports.event_bus import EventBus
 
 RECALLED = 20
-"""Turns that a fresh server session is told about after a loss."""
+"""Turns that a fresh server session gets after a loss."""
 
 ENDING_S = 1.0
 """Seconds that each part has to finish when the session ends."""
@@ -73,7 +73,7 @@ TEARDOWN_S = 2.0
 
 
 class Orchestrator:
-    """One agent in one session."""
+    """Composition root of one agent in one session."""
 
     def __init__(
         self,
@@ -87,7 +87,10 @@ class Orchestrator:
         text_model: TextModel | None = None,
         source: Source[SessionPlan] | None = None,
     ) -> None:
-        """`async_tools`: the model takes answers of calls while it goes on; `source` can be read again."""
+        """`async_tools`: the model goes on while calls run.
+
+        `source` can be read again.
+        """
         definition = plan.definition
         state = plan.make_state()
         self.checkpoints = Checkpoints(state, bus, clock)
@@ -221,7 +224,10 @@ class Orchestrator:
         )
 
     def _connect(self) -> None:
-        """Subscribe the parts to events, in the order in which they see each, and connect what points back up."""
+        """Subscribe the parts to events, and connect callbacks that point up.
+
+        The order of subscription is the order in which they get each event.
+        """
         agent, gate, bus = self.agent, self.checkpoints.gate, self.agent.bus
         gate.waiting = self._waiting
         gate.on_held = self._on_held
@@ -244,7 +250,10 @@ class Orchestrator:
     # -- life --------------------------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
-        """Restore an earlier session or enter the initial phase, before any connection is made."""
+        """Restore an earlier session or enter the initial phase.
+
+        Before any connection is made.
+        """
         is_restored = await self.autosave.restore()
         self.settle.begin()
         if self.phases is not None and not is_restored:
@@ -340,7 +349,10 @@ class Orchestrator:
         agent.bus.publish_state()
 
     async def _close(self, part: Awaitable[Any], within_s: float = ENDING_S) -> bool:
-        """Close a part within its own time: one that hangs or fails must not cost the others theirs."""
+        """Close a part within its own time.
+
+        One that hangs or fails must not cost the others theirs.
+        """
         try:
             async with asyncio.timeout(within_s):
                 await part
@@ -352,7 +364,7 @@ class Orchestrator:
 
     @property
     def is_quiet(self) -> bool:
-        """True when no step, tool, extraction, agent or action runs and no prompt can go out."""
+        """True when no step, tool, extraction or action runs or is owed."""
         agent = self.agent
         return (
             agent.queue.idle

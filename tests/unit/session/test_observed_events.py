@@ -1,4 +1,4 @@
-"""Modules that filter events by type know every type that they handle."""
+"""Handlers that branch on payload types are subscribed to all their cases."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Run the agent: turns, phases, tools, state and callbacks, one step after the other."""
+"""Run the agent: turns, phases, tools, state and callbacks."""

@@ -26,7 +26,10 @@ LOAD_S = 10.0
 
 
 class Autosave:
-    """Saver of one session's snapshots, in order; does nothing for an agent without persistence."""
+    """Saver of one session's snapshots, in order.
+
+    Does nothing for an agent without persistence.
+    """
 
     def __init__(self, agent: AgentContext, phases: PhaseRunner | None) -> None:
         plan = agent.plan
@@ -108,7 +111,7 @@ class Autosave:
 
     @contextlib.contextmanager
     def _usable(self, what: str) -> Iterator[None]:
-        """Report a part that cannot be used, written by another version of the agent or the program."""
+        """Report a part that cannot be used: another version may have written it."""
         try:
             yield
         except GeminiLiveError as error:

@@ -1,4 +1,4 @@
-"""Share what every part of one running agent reads: state, events, the wire, the task queue."""
+"""Share what the parts of a running agent read: state, events, wire, queue."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ class AgentContext:
         self.emit = self.bus.emit
 
     def so_far(self, turns: int) -> str:
-        """Return the last `turns` turns for a server that knows nothing of them; "" before the first."""
+        """Return the last `turns` turns for a server that does not know them.
+
+        "" before the first turn.
+        """
         if not self.transcript.turn_count:
             return ""
         return f"[Conversation so far]\n{self.transcript.window(turns).text}"

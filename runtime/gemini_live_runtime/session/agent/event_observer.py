@@ -223,7 +223,10 @@ class EventObserver:
     # -- the connection ----------------------------------------------------------------------------------------------
 
     def on_session_state(self, event: ev.Event) -> None:
-        """Call `on_phase` listeners when the wire's phase has changed. Runs after the key is written."""
+        """Call `on_phase` listeners when the wire's phase has changed.
+
+        Subscribed after the handler that writes the phase.
+        """
         phase = self._session_keys.wire_phase
         if phase != self._wire_phase:
             self._wire_phase = phase

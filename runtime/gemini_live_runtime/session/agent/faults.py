@@ -1,4 +1,4 @@
-"""Report faults in an agent's code as events: what failed, where it is defined, its traceback once."""
+"""Report faults in an agent's code: what failed, where, its traceback once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def is_reported(times: int) -> bool:
 
 
 class FaultReporter:
-    """Reporter of one session's faults. A fault that repeats is published with its traceback the first time only."""
+    """Reporter of one session's faults.
+
+    A fault that repeats is published with its traceback the first time only.
+    """
 
     def __init__(self, emit: Callable[[ev.Payload], None]) -> None:
         self._emit = emit
@@ -46,7 +49,10 @@ class FaultReporter:
         times: int = 1,
         cause: BaseException | str | None = None,
     ) -> None:
-        """Publish `code.failed` and, the first time, the traceback of `cause`: an error, or its traceback as text."""
+        """Publish `code.failed` and, the first time, a traceback.
+
+        `cause` is the error, or its traceback as text.
+        """
         text = redactor.text(error)[:MAX_ERROR]
         self._emit(ev.CodeFailed(where=where, name=name, error=text, defined_at=defined_at, times=times))
         if cause and (where, name, text) not in self._traced:

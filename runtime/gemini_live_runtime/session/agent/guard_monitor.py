@@ -77,7 +77,7 @@ class GuardMonitor:
         self.schedule_refresh()
 
     def refresh(self) -> None:
-        """Read guards and needs now, and publish them when they differ from what was published last."""
+        """Read guards and needs now, and publish them when they have changed."""
         self._cancel()
         machine, state = self._machine, self._state
         if self._closed or not machine.entered:

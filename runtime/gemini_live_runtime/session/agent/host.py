@@ -1,4 +1,4 @@
-"""Give an agent's parts what they may ask of the session: its core, its speaker, its connection."""
+"""Give an agent's parts what they may ask of core, speaker and connection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ class SessionHost:
         reconnect: Callable[[], None],
         on_change: Callable[[], None],
     ) -> None:
-        """`perform` carries out effects of the core, `reconnect` makes a new connection with the present instruction.
+        """`perform` carries out effects, `reconnect` makes a new connection.
+
+        The new connection begins with the present instruction.
 
         `on_change` is called when something moved that quietness depends on.
         """
@@ -81,7 +83,7 @@ class SessionHost:
         self._perform(self._core.tools.finish(self._clock.now(), outcome, answer))
 
     def release(self) -> None:
-        """Let typed texts go out: the model has been told what it has to know."""
+        """Let typed texts go out: the model knows what it has to know."""
         self._perform(self._core.connection.release(self._clock.now()))
 
     def note_prompt(self) -> None:

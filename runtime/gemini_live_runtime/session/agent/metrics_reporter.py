@@ -1,4 +1,4 @@
-"""Publish figures: each turn's latency and tokens, totals at intervals, and what slow subscribers lost."""
+"""Publish figures: turns, totals at intervals, what subscribers lost."""
 
 from __future__ import annotations
 

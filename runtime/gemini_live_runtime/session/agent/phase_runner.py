@@ -1,4 +1,4 @@
-"""Carry out what the phase machine decides: checkpoints, hooks, events and `session:` keys of a transition.
+"""Carry out what the phase machine decides.
 
 A session's runner calls the author's hooks through `UserCode`; a preview's runner works on copies of machine and state
 and records what would be called. `advance` evaluates again after a checkpoint held it, because the operator may have
@@ -44,7 +44,10 @@ BeforeTransition = Callable[[str, str, Explanation | None], Awaitable[bool]]
 
 
 class PhaseRunner:
-    """Runner of one conversation's transitions. Its coroutines are steps of the task queue."""
+    """Runner of one conversation's transitions.
+
+    Its coroutines are steps of the task queue.
+    """
 
     def __init__(
         self,
@@ -57,7 +60,9 @@ class PhaseRunner:
         window: Callable[[int], TranscriptWindow],
         before_transition: BeforeTransition,
     ) -> None:
-        """`before_transition` returns when a phase may be left for another: True when that had to wait.
+        """`before_transition` returns when a phase may be left for another.
+
+        It returns True when that had to wait.
 
         It gets the phase that is left, the one that is entered and the explanation. `window` returns so many turns.
         """
@@ -190,7 +195,7 @@ class PhaseRunner:
         return self.machine.explain(self._state, self._now())
 
     def why_blocked(self, phase: str) -> list[str]:
-        """Return what keeps the conversation from going to `phase`, a sentence each; empty when nothing does."""
+        """Return what blocks the way to `phase`, a sentence each."""
         found = [item for item in self.explain()["transitions"] if item["to"] == phase]
         if not found:
             return [f"There is no transition from {self.machine.current} to {phase}"]
@@ -219,7 +224,7 @@ class PhaseRunner:
 
 
 def require_phases(phases: PhaseRunner | None, agent: str, target: str) -> PhaseRunner:
-    """Return `phases`; raise `AgentError` for an agent without phases or without the phase `target`."""
+    """Return `phases`; raise `AgentError` when there is no phase `target`."""
     if phases is None:
         raise AgentError(f"Agent {agent} has no phases", field="phase", value=target)
     phases.machine.check_known(target)

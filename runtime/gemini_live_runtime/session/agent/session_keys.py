@@ -1,4 +1,4 @@
-"""What a session keeps track of by itself, as `session:` keys that guards and watchers may read.
+"""Keep `session:` keys up to date, which guards and watchers may read.
 
 Figures that move all the time (`silence_ms`, `elapsed_ms`, `remaining_budget_ms`) are read live and make no mutations.
 The wire's phase is `session:wire_phase`; `session:phase` is the conversation's and belongs to the phase machine.
@@ -30,7 +30,7 @@ _WIRE_PHASES: dict[str, str] = {
 
 
 GO_AWAY_TIME = ("go_away_time_left", "go_away_time_left_ms")
-"""How long the server keeps a connection that is to end: nothing that the next connection knows."""
+"""Keys about the end of a connection: the next connection removes them."""
 
 OBSERVED = frozenset(
     (
@@ -54,7 +54,10 @@ OBSERVED = frozenset(
 
 
 class SessionType(Enum):
-    """What a session carries, with the minutes Google grants without context compression (wire-protocol, section 5)."""
+    """Media of a session.
+
+    Each has the time that Google grants without context compression (wire protocol, section 5).
+    """
 
     AUDIO_ONLY = "audio_only"
     AUDIO_VIDEO = "audio_video"
@@ -66,7 +69,10 @@ class SessionType(Enum):
 
 
 class SessionSignals:
-    """Turns events into `session:` keys. `now` returns clock seconds, `current_words` what both sides said."""
+    """Writer of `session:` keys.
+
+    `now` returns clock seconds, `current_words` what both sides said in the newest turn.
+    """
 
     def __init__(self, state: State, now: Callable[[], float], current_words: Callable[[], tuple[str, str]]) -> None:
         self._state = state
@@ -92,7 +98,7 @@ class SessionSignals:
         return max(0, self._type.budget_ms - self._since(self._connected_at))
 
     def mark_video_sent(self) -> None:
-        """A picture was sent: the session's budget is the smaller one from now on."""
+        """Switch to the time budget of video: a picture was sent."""
         if self._type is SessionType.AUDIO_ONLY:
             self._type = SessionType.AUDIO_VIDEO
             self._set(session_type=self._type.value)
@@ -107,7 +113,7 @@ class SessionSignals:
             self._state.modify(f"session:{name}", 0, lambda count: count + 1)
 
     def settle(self) -> None:
-        """Write what both sides have said in this turn so far: called before anything is decided from it."""
+        """Write what both sides said in this turn, before anything is decided."""
         user, model = self._current_words()
         if user or model:
             with writing_as(SIGNAL):

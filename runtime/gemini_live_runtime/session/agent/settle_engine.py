@@ -56,7 +56,10 @@ class FireRateCounter:
 
 
 class SettleEngine:
-    """Computed values, watchers and temporal patterns of one state. Its coroutines are steps of the task queue."""
+    """Computed values, watchers and temporal patterns of one state.
+
+    Its coroutines are steps of the task queue.
+    """
 
     def __init__(
         self,
@@ -72,7 +75,9 @@ class SettleEngine:
         changes: Changes | None = None,
         fire_rates: FireRateCounter | None = None,
     ) -> None:
-        """`now` stands still while the agent is held; `before_action` returns when a watcher or pattern may act.
+        """`before_action` returns when a watcher or pattern may act.
+
+        `now` stands still while the agent is held.
 
         `before_action` gets its name, the key that set it off ("" for a pattern) and the explanation.
         """
@@ -101,7 +106,10 @@ class SettleEngine:
         now: float,
         before_action: BeforeAction,
     ) -> SettleEngine:
-        """Return an engine over `state`, a copy of this engine's, with the same unsettled changes, at one moment."""
+        """Return an engine at one moment over `state`, a copy of this engine's.
+
+        It begins with the same unsettled changes.
+        """
         temporal, faults = self.temporal.copy()
         engine = SettleEngine(
             state,
@@ -125,7 +133,10 @@ class SettleEngine:
         return all(part.is_declarative for part in (self.computed, self.watchers, self.temporal))
 
     def replace(self, computed: ComputedRegistry, watchers: WatcherRegistry, temporal: TemporalRegistry) -> None:
-        """Use these from now on. Conditions that hold already do not fire; values no longer computed are removed."""
+        """Use these from now on.
+
+        Conditions that hold already do not fire; values no longer computed are removed.
+        """
         gone = {item.name for item in self.computed.variables} - {item.name for item in computed.variables}
         self.computed, self.watchers, self.temporal = computed, watchers, temporal
         self._pattern_faults.clear()
@@ -185,7 +196,10 @@ class SettleEngine:
         self.on_patterns_shown()
 
     async def force(self, name: str, reason: str) -> None:
-        """Run a watcher's action because the operator asks for it. Raises `KeyError` for an unknown watcher."""
+        """Run a watcher's action because the operator asks for it.
+
+        Raises `KeyError` for an unknown watcher.
+        """
         firing = self.watchers.force(name, self._state, reason)
         self._emit(_fired_event(firing))
         await self._act(firing, Origin("operator", "", reason))

@@ -1,4 +1,4 @@
-"""Publish changes of state as events, and queue the decision that a change calls for.
+"""Publish changes of state, and queue the decision that a change calls for.
 
 Writes may come from any thread. A write schedules `publish` on the session's loop; the event bus also calls it before
 every other event, so that an event never comes before a write that preceded it.

@@ -1,4 +1,4 @@
-"""Keep the model's instruction and context in step with the agent: what `Steering` decides is sent here, or waits.
+"""Keep the model's instruction and context in step with the agent.
 
 `steer` runs as a step of the task queue. What cannot be sent at its moment is not lost:
 
@@ -78,7 +78,10 @@ class SteeringRunner:
         await self._input()
 
     def instruction_for_setup(self) -> str:
-        """Return the instruction that the next connection begins with, by what callbacks answered last."""
+        """Return the instruction for the next connection.
+
+        Callbacks are not asked again: their last answers count.
+        """
         writer = self._agent.writer
         if writer.deferred is not None and self._unsent:
             writer.send_context(self._unsent, reason="phase entered")
@@ -86,13 +89,16 @@ class SteeringRunner:
         return self._steering.instruction_for(self._current_input())
 
     def on_connected(self, instruction: str, *, resumed: bool) -> None:
-        """Note that a connection carries `instruction`; a server that did not resume knows nothing else."""
+        """Note that a connection carries `instruction`.
+
+        A server that did not resume knows nothing else.
+        """
         if not resumed:
             self._steering.forget()
         self._steering.confirm_setup(instruction)
 
     def on_entered(self, result: TransitionResult) -> None:
-        """Keep an entered phase's words for the next setup where context does not travel by itself."""
+        """Keep an entered phase's words for the next setup, where that is needed."""
         if self._agent.writer.deferred is not None:
             self._unsent += result.context
 
@@ -152,7 +158,10 @@ class SteeringRunner:
         self._agent.react(PromptArmed())
 
     def _instruct(self, output: SteeringOutput, moment: Moment) -> bool:
-        """Send the instruction if it is a new one; return False when it has to wait, and all else with it."""
+        """Send a new instruction; return False when it has to wait.
+
+        Everything else waits with it.
+        """
         if output.instruction is None:
             return True
         route = self._agent.writer.route

@@ -1,4 +1,6 @@
-"""Wake up when time alone calls for something: soft turns, patterns, ticks of rules, reports.
+"""Wake up when time alone calls for something.
+
+That is: soft turns, patterns, ticks of rules, reports.
 
 One timer of the event loop serves all of them, set for the earliest moment; `schedule` is called whenever a moment may
 have moved. While the agent is held, patterns and soft turns do not mature.
@@ -94,7 +96,7 @@ class Timers:
     # -- notes that were dropped -------------------------------------------------------------------------------------
 
     def on_notes_dropped(self, notes: Sequence[ContextNote]) -> None:
-        """Count notes for the model that were dropped for want of room, and report a burst of them together."""
+        """Count notes dropped for want of room; report a burst of them together."""
         if not self._notes_dropped:
             self._notes_due = self._agent.clock.now() + BURST_S
         self._notes_dropped += len(notes)

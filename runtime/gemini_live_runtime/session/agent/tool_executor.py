@@ -56,7 +56,7 @@ class ToolExecutor:
         async_tools: bool,
         on_problem: Callable[[str, str, str, BaseException | None], None],
     ) -> None:
-        """`on_problem` gets a tool, what went wrong with its answer, the place of the code that did it, its error."""
+        """`on_problem` gets a tool, a problem, the code's place, and its error."""
         self.dispatcher = ToolDispatcher(
             agent.plan.declared,
             clock=agent.clock,
@@ -87,7 +87,7 @@ class ToolExecutor:
 
     @property
     def answers_waiting(self) -> int:
-        """Number of calls that wait at the gate, and of outcomes whose answer is not given yet."""
+        """Number of calls at the gate and of outcomes not answered yet."""
         return len(self._waiting) + len(self._unanswered)
 
     def _on_notify(self, tool: str, text: str) -> None:
@@ -108,14 +108,20 @@ class ToolExecutor:
             self.dispatcher.cancel(call_id)
 
     def answer_for(self, call_id: str, result: Any) -> bool:
-        """Answer a running call in its tool's place; return False when it does not run. Raises `TypeError`."""
+        """Answer a running call in its tool's place; False when it does not run.
+
+        Raises `TypeError` for a result that is no JSON.
+        """
         if call_id not in self.dispatcher.active_ids:
             return False
         self._answers[call_id] = as_object(result)
         return self.dispatcher.cancel(call_id)
 
     def on_outcome(self, ended: Outcome) -> None:
-        """Queue what follows from an outcome. Each call id gets exactly one answer, whatever fails on the way."""
+        """Queue what follows from an outcome.
+
+        Each call id gets exactly one answer, even when a step fails on the way.
+        """
         given = self._answers.pop(ended.call_id, None)
         if given is not None:
             ended = replace(ended, status="ok", result=given, cause="")
@@ -138,7 +144,7 @@ class ToolExecutor:
         self._agent.host.answer(ended, answer)
 
     def give_rest(self) -> None:
-        """Answer calls whose step was not reached before the end, or hung in an author's code."""
+        """Answer calls whose step was not reached, or hung, before the end."""
         for ended in list(self._unanswered.values()):
             self.give(ended, ToolAnswer(ended.result))
 
@@ -202,7 +208,7 @@ class ToolExecutor:
         self.dispatcher.start(call.call_id, call.name, call.args)
 
     async def answer(self, ended: Outcome) -> ToolAnswer:
-        """Return the answer of a call that has ended, as `before_tool_response` listeners leave it."""
+        """Return a call's answer, as `before_tool_response` listeners leave it."""
         answer = final_answer(ended, self.dispatcher.mode_of(ended.name), async_tools=self._async_tools)
         self._formatter(ended.name, answer)
         if not self._callbacks.listeners("before_tool_response"):

@@ -1,4 +1,4 @@
-"""Decide what follows when a turn begins or ends, a tool ends, an extraction arrives, or state changes.
+"""Decide what follows from turns, tools, extractions and changed state.
 
 Each coroutine here is one step of the task queue; no two run at a time. The order inside a step is what an agent's
 author may rely on:
@@ -6,7 +6,7 @@ author may rely on:
 1. What was said and written counts first: `session:` keys, extraction (with `EXTRACTION_GRACE_S` at a turn's end).
 2. State settles: computed values, watchers, patterns.
 3. At most one transition is taken, with its hooks; then state settles again.
-4. The model is told what changed; a tool's answer goes out after that.
+4. The model hears what changed; a tool's answer goes out after that.
 5. Listeners are called, and what they wrote settles; the turn is measured and the session saved.
 """
 
@@ -97,7 +97,7 @@ class TurnPipeline:
     # -- turns -------------------------------------------------------------------------------------------------------
 
     async def begin_turn(self, number: int, by: str) -> None:
-        """Clear what held for the last turn only, now that everything its end set off is done."""
+        """Clear what held for the last turn only, after all steps of its end."""
         self._turn_by = by
         state = self._agent.state
         with writing_as(TURN_BEGINS):
@@ -160,7 +160,7 @@ class TurnPipeline:
     # -- tools -------------------------------------------------------------------------------------------------------
 
     async def end_tool(self, outcome: Outcome) -> None:
-        """Work through a tool's outcome: its writes and the transition they cause come before its answer."""
+        """Work through a tool's outcome: writes and transition, then the answer."""
         agent, settle = self._agent, self._settle
         ran = outcome.status in ("ok", "error", "timeout")
         if outcome.status != "cancelled":
@@ -195,7 +195,7 @@ class TurnPipeline:
     async def _extract(
         self, event: TriggerEvent, *, tool: str = "", phase: str = "", grace_s: float = EXTRACTION_GRACE_S
     ) -> None:
-        """Start the extractors that `event` triggers, and wait `grace_s` seconds at most for what they find."""
+        """Start the extractors of `event`; wait at most `grace_s` seconds for them."""
         agent = self._agent
         started = self.extraction.trigger(
             event,
@@ -213,7 +213,10 @@ class TurnPipeline:
                 self._awaits_extraction = False
 
     def _on_extracted(self, result: ExtractionResult) -> None:
-        """Publish what an extractor found, which is in the state already, and queue what follows."""
+        """Publish what an extractor found, and queue what follows.
+
+        It is in the state already.
+        """
         agent = self._agent
         agent.emit(
             ev.ExtractionFinished(
@@ -271,7 +274,10 @@ class TurnPipeline:
         await self.reevaluate(True)
 
     async def reevaluate(self, may_advance: bool) -> None:
-        """Settle what changed outside of turns and tools and, with `may_advance`, take the transition that is due."""
+        """Settle what changed outside of turns and tools.
+
+        With `may_advance`, take the transition that is due.
+        """
         await self._settle.settle()
         # While the model waits for a tool, the end of that tool is the moment for transitions.
         if may_advance and not self._agent.host.awaits_tools:
@@ -288,7 +294,7 @@ class TurnPipeline:
     # -- phases ------------------------------------------------------------------------------------------------------
 
     def request_phase(self, name: str, *, source: str, reason: str = "") -> asyncio.Future[None]:
-        """Queue a move to a phase; return a future that is done when the conversation is there.
+        """Queue a move to a phase; return a future that is done on arrival.
 
         Raises `AgentError` for an agent without that phase; what is refused later becomes an event.
         """

@@ -34,7 +34,10 @@ class CommandRouter:
         self._handlers[kind] = handler
 
     async def dispatch(self, command: Command) -> str:
-        """Carry out a command; return why it was refused, which is published too, or "". Raises nothing for that."""
+        """Carry out a command; return why it was refused, or "".
+
+        A refusal is published too; nothing is raised for it.
+        """
         order = command.order
         handler = self._handlers.get(type(order))
         self._current, self._refusal = command.id, ""

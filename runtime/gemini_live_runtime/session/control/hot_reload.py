@@ -1,4 +1,6 @@
-"""Reload an edited agent between two turns: all of it or, on any error, nothing. State is kept.
+"""Reload an edited agent between two turns, whole or not at all.
+
+State is kept.
 
 Reading runs the author's module in a thread, with a time limit. What was read is adopted as a step of the task queue,
 so that no decision sees half of the old agent and half of the new one; `_prepare` builds and checks everything first.
@@ -182,7 +184,10 @@ class HotReload:
             self._read()
 
     def _prepare(self, read: SessionPlan) -> Callable[[], None]:
-        """Return what puts `read` in place. Raises `AgentError` when it cannot be used; nothing has changed then."""
+        """Return what puts `read` in place.
+
+        Raises `AgentError` when it cannot be used; nothing has changed then.
+        """
         agent, last = self._agent, self._last
         plan = self._merge(read)
         definition = plan.definition

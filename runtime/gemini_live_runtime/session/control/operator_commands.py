@@ -1,4 +1,4 @@
-"""Carry out what the operator changes in a running agent, or refuse it with a reason.
+"""Carry out the operator's changes to a running agent, or refuse them.
 
 State is written at once, as a program's writes are, so that it can be edited while the agent is held. What runs the
 agent's code or moves the conversation is queued as a step.
@@ -158,7 +158,7 @@ class OperatorCommands:
             self._queue_move(order, command_id)
 
     def on_turn_ended(self) -> None:
-        """Queue the move that was asked for at the turn's end, behind the steps of that end."""
+        """Queue the move asked for at the turn's end, behind that end's steps."""
         if self._move_at_turn_end is not None:
             move, self._move_at_turn_end = self._move_at_turn_end, None
             self._queue_move(*move)
@@ -204,7 +204,7 @@ class OperatorCommands:
         self.switch_watcher(order.watcher, order.muted, "operator")
 
     def switch_watcher(self, name: str, muted: bool, actor: ev.Actor) -> None:
-        """Mute or unmute a watcher; raise `AgentError` for one that the agent does not have."""
+        """Mute or unmute a watcher; raise `AgentError` for an unknown one."""
         self._check_watcher(name)
         watchers = self._settle.watchers
         (watchers.mute if muted else watchers.unmute)(name)

@@ -1,8 +1,10 @@
-"""Preview an operator's step on a copy: nothing of the session changes, and no action of the agent's code runs.
+"""Preview an operator's step on a copy of the session.
+
+Nothing of the session changes, and no action of the agent's code runs.
 
 The copy is decided by the session's own code: a `SettleEngine` and a `PhaseRunner` over a copied state, whose author's
 code runner records what would run instead of running it, and whose events are recorded instead of published. Their
-coroutines never wait here, so `_run` completes them in one step, in whatever thread the preview is worked out.
+coroutines never wait here, so `_run` completes them in one step, in any thread.
 
 A preview reaches as far as the first action of the agent's own code; what that might do is listed as unknown.
 """
@@ -44,7 +46,10 @@ ResultT = TypeVar("ResultT")
 
 
 class ActionRecorder:
-    """Recorder of the author's code that would run or has failed, in words. A `CodeRunner` that runs nothing."""
+    """Recorder of the author's code that would run or has failed.
+
+    A `CodeRunner` that runs nothing.
+    """
 
     def __init__(self) -> None:
         self.unknown: dict[str, None] = {}
@@ -95,7 +100,7 @@ class Preview:
         tools: ToolDispatcher,
         agent_now: float,
     ) -> None:
-        """`agent_now` is the clock's time in seconds less the time that the agent was held."""
+        """`agent_now` is the clock's time (s) less the time the agent was held."""
         now = agent.clock.now()
         self.state = agent.state.copy()
         self.recorder = ActionRecorder()
@@ -176,7 +181,7 @@ class Preview:
                 self.state.remove(ESCALATION)
 
     def show_events(self) -> None:
-        """Show the patterns what happened: the session shows them events once state has settled."""
+        """Show the patterns what happened, as the session does after settling."""
         while self._published:
             payload = self._published.popleft()
             data = ev.Event(0, 0.0, self.turn, 0, payload).to_json()["data"]
@@ -212,7 +217,7 @@ async def _pass_transition(source: str, target: str, explanation: Explanation | 
 
 
 def preview_edit(preview: Preview, edits: Iterable[Edit], origin: Origin, command_id: str) -> ev.EditPreviewed:
-    """Return what would come of these edits, up to the first action of the agent's own code."""
+    """Return what these edits would cause, up to the first action."""
     state = preview.state
     derived = {key: state.own(key) for key in state.keys("derived")}
     before = {item.index: item.outcome for item in preview.transitions()}
@@ -255,7 +260,10 @@ def preview_edit(preview: Preview, edits: Iterable[Edit], origin: Origin, comman
 
 
 def preview_phase(preview: Preview, name: str, command_id: str) -> ev.PhasePreviewed:
-    """Return what the operator's move to phase `name` would do. Raises `GeminiLiveError` when it cannot be made."""
+    """Return what the operator's move to phase `name` would cause.
+
+    Raises `GeminiLiveError` when it cannot be made.
+    """
     machine, state = preview.machine, preview.state
     assert machine is not None
     old = machine.current_phase

@@ -1,4 +1,7 @@
-"""Work out previews: at once where only the runtime decides, else in a thread and within a time limit."""
+"""Work out previews: at once, or in a thread with a time limit.
+
+A thread is used where functions of the agent's author take part.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ class PreviewRunner:
     def run(
         self, work_out: Callable[[], PreviewT], problem: Callable[[str], PreviewT], *, runs_code: bool
     ) -> asyncio.Future[PreviewT]:
-        """Publish what `work_out` returns, or `problem` with a sentence, and return the same.
+        """Publish and return what `work_out` returns, or `problem` with a sentence.
 
         `runs_code`: functions of the agent's author take part. Raises `AgentError` when too many previews run.
         """

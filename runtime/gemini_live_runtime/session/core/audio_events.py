@@ -15,7 +15,10 @@ class AudioEvents:
         self._state = state
 
     def begin_stream(self) -> list[Effect]:
-        """Return what must precede the first chunk of a stretch of microphone audio; called before each chunk."""
+        """Return what must precede a stretch of microphone audio.
+
+        Called before each chunk; empty after the first.
+        """
         state = self._state
         if not state.streaming_audio:
             state.streaming_audio = True
@@ -47,7 +50,7 @@ class AudioEvents:
         return state.flush(now)
 
     def opened(self, now: float, opened: ev.AudioOpened) -> list[Effect]:
-        """Take the devices that could be opened; without a microphone a voice session begins in text mode."""
+        """Take the devices that opened; without a microphone use text mode."""
         state = self._state
         state.input_open = bool(opened.input)
         state.emit(opened)
@@ -113,7 +116,7 @@ class AudioEvents:
         return state.flush(now)
 
     def playback_heard(self, now: float, gen: int, first: int, count: int) -> list[Effect]:
-        """Note that the device consumed `count` samples of a generation, from sample `first` on."""
+        """Note that `count` samples of a generation were played, from `first` on."""
         state = self._state
         generation = state.ledger.get(gen)
         if generation is not None:

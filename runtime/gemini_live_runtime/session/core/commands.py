@@ -1,4 +1,4 @@
-"""Carry out the commands that concern the talk itself, or refuse them with a reason."""
+"""Carry out the commands about the talk itself, or refuse them."""
 
 from __future__ import annotations
 

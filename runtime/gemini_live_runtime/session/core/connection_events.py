@@ -36,7 +36,9 @@ class ConnectionEvents:
     def connected(
         self, now: float, *, ms: float, server_session: str, resumed: bool = False, hold: bool = False
     ) -> list[Effect]:
-        """Take up a connection whose `setupComplete` arrived; `resumed`: the server knows the conversation so far.
+        """Take up a connection whose `setupComplete` arrived.
+
+        `resumed`: the server knows the conversation so far.
 
         With `hold`, typed texts wait until `release`: the model first hears what it has to know.
         """
@@ -74,11 +76,11 @@ class ConnectionEvents:
 
     @property
     def unsettled(self) -> bool:
-        """True while the connection is being made, or the model has yet to hear what it has to know."""
+        """True while a connection is made, or its model has yet to be briefed."""
         return self._state.facts.status in ("offline", "connecting") or self._state.holding_texts
 
     def disconnected(self, now: float, error: GeminiLiveError, *, retrying: bool = False) -> list[Effect]:
-        """Take the end of a connection, by `error`; with `retrying` another one will be made."""
+        """Take a connection's end, by `error`; `retrying`: another will be made."""
         state = self._state
         code, reason = 1006, ""
         ended = error if isinstance(error, ConnectionClosedError) else error.__cause__

@@ -1,4 +1,6 @@
-"""Decide what a session does: what happened goes in, effects come out. No I/O, no clock of its own.
+"""Decide what a session does: events in, effects out.
+
+No I/O, no clock of its own.
 
 Every method that decides takes the time (`now`, clock seconds) and returns the effects to perform, in order. The live
 session performs them and reports back. The parts share one `CoreState`:
@@ -69,7 +71,7 @@ class SessionCore:
 
     @property
     def is_quiet(self) -> bool:
-        """True when nothing is going on and nothing is owed: the moment to stop, or for the next scripted text."""
+        """True when nothing is going on and nothing is owed."""
         state, facts = self.state, self.state.facts
         return (
             facts.status in ("ready", "error")
@@ -98,7 +100,7 @@ class SessionCore:
     # -- time --------------------------------------------------------------------------------------------------------
 
     def deadline(self, now: float) -> float | None:
-        """Return seconds until `tick` has something to do; None when nothing depends on time."""
+        """Return seconds until `tick` has something to do, or None."""
         change = self.state.facts.next_change(now)
         check = self.state.limits.next_check((now - self.state.started_at) / 60)
         if change is None or check is None:

@@ -1,4 +1,4 @@
-"""Decide what follows from the server's messages: content, interruptions, the ends of turns, usage.
+"""Decide what follows from the server's messages.
 
 Frames carry no number, so generations are counted here: a new one begins at `turnComplete` or `interrupted` only. What
 arrives of a generation that was cut belongs to a turn that is over, and is neither played nor counted as an answer.
@@ -126,7 +126,10 @@ class ServerEvents:
         state.emit(ev.TranscriptDelta(side="model", text=text, channel=channel), turn=generation.turn)
 
     def _model_content(self) -> Generation:
-        """Return the generation of content that arrives now; open a turn when the model speaks unasked."""
+        """Return the generation of content that arrives now.
+
+        Opens a turn when the model speaks unasked.
+        """
         state = self._state
         if not state.ledger.current_is_cut:
             if not state.turns.is_open:

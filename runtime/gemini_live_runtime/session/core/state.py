@@ -1,4 +1,4 @@
-"""Hold the state that the parts of a session's core share, and the changes that several of them make.
+"""Hold the state and the changes that the parts of a core share.
 
 Changes add effects to `out`; `flush` hands them over, after the session's status word when that has changed.
 """
@@ -44,7 +44,7 @@ class CoreState:
         manual_activity: bool = False,
         client_activity: bool = False,
     ) -> None:
-        """`started_at` is the clock time (s) of the session's start, `prices_as_of` the month of `price`.
+        """`started_at` is the clock time (s), `prices_as_of` the month of `price`.
 
         With `manual_activity` the microphone switch marks the user's turns, with `client_activity` our own detector
         does (in `endpointing`); otherwise the server detects speech.
@@ -210,7 +210,7 @@ class CoreState:
         )
 
     def flush(self, now: float) -> list[Effect]:
-        """Take the effects added so far, and the session's status word when it has changed."""
+        """Take the effects added so far, and a changed status word."""
         word = self.facts.word(now)
         if word != self.word:
             self.word = word

@@ -106,7 +106,10 @@ class ToolEvents:
         return state.flush(now)
 
     def send_answer(self, call_id: str, name: str, answer: ToolAnswer) -> None:
-        """Send a call's answer; as plain context when the server's present session does not know the call."""
+        """Send a call's answer.
+
+        As plain context when the server's present session does not know the call.
+        """
         state = self._state
         if call_id in state.stranded:
             # A server refuses the answer of a call that it has not made; the model can still be told.

@@ -1,4 +1,7 @@
-"""Breakpoints as data: which there are, what they match, how often they were hit. Pausing is done elsewhere."""
+"""Keep breakpoints as data: targets, matches, hits.
+
+Holding the agent is the pause gate's part.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ MAX_TARGET = 500
 
 @dataclass(slots=True)
 class Breakpoint:
-    """One of them. `guard` is an expression's, `held` whether that was true when it was looked at last."""
+    """Breakpoint. `guard` is an expression's, `held` its value when last read."""
 
     id: str
     kind: Kind
@@ -53,7 +56,7 @@ class Breakpoints:
         self._all: dict[str, Breakpoint] = {}
         self._made = 0
         self.watches_state = False
-        """Whether there is one for a key or an expression."""
+        """True when a breakpoint is set on a key or an expression."""
 
     def __len__(self) -> int:
         return len(self._all)
@@ -105,14 +108,17 @@ class Breakpoints:
         self._count_kinds()
 
     def hit(self, *reached: tuple[Kind, str]) -> Breakpoint | None:
-        """Count what was reached; the first enabled breakpoint that matches, None when none does."""
+        """Count a hit of each match; return the first enabled one, or None."""
         found = [item for item in self._all.values() if item.enabled and (item.kind, item.target) in reached]
         for item in found:
             item.hits += 1
         return found[0] if found else None
 
     def became_true(self, reader: Reader, *, counts: bool) -> list[Breakpoint]:
-        """The expressions that have become true since they were looked at last; with `counts` that is a hit."""
+        """Return expressions that became true since the last reading.
+
+        With `counts` each is a hit.
+        """
         found = []
         for item in self._all.values():
             if item.guard is None:

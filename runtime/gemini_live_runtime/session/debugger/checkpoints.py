@@ -1,7 +1,7 @@
 """Hold the agent where breakpoints, pause and step ask for it.
 
 The agent's parts call a checkpoint right before something that has a name is about to happen: a watcher acts, a phase
-is left, a tool runs, a tool's answer takes effect, the model is told something. A checkpoint returns at once, or when
+is left, a tool runs, a tool's answer takes effect, something is sent to the model. A checkpoint returns at once, or when
 the operator lets the agent go on. The wire, the sound and the operator never pass here.
 """
 
@@ -51,7 +51,10 @@ class Checkpoints:
         return round(t + self._clock.now() - at, 6)
 
     def on_console_attached(self, attached: bool) -> None:
-        """Note that a console is there; without one release the agent, since nothing else could."""
+        """Note that a console is there, or none.
+
+        Without a console a held agent is released: nothing else could do that.
+        """
         self._console_attached = attached
         if attached or not self.gate.held:
             return
@@ -125,7 +128,10 @@ class Checkpoints:
         return await self.gate.reach(at, by=by, of=of or self.last_seq, explanation=explanation)
 
     async def before_action(self, name: str, key: str, explanation: Explanation | None) -> None:
-        """Return when the watcher or pattern `name` may act, which `key` set off ("" for a pattern)."""
+        """Return when the watcher or pattern `name` may act.
+
+        `key` set it off; "" for a pattern.
+        """
         await self._reach(
             ("watcher", name), at=f"watcher {name}", of=self._changed_by.get(key, 0), explanation=explanation
         )
@@ -145,6 +151,9 @@ class Checkpoints:
         await self._reach(("tool", name), at=f"the answer of {name}", of=self._called_by.get(call_id, 0))
 
     async def before_send(self) -> None:
-        """Return when the model may be told something: the agent may be held since this step began."""
+        """Return when something may be sent to the model.
+
+        The agent may be held since this step began.
+        """
         self._bus.publish_state()
         await self.gate.reach("telling the model", minor=True)

@@ -34,7 +34,10 @@ Waiting = tuple[int, int, str]
 
 
 class PauseGate:
-    """Gate that holds one agent. Create it on the session's loop; nothing is held before `begin`."""
+    """Gate that holds one agent.
+
+    Create it on the session's loop; nothing is held before `begin`.
+    """
 
     def __init__(
         self,
@@ -110,7 +113,10 @@ class PauseGate:
         self.changed()
 
     def release(self, until: Until, *, actor: ev.Actor = "operator") -> bool:
-        """Let the agent go on; return False when it is not held. "continue" also ends stepping."""
+        """Let the agent go on; return False when it is not held.
+
+        "continue" also ends stepping.
+        """
         if not self.held:
             stepping, self._step, self._credit = self.stepping, "", False
             return stepping and until == "continue"
@@ -121,7 +127,7 @@ class PauseGate:
         return True
 
     def end(self) -> bool:
-        """Hold nothing any more, because the session ends; return True when the agent was held."""
+        """Hold nothing any more at the session's end; return True if it was held."""
         self._ended = True
         held = self.held
         if held:

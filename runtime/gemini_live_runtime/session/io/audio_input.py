@@ -52,7 +52,10 @@ class AudioInput:
 
     @property
     def takes_audio(self) -> bool:
-        """True when microphone audio goes somewhere: voice mode, an input, not muted, a connection or one to come."""
+        """True when microphone audio goes somewhere.
+
+        That is: voice mode, an input, not muted, a connection or one to come.
+        """
         state = self._core.state
         return state.mode == "voice" and state.microphone_on and state.input_open and not state.ended
 
@@ -64,7 +67,10 @@ class AudioInput:
         self.take_audio(chunk.pcm)
 
     def take_audio(self, pcm: bytes) -> None:
-        """Send microphone audio (s16le mono at 16 kHz) to the socket, through our detector where it decides turns."""
+        """Send microphone audio (s16le mono at 16 kHz) to the socket.
+
+        Our detector holds it back where it decides turns.
+        """
         connection = self._agent.writer.connection
         if connection is None or not self._core.state.taking_audio:
             return

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.orchestrator import Orchestrator
 
 LEAVE_EARLY_S = 2.0
-"""Seconds before the server closes at which the connection is left, whatever is going on."""
+"""Seconds before the server closes at which the connection is left at the latest."""
 
 LEAVE_QUIET_S = 0.5
 """Seconds of quiet that are taken as a pause in which to leave."""
@@ -43,7 +43,7 @@ LATEST_PONG_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """What is needed to open a session's connections.
+    """Address and factory of a session's connections.
 
     `connect(recorder, instruction, handle)` begins a session with that instruction, or takes one up again where
     `handle` is not empty; it raises `GeminiLiveError`.
@@ -52,7 +52,7 @@ class Opening:
     url: str
     connect: Callable[[WireRecorder, str, str], Awaitable[Connection]]
     deaf: str = ""
-    """Why the server recognises no speech, as far as that is known; the session is typed then."""
+    """Reason why the server recognises no speech, if known; the session is typed then."""
 
 
 class ConnectionManager:
@@ -122,7 +122,10 @@ class ConnectionManager:
     async def _one(
         self, opening: Opening, opening_audio: asyncio.Task[None], began: float
     ) -> tuple[GeminiLiveError, bool]:
-        """Connect and read to the end; what ended it, and whether it was refused while resuming."""
+        """Connect and read to the end.
+
+        Returns the error that ended it, and True when it was refused while resuming.
+        """
         self._announced = self._moved = False
         handle = self._core.state.resumption_handle if self._reconnecting.resumes else ""
         self._perform(self._core.connection.connecting(self._clock.now(), opening.url, resuming=bool(handle)))
@@ -196,7 +199,7 @@ class ConnectionManager:
         self._emit(ev.Notice(level="warning", code=error.code, text=text, remedy=error.remedy))
 
     def _on_go_away(self, event: ev.Event) -> None:
-        """Move to another connection in a pause, at the latest just before the server closes this one.
+        """Move to another connection in a pause, before the server closes this one.
 
         Without a handle there is nothing to move to; the loss is dealt with when it comes.
         """
@@ -207,9 +210,11 @@ class ConnectionManager:
             self._depart(going.time_left_s - LEAVE_EARLY_S, LEAVE_QUIET_S, fresh=False)
 
     def renew(self) -> None:
-        """A new connection is needed, in the next pause or soon: the instruction cannot change on this one.
+        """Renew the connection in the next pause, or soon.
 
-        Without a handle the session that it begins is a fresh one, which is told what was said.
+        The instruction cannot change on the present one.
+
+        Without a handle it begins a fresh server session, which gets the conversation so far.
         """
         self._depart(RENEW_WITHIN_S, 0.0, fresh=True)
 

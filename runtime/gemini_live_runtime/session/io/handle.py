@@ -35,7 +35,7 @@ class LiveHandle:
         hang_up: Callable[[str], None],
         done: asyncio.Future[int],
     ) -> None:
-        """`carry_out` returns why a command was refused, "" when it was not; `done` is the session's exit code."""
+        """`carry_out` returns why a command was refused, or ""; `done` the exit code."""
         self._orchestrator = orchestrator
         self._agent = orchestrator.agent
         self._audio_input = audio_input
@@ -52,7 +52,10 @@ class LiveHandle:
         await self._order(cmd.SendText(text=text))
 
     def send_audio(self, pcm: bytes) -> None:
-        """Send microphone audio: s16le mono at 16 kHz. Raises `GeminiLiveError` when it goes nowhere."""
+        """Send microphone audio: s16le mono at 16 kHz.
+
+        Raises `GeminiLiveError` when it goes nowhere.
+        """
         if not self._audio_input.takes_audio:
             raise GeminiLiveError(
                 "This session takes no microphone audio now",
@@ -62,7 +65,10 @@ class LiveHandle:
         self._audio_input.take_audio(pcm)
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
-        """Send one picture; from now on the session has the time budget of video. Raises `GeminiLiveError`."""
+        """Send one picture; the session then has the time budget of video.
+
+        Raises `GeminiLiveError`.
+        """
         self._agent.user_writer.send_video(data, mime_type)
         self._orchestrator.session_keys.mark_video_sent()
 
@@ -86,7 +92,10 @@ class LiveHandle:
         self._orchestrator.steering.replace_instruction(text)
 
     def answer_tool(self, call_id: str, result: dict[str, Any]) -> bool:
-        """Answer a running call in its tool's place, which is cancelled; return False when it does not run."""
+        """Answer a running call in its tool's place; False when it does not run.
+
+        The tool is cancelled.
+        """
         return self._orchestrator.tools.answer_for(call_id, result)
 
     def writer(self) -> DeferredWriter:
@@ -102,7 +111,7 @@ class LiveHandle:
     # -- the floor -----------------------------------------------------------------------------------------------------
 
     def user_speech_started(self) -> None:
-        """Report that the user begins to speak, as the program knows it: armed prompts are dropped."""
+        """Report that the user begins to speak: armed prompts are dropped."""
         self._orchestrator.observer.on_user_speech(True)
 
     def user_speech_ended(self) -> None:
@@ -120,7 +129,7 @@ class LiveHandle:
         return self._orchestrator.reactor.voice
 
     def input_vad_state(self) -> InputVadSnapshot | None:
-        """Return the state of our voice activity detector; None while the server detects speech."""
+        """Return the state of our voice detector; None while the server decides."""
         return self._audio_input.input_vad_state()
 
     # -- listening -----------------------------------------------------------------------------------------------------
@@ -137,7 +146,10 @@ class LiveHandle:
 
     @property
     def done(self) -> asyncio.Future[int]:
-        """Future of the session's exit code; cancelling it, as a timeout does, does not end the session."""
+        """Future of the session's exit code.
+
+        Cancelling it, as a timeout does, does not end the session.
+        """
         return asyncio.shield(self._done)
 
     async def until_quiet(self, seconds: float = 0.2) -> None:
@@ -163,15 +175,18 @@ class LiveHandle:
         return self._orchestrator.session_keys.wire_phase
 
     def transition_to(self, phase: str, reason: str = "") -> None:
-        """Go to a phase without asking guards; raises `AgentError` for one that does not exist."""
+        """Go to a phase without asking guards; raises `AgentError`."""
         self._orchestrator.pipeline.request_phase(phase, source="program", reason=reason)
 
     async def preview_phase(self, phase: str) -> ev.PhasePreviewed:
-        """Return what going to a phase without asking guards would do, worked out on a copy."""
+        """Return what going to a phase without asking guards would do."""
         return await self._orchestrator.operator.preview_phase(phase)
 
     async def edit_state(self, *edits: dict[str, Any], reason: str = "") -> None:
-        """Write or remove keys by hand, all or none, as the `state.edit` command does. Raises `GeminiLiveError`."""
+        """Write or remove keys by hand, all or none, as `state.edit` does.
+
+        Raises `GeminiLiveError`.
+        """
         await self._order(cmd.EditState(edits=edits, reason=reason))
 
     async def preview_edit(self, *edits: dict[str, Any]) -> ev.EditPreviewed:
@@ -179,7 +194,10 @@ class LiveHandle:
         return await self._orchestrator.operator.preview_edit(edits)
 
     async def undo_edit(self, *, force: bool = False) -> None:
-        """Take back the last edit. Raises `GeminiLiveError` when a key was changed since, unless `force`."""
+        """Undo the last edit.
+
+        Raises `GeminiLiveError` when a key was changed since, unless `force`.
+        """
         await self._order(cmd.UndoEdit(force=force))
 
     async def redo_edit(self, *, force: bool = False) -> None:
@@ -187,11 +205,17 @@ class LiveHandle:
         await self._order(cmd.RedoEdit(force=force))
 
     async def reload(self) -> None:
-        """Read the agent's file again, between two turns. Raises `GeminiLiveError` for one that has no file."""
+        """Read the agent's file again, between two turns.
+
+        Raises `GeminiLiveError` for an agent without a file.
+        """
         await self._order(cmd.ReloadAgent())
 
     def explain(self) -> dict[str, Any]:
-        """Return where the conversation is and what keeps it there, with the values each guard read."""
+        """Return where the conversation is and what keeps it there.
+
+        With the values that each guard read.
+        """
         phases = self._orchestrator.phases
         return {} if phases is None else phases.explain()
 
@@ -201,11 +225,17 @@ class LiveHandle:
         return [f"Agent {self._agent.plan.name} has no phases"] if phases is None else phases.why_blocked(phase)
 
     def mute_watcher(self, name: str, muted: bool = True) -> None:
-        """Mute a watcher, which then only counts its firings, or unmute it. Raises `AgentError`."""
+        """Mute a watcher, which then only counts, or unmute it.
+
+        Raises `AgentError`.
+        """
         self._orchestrator.operator.switch_watcher(name, muted, "agent")
 
     async def fire_watcher(self, name: str) -> None:
-        """Run a watcher's action as if its condition had come true. Raises `GeminiLiveError`."""
+        """Run a watcher's action as if its condition had come true.
+
+        Raises `GeminiLiveError`.
+        """
         await self._order(cmd.FireWatcher(watcher=name))
 
     def extracted(self, extractor: str) -> dict[str, Any] | None:
@@ -229,6 +259,9 @@ class LiveHandle:
     # -- the end -------------------------------------------------------------------------------------------------------
 
     async def disconnect(self, reason: str = "hung up") -> int:
-        """End the session in an orderly way and return its exit code. Further calls wait for the same end."""
+        """End the session in an orderly way and return its exit code.
+
+        Further calls wait for the same end.
+        """
         self._hang_up(reason)
         return await self.done

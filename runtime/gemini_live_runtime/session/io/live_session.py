@@ -1,4 +1,4 @@
-"""Run one session on one event loop: perform what the core decides, and report what came of it.
+"""Run one session on one event loop: perform what the core decides.
 
 Order matters in three places:
 
@@ -93,7 +93,10 @@ class LiveSession:
         text_model: TextModel | None = None,
         source: Source[SessionPlan] | None = None,
     ) -> None:
-        """`opening` prepares connections, `closing` ends what it prepared; `notices` are published first."""
+        """Create a session; `opening` prepares connections, `closing` ends that.
+
+        `notices` are published first.
+        """
         self._started = started
         self._core = core
         self._audio = audio
@@ -238,11 +241,14 @@ class LiveSession:
 
     @property
     def is_quiet(self) -> bool:
-        """True when nothing is going on and nothing is owed: on the wire, in the speaker and in the agent."""
+        """True when wire, speaker and agent are quiet and nothing is owed."""
         return self._core.is_quiet and not self._audio.playing and self.orchestrator.is_quiet
 
     async def until_quiet(self, seconds: float, *, microphone_too: bool = False) -> None:
-        """Return once the session was quiet for `seconds`; with `microphone_too`, after its file was read."""
+        """Return once the session was quiet for `seconds`.
+
+        With `microphone_too`, after the microphone's file was read.
+        """
         while True:
             if not self.is_quiet or (microphone_too and not self._audio.finished):
                 await self._change()

@@ -23,7 +23,10 @@ class Source(Protocol[PlanT_co]):
         ...
 
     def load(self) -> PlanT_co:
-        """Read the agent, in any thread; raise `GeminiLiveError` and change nothing when that fails."""
+        """Read the agent, in any thread.
+
+        Raises `GeminiLiveError` and changes nothing when that fails.
+        """
         ...
 
     def roll_back(self) -> None:

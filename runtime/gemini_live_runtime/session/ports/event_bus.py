@@ -1,4 +1,4 @@
-"""Publish a session's events: state changes first, then the event, then its handlers.
+"""Publish events: state changes first, the event, then its handlers.
 
 Every event of a session passes here once, on the session's event loop:
 
@@ -7,7 +7,7 @@ Every event of a session passes here once, on the session's event loop:
 3. Handlers run in the order of their subscription. One that raises is reported and the others still run.
 
 A handler that publishes an event is suspended while that event's handlers run. So handlers take notes and queue steps;
-whatever waits or calls author's code belongs on the task queue.
+what waits, or calls author's code, belongs on the task queue.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class EventBus:
     """Bus of one session's events."""
 
     def __init__(self, sink: EventSink, position: Callable[[], tuple[int, int]]) -> None:
-        """`position` returns the current turn and generation, which `emit` stamps on an event."""
+        """`position` returns the current turn and generation, for `emit`."""
         self._sink = sink
         self._position = position
         self._subscriptions: list[tuple[Handler, frozenset[type], Collection[str]]] = []
@@ -40,7 +40,7 @@ class EventBus:
         """Called with the event and the error of a handler that raised."""
 
     def subscribe(self, handler: Handler, *kinds: type[ev.Payload], ignore: Collection[str] = ()) -> None:
-        """Call `handler` for events of these payload types, or of all but the type names in `ignore`."""
+        """Call `handler` for these payload types, or all but the names in `ignore`."""
         self._subscriptions.append((handler, frozenset(kinds), ignore))
         self._routes.clear()
 
@@ -49,7 +49,10 @@ class EventBus:
         self.publish(payload, *self._position())
 
     def publish(self, payload: ev.Payload, turn: int, gen: int) -> None:
-        """Publish `payload` as an event of this turn and generation. Never raises for a handler's fault."""
+        """Publish `payload` as an event of this turn and generation.
+
+        Never raises for a handler's fault.
+        """
         kind = type(payload)
         if self._closed and kind is not ev.CommandRefused:
             # A program may keep the state and write to it; that is no longer part of the session.

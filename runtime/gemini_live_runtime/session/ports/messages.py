@@ -1,4 +1,4 @@
-"""How the session writes to the model: what can be posted, and how instructions and context look on the wire."""
+"""Build messages to the model: texts, instructions, context."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ ContextRole = Literal["model", "user"]
 InstructionVia = Literal["context_update", "system_content", "user_note"]
 
 INSTRUCTION_MARK = "[Instruction] "
-"""What an instruction begins with when it travels as something the user said."""
+"""Prefix of an instruction that travels as something the user said."""
 
 CONTEXT_MARK = "[Context] "
-"""What context begins with when it travels as something the user said."""
+"""Prefix of context that travels as something the user said."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextNote:
-    """A text for the model to know, not to answer. `reason` is why it is sent, for people."""
+    """Text for the model to know, not to answer. `reason` is for people."""
 
     text: str
     role: ContextRole = "model"
@@ -50,7 +50,7 @@ class SessionWriter(Protocol):
     def send_context(
         self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""
     ) -> None:
-        """Post texts for the model to know, in one message; with `prompt` it speaks at once."""
+        """Post texts for the model to know; with `prompt` it speaks at once."""
         ...
 
     def prompt_model(self, reason: str = "") -> None:
@@ -62,11 +62,11 @@ class SessionWriter(Protocol):
         ...
 
     def activity_start(self) -> None:
-        """The user begins to speak; only where the client decides that."""
+        """Mark that the user begins to speak, where the client decides that."""
         ...
 
     def activity_end(self) -> None:
-        """The user has finished speaking; only where the client decides that."""
+        """Mark that the user has finished, where the client decides that."""
         ...
 
     def send_tool_answers(self, answers: Sequence[FunctionResponse]) -> None:
@@ -75,7 +75,10 @@ class SessionWriter(Protocol):
 
 
 def instruction_message(text: str, via: InstructionVia) -> ClientMessage:
-    """The message that replaces the system instruction with `text`. Raises `AgentError` for another `via`."""
+    """Return the message that replaces the system instruction with `text`.
+
+    Raises `AgentError` for an unknown `via`.
+    """
     match via:
         case "context_update":
             return compose.context_update(instruction=text)
@@ -93,12 +96,15 @@ def instruction_message(text: str, via: InstructionVia) -> ClientMessage:
 
 
 def context_message(texts: Sequence[str], role: ContextRole = "model", *, prompt: bool = False) -> ClientMessage:
-    """The message with one turn for each of `texts`; those in the user's name are marked as context."""
+    """Return the message with one turn for each of `texts`.
+
+    Those in the user's name are marked as context.
+    """
     mark = CONTEXT_MARK if role == "user" else ""
     turns = (compose.text_content(mark + text, role=role) for text in texts)
     return compose.client_content(*turns, turn_complete=prompt)
 
 
 def prompt_message() -> ClientMessage:
-    """The message that asks the model to speak without telling it anything."""
+    """Return the message that asks the model to speak."""
     return compose.client_content(turn_complete=True)

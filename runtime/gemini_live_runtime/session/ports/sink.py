@@ -1,4 +1,7 @@
-"""How a session and its host meet: the host stamps, records and forwards; the session lives."""
+"""Define how a session and its host meet.
+
+The host stamps, records and forwards events.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,23 @@ from gemini_live_runtime.samples import MeterSample
 
 
 class EventSink(Protocol):
-    """Where a session's events go."""
+    """Receiver of a session's events."""
 
     wall: float
     """Seconds since the Unix epoch at t = 0 of the session."""
 
     def emit(self, payload: Payload, *, turn: int, gen: int) -> Event:
-        """Stamp `payload` (dense sequence, never-decreasing time), keep and forward it. Must not block."""
+        """Stamp `payload`, keep and forward it. Must not block.
+
+        Sequence numbers are dense, times never decrease.
+        """
         ...
 
     def audio(self, track: Side, pcm: bytes) -> None:
-        """Keep samples of a track: `user` at 16 kHz as sent, `model` at 24 kHz as received (s16le). Must not block."""
+        """Keep samples of a track (s16le). Must not block.
+
+        `user` is at 16 kHz as sent, `model` at 24 kHz as received.
+        """
         ...
 
 
@@ -28,11 +37,14 @@ class RunnableSession(Protocol):
     """A session as its host sees it. Everything runs on one event loop."""
 
     async def run(self) -> int:
-        """Live until the session ends; the exit code. Emits `session.started` first and `session.ended` last."""
+        """Live until the session ends; return the exit code.
+
+        Emits `session.started` first and `session.ended` last.
+        """
         ...
 
     async def command(self, command: Command) -> str:
-        """Carry out a command; return why it was refused, or "". What happens is published. Never raises."""
+        """Carry out a command; return why it was refused, or "". Never raises."""
         ...
 
     def hang_up(self, reason: str) -> None:
@@ -40,9 +52,9 @@ class RunnableSession(Protocol):
         ...
 
     def on_console_attached(self, attached: bool) -> None:
-        """Whether a console is there: an agent that is held where nobody can release it goes on."""
+        """Note that a console is there, or none: then a held agent goes on."""
         ...
 
     def sample(self) -> MeterSample:
-        """The current meter values; cheap."""
+        """Return the current meters; cheap."""
         ...

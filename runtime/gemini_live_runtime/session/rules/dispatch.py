@@ -49,7 +49,7 @@ class RuleDispatcher:
         is_answer_pending: Callable[[], bool],
         replace_instruction: Callable[[str], None],
     ) -> None:
-        """`replace_instruction` replaces the agent's own instruction: what a rule sets there outlasts the turn."""
+        """`replace_instruction` replaces the agent's own, which outlasts the turn."""
         self.reactor = reactor
         self._executor = executor
         self._writer = writer
