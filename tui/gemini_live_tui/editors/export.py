@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -150,8 +150,8 @@ class ExportScreen(ModalScreen[None]):
     def __init__(self, console: ConsoleContext, subject: Subject | None, *, wanted: str = "") -> None:
         super().__init__()
         self._wanted = wanted
+        self._settings = console.settings
         self._signs = glyphs(console.settings.ascii)
-        self._ascii = console.settings.ascii
         self._subject = subject
         self._asking = ""
         self._writing = False
@@ -176,8 +176,8 @@ class ExportScreen(ModalScreen[None]):
         with Container(id="export-box") as box:
             box.border_title = Content(f"Export {self._subject.name}" if self._subject is not None else "Export")
             named = ("{export-choose} chooses", "{export-write} exports", "{export-close} closes")
-            keymap = cast("ConsoleContext", self.app).settings.keymap
-            keys = hints(named[2:] if self.list is None else named, keymap, ascii_only=self._ascii)
+            named = named[2:] if self.list is None else named
+            keys = hints(named, self._settings.keymap, ascii_only=self._settings.ascii)
             box.border_subtitle = Content(", ".join(keys))
             if self.list is None:
                 yield Static(NOT_RECORDED, id="export-nothing", markup=False)
