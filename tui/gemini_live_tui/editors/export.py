@@ -176,8 +176,8 @@ class ExportScreen(ModalScreen[None]):
         with Container(id="export-box") as box:
             box.border_title = Content(f"Export {self._subject.name}" if self._subject is not None else "Export")
             named = ("{export-choose} chooses", "{export-write} exports", "{export-close} closes")
-            named = named[2:] if self.list is None else named
-            keys = hints(named, self._settings.keymap, ascii_only=self._settings.ascii)
+            shown = named[2:] if self.list is None else named
+            keys = hints(shown, self._settings.keymap, ascii_only=self._settings.ascii)
             box.border_subtitle = Content(", ".join(keys))
             if self.list is None:
                 yield Static(NOT_RECORDED, id="export-nothing", markup=False)
