@@ -1,8 +1,8 @@
 """Hold the agent where breakpoints, pause and step ask for it.
 
 The agent's parts call a checkpoint right before something that has a name is about to happen: a watcher acts, a phase
-is left, a tool runs, a tool's answer takes effect, something is sent to the model. A checkpoint returns at once, or when
-the operator lets the agent go on. The wire, the sound and the operator never pass here.
+is left, a tool runs, a tool's answer takes effect, something is sent to the model. A checkpoint returns at once, or
+when the operator lets the agent go on. The wire, the sound and the operator never pass here.
 """
 
 from __future__ import annotations
