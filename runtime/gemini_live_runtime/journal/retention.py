@@ -100,25 +100,30 @@ def purge(
 
     Running sessions and unknown ids are in `not_deleted`. Raises `UsageError` for an id that is no safe name.
     """
-    disk = disk or Disk()
     folders = {folder.name: folder for folder in session_folders(root)}
     chosen = {paths.safe_name(name, field="session id") for name in ids}
     not_deleted = [(name, "there is no such session") for name in sorted(chosen - folders.keys())]
     for name, folder in folders.items():
         if everything or (before is not None and _started(folder) < before):
             chosen.add(name)
-    running = {name for name in chosen & folders.keys() if is_running(folders[name])}
-    not_deleted += [(name, "it is running") for name in sorted(running)]
-    result = delete_folders([folders[name] for name in sorted((chosen & folders.keys()) - running)], disk)
+    result = delete_folders([folders[name] for name in sorted(chosen & folders.keys())], disk)
     return DeletionResult(result.session_ids, result.bytes_freed, (*not_deleted, *result.not_deleted))
 
 
 def delete_folders(folders: Iterable[Path], disk: Disk | None = None) -> DeletionResult:
-    """Delete the folders of sessions for good; those that cannot be are `not_deleted`."""
+    """Delete the folders of sessions for good.
+
+    Running sessions, and those that cannot be deleted, are in `not_deleted`.
+    """
+    disk = disk or Disk()
     done, not_deleted, freed = [], [], 0
     for folder in folders:
+        # Checked right before each deletion: an engine may start to write a session while others are deleted.
+        if is_running(folder):
+            not_deleted.append((folder.name, "it is running"))
+            continue
         try:
-            freed += _delete_folder(folder, disk or Disk())
+            freed += _delete_folder(folder, disk)
         except OSError as error:
             not_deleted.append((folder.name, f"it cannot be deleted: {error.strerror or error}"))
         else:

@@ -10,6 +10,8 @@ import pytest
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.catalog import list_entries
+from gemini_live_runtime.journal.disk import Disk, lock
+from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.retention import purge, trim_audio
 from gemini_live_runtime.journal.writer import JournalWriter
 
@@ -114,6 +116,23 @@ def test_purging_takes_what_was_asked_for_and_tells_what_stays(tmp_path):
     assert purged.not_deleted == (("nothing", "there is no such session"), ("running", "it is running"))
     assert not (tmp_path / "old").exists()
     running.close()
+
+
+def test_a_session_that_starts_while_others_are_purged_is_not_deleted(tmp_path):
+    for name in ("a", "b"):
+        record(tmp_path, name).close()
+
+    with (tmp_path / "b" / EVENTS_FILE).open("rb") as events:
+
+        class LockingB(Disk):
+            def remove_folder(self, path: Path) -> None:
+                super().remove_folder(path)
+                lock(events.fileno())
+
+        purged = purge(tmp_path, everything=True, disk=LockingB())
+    assert purged.session_ids == ("a",)
+    assert purged.not_deleted == (("b", "it is running"),)
+    assert (tmp_path / "b").exists()
 
 
 def test_purging_by_age_goes_by_when_a_session_started(tmp_path):
