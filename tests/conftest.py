@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from gemini_live_runtime.text import redactor
 
 # How long an example takes says something of the machine, not of the code.
 settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -45,6 +48,13 @@ def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     for name in [*_FOREIGN, *(name for name in os.environ if name.startswith("GEMINI_LIVE_TUI_"))]:
         monkeypatch.delenv(name, raising=False)
     return home
+
+
+@pytest.fixture(autouse=True)
+def no_known_secrets() -> Iterator[None]:
+    """Forget the secrets that a test registered: in another test they may be plain words."""
+    yield
+    redactor.__init__()  # type: ignore[misc]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

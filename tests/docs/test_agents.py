@@ -14,6 +14,7 @@ from tests.docs.test_guide import blocks
 
 import gemini_live_runtime
 from gemini_live_runtime import Live
+from gemini_live_runtime.session.definition.builder import AgentBuilder
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 
 PAGE = tables.PAGE
@@ -24,7 +25,8 @@ OTHER_HEADINGS = {"Guards", "What happens when"}
 def test_the_page_has_every_method_of_live_in_its_order() -> None:
     headings = re.findall(r"^## (.*)$", PAGE.read_text("utf-8"), re.MULTILINE)
     named = [name for heading in headings if heading not in OTHER_HEADINGS for name in heading.split(", ")]
-    assert named == [name for name in vars(Live) if not name.startswith("_") and callable(getattr(Live, name))]
+    methods = [*vars(AgentBuilder), *vars(Live)]
+    assert named == [name for name in methods if not name.startswith("_") and callable(getattr(Live, name))]
 
 
 def test_the_code_of_the_page_runs_as_one_file() -> None:

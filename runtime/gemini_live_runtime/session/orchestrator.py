@@ -43,9 +43,9 @@ from gemini_live_runtime.session.outbound.context_queue import DeferredWriter, P
 from gemini_live_runtime.session.ports.messages import ContextNote
 from gemini_live_runtime.session.rules.dispatch import RuleDispatcher
 from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
-from gemini_live_runtime.session.rules.reactor import LiveReactor, PromptArmed, StateChanged, voice_defaults
+from gemini_live_runtime.session.rules.reactor import LiveReactor, PromptArmed, voice_defaults
 from gemini_live_runtime.state.computed import ComputedRegistry
-from gemini_live_runtime.state.mutations import Mutation, Origin, writing_as
+from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.text import redactor
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.outbound.wire_writer import WireWriter
     from gemini_live_runtime.session.ports.agent_source import Source
     from gemini_live_runtime.session.ports.event_bus import EventBus
+    from gemini_live_runtime.state.store import State
 
 RECALLED = 20
 """Turns that a fresh server session gets after a loss."""
@@ -91,12 +92,44 @@ class Orchestrator:
 
         `source` can be read again.
         """
-        definition = plan.definition
         state = plan.make_state()
-        self.checkpoints = Checkpoints(state, bus, clock)
         faults = FaultReporter(bus.emit)
+        self.checkpoints = Checkpoints(state, bus, clock)
+        self.agent = self._make_context(plan, state, faults, bus, host, writer, clock)
+        self.code = UserCode(faults, clock, emit=bus.emit, on_ended=host.on_change)
+        self.callbacks = CallbackRunner(
+            plan.definition.callbacks, clock=clock, report=faults.callback, around=_write_as
+        )
+        self.settle = SettleEngine(
+            state,
+            ComputedRegistry(plan.definition.computed),
+            WatcherRegistry(plan.definition.watchers),
+            TemporalRegistry(plan.definition.patterns),
+            code=self.code,
+            emit=bus.emit,
+            now=self.checkpoints.gate.agent_time,
+            before_action=self.checkpoints.before_action,
+        )
+        self.phases, self.guards = self._make_phases()
+        self._make_rules(faults)
+        self._make_steps(faults, async_tools, text_model)
+        self._make_commands(source)
+        self._started: TransitionResult | None = None
+        self._connect()
+
+    def _make_context(
+        self,
+        plan: SessionPlan,
+        state: State,
+        faults: FaultReporter,
+        bus: EventBus,
+        host: SessionHost,
+        writer: WireWriter,
+        clock: Clock,
+    ) -> AgentContext:
+        repair = plan.definition.repair
         context_queue = PendingContext(on_dropped=self._on_notes_dropped)
-        self.agent = agent = AgentContext(
+        return AgentContext(
             plan=plan,
             state=state,
             clock=clock,
@@ -107,47 +140,32 @@ class Orchestrator:
             context_queue=context_queue,
             queue=TaskQueue(self._on_step_failed, host.on_change, self.checkpoints.gate),
             telemetry=SessionTelemetry(clock.now()),
-            needs=None if definition.repair is None else NeedsFulfillment(definition.repair),
+            needs=None if repair is None else NeedsFulfillment(repair),
         )
-        self.code = UserCode(faults, clock, emit=bus.emit, on_ended=host.on_change)
-        self.callbacks = CallbackRunner(definition.callbacks, clock=clock, report=faults.callback, around=_write_as)
+
+    def _make_rules(self, faults: FaultReporter) -> None:
+        agent, definition = self.agent, self.agent.plan.definition
         self.executor = LiveEffectExecutor(
-            writer,
-            context_queue,
-            emit=bus.emit,
+            agent.writer,
+            agent.context_queue,
+            emit=agent.emit,
             transition=self._go_to_phase,
             report=faults.effect,
             hold=self._is_call_open,
         )
         built_in = voice_defaults("client" if definition.turn_taking == "client" else "server")
         self.reactor = LiveReactor((*built_in, *definition.rules), faults.rule)
-        self.settle = SettleEngine(
-            state,
-            ComputedRegistry(definition.computed),
-            WatcherRegistry(definition.watchers),
-            TemporalRegistry(definition.patterns),
-            code=self.code,
-            emit=bus.emit,
-            now=self.checkpoints.gate.agent_time,
-            before_action=self.checkpoints.before_action,
-        )
-        self.phases, self.guards = self._make_phases()
         self.steering = SteeringRunner(agent, self.phases, self.callbacks, self.code, self.executor)
-        rules = RuleDispatcher(
+        agent.react = RuleDispatcher(
             self.reactor,
             self.executor,
-            writer,
-            state,
-            clock,
-            emit=bus.emit,
-            is_answer_pending=host.is_answer_pending,
+            agent.writer,
+            agent.state,
+            agent.clock,
+            emit=agent.emit,
+            is_answer_pending=agent.host.is_answer_pending,
             replace_instruction=self.steering.replace_instruction,
-        )
-        agent.react = rules.react
-        self._make_steps(faults, async_tools, text_model)
-        self._make_commands(source)
-        self._started: TransitionResult | None = None
-        self._connect()
+        ).react
 
     def _make_phases(self) -> tuple[PhaseRunner | None, GuardMonitor | None]:
         agent = self.agent
@@ -233,13 +251,16 @@ class Orchestrator:
         gate.on_held = self._on_held
         gate.on_released = self.timers.on_released
         self.pipeline.on_turn_done = self._on_turn_done
-        self.state_events = StateEvents(agent.state, bus, self.settle)
-        self.state_events.on_changes += [self.checkpoints.on_state_changes, self._on_state_changes]
-        self.state_events.on_unsettled = self._queue_reevaluation
         bus.on_fault = self._on_handler_failed
         bus.subscribe(self.subscribers.push)
         self.checkpoints.subscribe()
         self.observer = EventObserver(agent, self.callbacks, self.settle, self.session_keys, self.timers)
+        self.state_events = StateEvents(agent.state, bus, self.settle)
+        self.state_events.on_changes.append(self.checkpoints.on_state_changes)
+        if self.guards is not None:
+            self.state_events.on_changes.append(self.guards.on_state_changes)
+        self.state_events.on_changes.append(self.observer.on_state_changes)
+        self.state_events.on_unsettled = self.pipeline.queue_reevaluation
         bus.subscribe(self.session_keys.on_event, *OBSERVED)
         bus.subscribe(self.observer.on_session_state, ev.SessionState)
         bus.subscribe(self._on_turn_started, ev.TurnStarted)
@@ -434,19 +455,6 @@ class Orchestrator:
         self.agent.queue.put("tool cancelled", lambda: self.pipeline.call_listeners("on_tool_cancelled", [call_id]))
 
     # -- callbacks of the parts --------------------------------------------------------------------------------------
-
-    def _on_state_changes(self, mutations: Sequence[Mutation]) -> None:
-        if self.guards is not None:
-            self.guards.on_state_changes(mutations)
-        if self.agent.plan.definition.rules:
-            self.agent.react(StateChanged(tuple(mutations)))
-
-    def _queue_reevaluation(self, may_advance: bool) -> None:
-        self.agent.queue.put("state changed", lambda: self._reevaluate(may_advance))
-
-    async def _reevaluate(self, may_advance: bool) -> None:
-        self.state_events.decision_queued = False
-        await self.pipeline.reevaluate(may_advance)
 
     def _on_turn_done(self, number: int) -> None:
         self.reporter.report_turn(number)

@@ -119,7 +119,7 @@ class ComputedRegistry:
     from end to end), dependencies on computed values that do not exist.
     """
 
-    __slots__ = ("_by_name", "_declarative", "_dependents", "_order", "_reported")
+    __slots__ = ("_by_name", "_declarative", "_dependents", "_reported", "variables")
 
     def __init__(self, variables: Iterable[ComputedVar] = ()) -> None:
         listed = tuple(variables)
@@ -132,19 +132,20 @@ class ComputedRegistry:
             faults += _cycles(inputs, self._by_name)
         if faults:
             raise AgentError("; ".join(faults), remedy="Correct the computed values", field="computed")
-        self._order = tuple(self._by_name[name] for name in order)
+        self.variables = tuple(self._by_name[name] for name in order)
+        """Computed values in the order of computing."""
         self._dependents: dict[str, list[int]] = {}
-        for index, item in enumerate(self._order):
+        for index, item in enumerate(self.variables):
             for key in item.inputs:
                 for spelling in spellings(key):
                     self._dependents.setdefault(spelling, []).append(index)
         self._declarative = frozenset(
-            item.name for item in self._order if isinstance(item.compute, Guard) and not item.compute.has_function
+            item.name for item in self.variables if isinstance(item.compute, Guard) and not item.compute.has_function
         )
         self._reported: set[tuple[str, str]] = set()
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self.variables)
 
     def copy(self) -> ComputedRegistry:
         """Return a registry that computes the same and reports faults on its own."""
@@ -155,12 +156,7 @@ class ComputedRegistry:
     @property
     def is_declarative(self) -> bool:
         """True when no author's function computes anything."""
-        return len(self._declarative) == len(self._order)
-
-    @property
-    def variables(self) -> tuple[ComputedVar, ...]:
-        """Computed values in the order of computing."""
-        return self._order
+        return len(self._declarative) == len(self.variables)
 
     @property
     def observed_keys(self) -> frozenset[str]:
@@ -170,7 +166,7 @@ class ComputedRegistry:
     def recompute(self, state: State) -> RecomputeResult:
         """Compute every value."""
         faults: list[ComputeFault] = []
-        changed = tuple([item.name for item in self._order if self._compute(item, state, faults)])
+        changed = tuple([item.name for item in self.variables if self._compute(item, state, faults)])
         return RecomputeResult(changed, tuple(faults))
 
     def recompute_affected(self, state: State, changed_keys: Iterable[str]) -> RecomputeResult:
@@ -187,7 +183,7 @@ class ComputedRegistry:
         changed: list[str] = []
         faults: list[ComputeFault] = []
         while heap:
-            item = self._order[heappop(heap)]
+            item = self.variables[heappop(heap)]
             if self._compute(item, state, faults):
                 changed.append(item.name)
                 for index in self._dependents.get(item.key, ()):

@@ -119,7 +119,7 @@ class CallbackRunner:
 
         Callers that have taken `inline_listeners` keep the old ones.
         """
-        self._callbacks = callbacks
+        self._listeners = {name: callbacks.of(name) for name in CALLBACKS}
         self._fast = {
             name: self._inline(name, callbacks.of(name))
             for name, spec in CALLBACKS.items()
@@ -128,11 +128,11 @@ class CallbackRunner:
 
     def listeners(self, callback: str) -> tuple[Callable[..., Any], ...] | None:
         """Return the functions that listen to `callback`, or None without any."""
-        return tuple(listener.function for listener in self._callbacks.of(callback)) or None
+        return tuple(listener.function for listener in self._listeners[callback]) or None
 
     def listening(self, callback: str) -> tuple[Listener, ...]:
         """Return the listeners of `callback`, in order."""
-        return self._callbacks.of(callback)
+        return self._listeners[callback]
 
     @property
     def running(self) -> int:
@@ -150,7 +150,7 @@ class CallbackRunner:
 
             return InlineListener(listener.function, self._inline_one(callback, listener), failed)
 
-        return tuple(map(inline, self._callbacks.of(callback)))
+        return tuple(map(inline, self._listeners[callback]))
 
     def fast(self, callback: str, *args: Any) -> None:
         """Call the listeners of a fast callback; report exceptions instead."""
@@ -196,7 +196,7 @@ class CallbackRunner:
         Returns the answers of the blocking ones, without None. Raises only when it is itself cancelled.
         """
         answers = []
-        for listener in self._callbacks.of(callback):
+        for listener in self._listeners[callback]:
             if listener.mode is CallbackMode.CONCURRENT:
                 self._start(callback, listener, args)
                 continue
@@ -213,7 +213,7 @@ class CallbackRunner:
         """
         known = {call.id for call in calls}
         overrides: dict[str, Any] = {}
-        for listener in self._callbacks.of("on_tool_call"):
+        for listener in self._listeners["on_tool_call"]:
             answer = await self._blocking("on_tool_call", listener, (tuple(calls), state))
             if answer is None:
                 continue
@@ -235,7 +235,7 @@ class CallbackRunner:
         Each listener gets the answer of the one before it; one that returns None or fails changes nothing.
         """
         current = list(responses)
-        for listener in self._callbacks.of("before_tool_response"):
+        for listener in self._listeners["before_tool_response"]:
             answer = await self._blocking("before_tool_response", listener, (list(current), state))
             if isinstance(answer, list | tuple):
                 current = list(answer)
@@ -248,7 +248,7 @@ class CallbackRunner:
 
         The listeners after it are not called.
         """
-        for listener in self._callbacks.of("instruction_template"):
+        for listener in self._listeners["instruction_template"]:
             text = await self._text("instruction_template", listener, state)
             if text is not None:
                 return text
@@ -257,8 +257,7 @@ class CallbackRunner:
     async def instruction_amendment(self, state: Any) -> str | None:
         """Return the amendments of all listeners joined by blank lines, or None."""
         texts = [
-            await self._text("instruction_amendment", each, state)
-            for each in self._callbacks.of("instruction_amendment")
+            await self._text("instruction_amendment", each, state) for each in self._listeners["instruction_amendment"]
         ]
         return "\n\n".join(text for text in texts if text) or None
 

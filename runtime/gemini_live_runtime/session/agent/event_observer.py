@@ -18,17 +18,21 @@ from gemini_live_runtime.session.rules.reactor import (
     PlaybackStarted,
     PromptArmed,
     SoftTurnComplete,
+    StateChanged,
     UserSpeechEnded,
     UserSpeechStarted,
 )
 from gemini_live_runtime.state.temporal import TemporalEvent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
     from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.agent.session_keys import SessionSignals
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
     from gemini_live_runtime.session.agent.timers import Timers
+    from gemini_live_runtime.state.mutations import Mutation
 
 LOCAL_HANG_OVER_S = 0.3
 """Seconds that the local voice mark waits before it marks the end of a voice (`audio.voice`)."""
@@ -107,8 +111,13 @@ class EventObserver:
         if type(payload) in VOICE_EVENTS or self._agent.plan.definition.rules:
             self._agent.react(Live(payload))
 
+    def on_state_changes(self, mutations: Sequence[Mutation]) -> None:
+        """Let the agent's own rules answer changes of state."""
+        if self._agent.plan.definition.rules:
+            self._agent.react(StateChanged(tuple(mutations)))
+
     def _show_patterns(self, event: ev.Event) -> None:
-        if not len(self._settle.temporal):
+        if not self._settle.has_patterns:
             return
         seen = TemporalEvent("event", type=event.type, data=event.to_json()["data"])
         self._agent.queue.put("pattern", lambda: self._settle.observe(seen))

@@ -68,7 +68,7 @@ class SessionHost:
     @property
     def awaits_tools(self) -> bool:
         """True while the model waits for the answer of a call."""
-        return self._core.tools.awaits_tools
+        return self._core.state.calls.in_foreground > 0
 
     def is_answer_pending(self) -> bool:
         """Return True while an answer is owed, or one is still to be played."""

@@ -71,13 +71,13 @@ class SessionType(Enum):
 class SessionSignals:
     """Writer of `session:` keys.
 
-    `now` returns clock seconds, `current_words` what both sides said in the newest turn.
+    `now` returns clock seconds, `said` what both sides said in the newest turn.
     """
 
-    def __init__(self, state: State, now: Callable[[], float], current_words: Callable[[], tuple[str, str]]) -> None:
+    def __init__(self, state: State, now: Callable[[], float], said: Callable[[], tuple[str, str]]) -> None:
         self._state = state
         self._now = now
-        self._current_words = current_words
+        self._said = said
         self._connected_at: float | None = None
         self._active_at: float | None = None
         self._type = SessionType.AUDIO_ONLY
@@ -114,7 +114,7 @@ class SessionSignals:
 
     def settle(self) -> None:
         """Write what both sides said in this turn, before anything is decided."""
-        user, model = self._current_words()
+        user, model = self._said()
         if user or model:
             with writing_as(SIGNAL):
                 if user:

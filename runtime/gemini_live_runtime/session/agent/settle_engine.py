@@ -96,6 +96,7 @@ class SettleEngine:
         self._pattern_faults: Counter[str] = Counter()
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
         """Keys whose change calls for settling."""
+        self.has_patterns = bool(len(temporal))
 
     def copy(
         self,
@@ -140,6 +141,7 @@ class SettleEngine:
         gone = {item.name for item in self.computed.variables} - {item.name for item in computed.variables}
         self.computed, self.watchers, self.temporal = computed, watchers, temporal
         self._pattern_faults.clear()
+        self.has_patterns = bool(len(temporal))
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
         for name in gone:
             self._state.remove_derived(name)
@@ -182,11 +184,11 @@ class SettleEngine:
 
     def deadline(self) -> float | None:
         """Return seconds until time alone may complete a pattern, or None."""
-        return self.temporal.deadline(self._now())
+        return self.temporal.deadline(self._now()) if self.has_patterns else None
 
     async def observe(self, event: TemporalEvent) -> None:
         """Show patterns what happened."""
-        if not len(self.temporal):
+        if not self.has_patterns:
             return
         found = self.temporal.observe(event, self._state, self._now())
         for fault in found.faults:

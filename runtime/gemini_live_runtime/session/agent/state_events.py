@@ -38,8 +38,6 @@ class StateEvents:
         """Called with the changes after they are published."""
         self.on_unsettled: Callable[[bool], None] = _ignore
         """Called when a change calls for a decision, with True when transitions are to be evaluated."""
-        self.decision_queued = False
-        """True from `on_unsettled` until that decision begins."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         bus.publish_state = self.publish
@@ -67,8 +65,7 @@ class StateEvents:
         is_observed = any(
             mutation.key in observed for mutation in mutations if mutation.origin.kind not in SETTLE_THEMSELVES
         )
-        if (by_mover or is_observed) and not self.decision_queued:
-            self.decision_queued = True
+        if by_mover or is_observed:
             self.on_unsettled(by_mover)
 
 

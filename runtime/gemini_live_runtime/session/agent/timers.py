@@ -126,7 +126,7 @@ class Timers:
     def on_released(self) -> None:
         """Count time for patterns and soft turns again, after the agent was held."""
         if not self._agent.closed:
-            if len(self._settle.temporal):
+            if self._settle.has_patterns:
                 self.on_patterns_shown()
             self.schedule()
 

@@ -90,6 +90,7 @@ class TurnPipeline:
             agent.host.on_change,
         )
         self._awaits_extraction = False
+        self._reevaluation_queued = False
         self._turn_by = "model"
         tools.on_ended = self.end_tool
         timers.on_time_passed = self.pass_time
@@ -272,6 +273,16 @@ class TurnPipeline:
         """Evaluate what time alone may have completed."""
         await self._settle.observe(TemporalEvent("tick"))
         await self.reevaluate(True)
+
+    def queue_reevaluation(self, may_advance: bool) -> None:
+        """Queue `reevaluate` after state changed; no-op while one waits in the queue."""
+        if not self._reevaluation_queued:
+            self._reevaluation_queued = True
+            self._agent.queue.put("state changed", lambda: self._reevaluate(may_advance))
+
+    async def _reevaluate(self, may_advance: bool) -> None:
+        self._reevaluation_queued = False
+        await self.reevaluate(may_advance)
 
     async def reevaluate(self, may_advance: bool) -> None:
         """Settle what changed outside of turns and tools.

@@ -61,10 +61,6 @@ class SessionCore:
         self.audio = AudioEvents(self.state)
         self.commands = CoreCommands(self.state)
 
-    def position(self) -> tuple[int, int]:
-        """Return the numbers of the current turn and generation."""
-        return self.state.turns.number, self.state.ledger.number
-
     def is_over(self) -> bool:
         """Return True when the session has ended, or is about to."""
         return self.state.ended

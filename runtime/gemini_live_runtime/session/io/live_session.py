@@ -111,7 +111,7 @@ class LiveSession:
         self._due = 0.0
         self._conversion: PcmConverter | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self.bus = EventBus(sink, core.position)
+        self.bus = EventBus(sink, core.state.turns, core.state.ledger)
         self._recorder = WireRecorder(self.bus.emit, sink)
         self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source)
         agent = self.orchestrator.agent

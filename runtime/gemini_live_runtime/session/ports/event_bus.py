@@ -13,6 +13,7 @@ what waits, or calls author's code, belongs on the task queue.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Protocol
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.ports.sink import EventSink
@@ -23,13 +24,21 @@ PRECEDE_STATE = frozenset((ev.StateChanged, ev.SessionStarted, ev.AgentDescribed
 """Payloads that do not publish waiting state changes first."""
 
 
+class Ledger(Protocol):
+    """Counter of turns or generations."""
+
+    number: int
+    """Number of the current one."""
+
+
 class EventBus:
     """Bus of one session's events."""
 
-    def __init__(self, sink: EventSink, position: Callable[[], tuple[int, int]]) -> None:
-        """`position` returns the current turn and generation, for `emit`."""
+    def __init__(self, sink: EventSink, turns: Ledger, generations: Ledger) -> None:
+        """`emit` stamps events with the current numbers of `turns` and `generations`."""
         self._sink = sink
-        self._position = position
+        self._turns = turns
+        self._generations = generations
         self._subscriptions: list[tuple[Handler, frozenset[type], Collection[str]]] = []
         self._routes: dict[type, tuple[Handler, ...]] = {}
         self._closed = False
@@ -46,7 +55,7 @@ class EventBus:
 
     def emit(self, payload: ev.Payload) -> None:
         """Publish `payload` as an event of the current turn and generation."""
-        self.publish(payload, *self._position())
+        self.publish(payload, self._turns.number, self._generations.number)
 
     def publish(self, payload: ev.Payload, turn: int, gen: int) -> None:
         """Publish `payload` as an event of this turn and generation.
