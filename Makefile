@@ -58,6 +58,7 @@ docs: $(VENV)/.test
 	mv docs/events.md.new docs/events.md
 	$(BIN)/python -m tests.docs.tables
 	$(BIN)/python -m tests.docs.api_page
+	$(BIN)/python -m tests.docs.architecture_page
 
 clean:
 	rm -rf $(VENV) .venv-sdk .venv-lowest dist build
