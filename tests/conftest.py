@@ -52,7 +52,7 @@ def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 @pytest.fixture(autouse=True)
 def no_known_secrets() -> Iterator[None]:
-    """Forget the secrets that a test registered: in another test they may be plain words."""
+    """Forget secrets a test registered: elsewhere they may be plain words."""
     yield
     redactor.__init__()  # type: ignore[misc]
 

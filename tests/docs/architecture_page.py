@@ -1,4 +1,4 @@
-"""Write the pictures of `docs/architecture.md` from the code's imports: see `make docs`.
+"""Draw the pictures of `docs/architecture.md` from the imports: see `make docs`.
 
 An arrow means "imports". Arrows that another way already shows are left out, so that the picture can be read: what is
 drawn is the order of the packages, which import-linter holds.
