@@ -22,12 +22,11 @@ _GENERAL = ("everywhere", "prompt")
 _INTRO = """\
 # Keys and commands
 
-What the console can be told to do, by key, by name in the palette (`F3`) and by command in the prompt. `F1` shows the
-keys of the place one is in, as they are mapped. This page is made from the table in
-`tui/gemini_live_tui/actions` (`python -m tests.docs.tables`).
+All actions of the console, by key, by name in the palette (`F3`) and by command in the prompt. `F1` shows the keys of
+the focused pane, as they are mapped. This page is generated from the table in `tui/gemini_live_tui/actions`
+(`python -m tests.docs.tables`).
 
-Every key can be changed by the name of its action, in the config file or with
-`gemini-live-tui config set keymap.mute "k,f4"`:
+Change an action's keys by its name, in the config file or with `gemini-live-tui config set keymap.mute "k,f4"`:
 
 ```toml
 [keymap]
@@ -35,9 +34,10 @@ mute = "k,f4"
 interrupt = "escape,ctrl+x"
 ```
 
-What cannot work (a name that does not exist, a key that terminals never send, a key with two meanings in one place) is
-said when the console starts; its own keys hold then, and the rest of the map is in use. `gemini-live-tui doctor` names
-every such entry. Keys that tmux, screen, docker or flow control may keep for themselves have another one beside them.
+Entries that cannot work (an unknown name, a key that terminals never send, a key with two meanings in one place) are
+reported when the console starts; these actions keep their default keys, and the rest of the keymap is in use.
+`gemini-live-tui doctor` lists all such entries. Actions on keys that tmux, screen, docker or flow control may intercept
+have a second key.
 """
 
 

@@ -27,7 +27,7 @@ async def test_a_slash_opens_a_list_above_the_prompt_that_narrows_as_one_writes(
         assert len(suggestions(driver)) == 6
         assert screen.completions.region.bottom == screen.query_one("#prompt-pane").region.y
         await driver.press(*"spe")
-        assert suggestions(driver) == ["/speaker  Mute the speaker, or open it again"]
+        assert suggestions(driver) == ["/speaker  Mute the speaker, or unmute it"]
         await driver.press(*"x")
         assert suggestions(driver) == []
 
@@ -94,7 +94,7 @@ async def test_a_message_that_looks_like_a_command_is_not_sent_silently() -> Non
         await driver.press(*"/mtue", "enter")
         assert driver.link.orders == []
         assert driver.app.console_screen.prompt.text == "/mtue"
-        assert "There is no command /mtue. Did you mean /mute?" in driver.screen()
+        assert "Unknown command /mtue. Did you mean /mute?" in driver.screen()
 
 
 async def test_two_slashes_send_a_message_that_begins_with_one() -> None:

@@ -244,7 +244,7 @@ async def test_a_key_that_could_not_be_checked_is_kept_only_when_one_says_so(
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("hello", "5 characters; a key has 20 at least"),
+        ("hello", "5 characters; a key has at least 20"),
         ("sk-" + "a" * 40, "another provider"),
         (f'"{KEY}"', "quotation"),
     ],

@@ -1,4 +1,4 @@
-"""Settings in layers, and the sentence for each way to get them wrong."""
+"""Settings: their layers, and the message for each invalid value."""
 
 from __future__ import annotations
 

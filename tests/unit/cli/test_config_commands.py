@@ -1,4 +1,4 @@
-"""`config` and what reads it: every option can be set, shown, overridden, and refused in a sentence."""
+"""`config`: every option can be set, shown and overridden; bad values are errors."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_key_of_the_keymap_can_be_set_and_a_wrong_one_is_refused() -> None:
     assert run("config", "set", "keymap.mute", "k,f4").code == 0
     assert shown()["keymap"]["value"] == {"mute": "k,f4"}
     for key, value, words in (
-        ("keymap.nope", "m", "there is no action 'nope'"),
+        ("keymap.nope", "m", "unknown action 'nope'"),
         ("keymap.mute", "", "no key is given"),
         ("keymap.help", "f4", "is the key of both"),
         ("keymap", "m", "config set keymap.mute"),
@@ -100,7 +100,7 @@ def test_what_of_the_keymap_cannot_be_used_is_told_beside_the_settings(form: tup
     path.write_text('[keymap]\nmute = "k"\nhepl = "f6"\nquit = "f1"\n')
     ended = run("config", *form)
     assert ended.code == 0
-    assert "keymap.hepl: there is no action 'hepl'. Did you mean help?" in ended.err
+    assert "keymap.hepl: unknown action 'hepl'. Did you mean help?" in ended.err
     assert "keymap.quit: f1 is the key of both help and quit" in ended.err
     assert "mute" not in ended.err
     assert '"mute": "k"' in ended.out
@@ -171,7 +171,7 @@ def test_doctor_names_variables_that_nothing_reads(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("GEMINI_LIVE_TUI_KEYMAP", "mute=m")
     monkeypatch.setenv("GEMINI_LIVE_TUI_UI_FPS", "10")
     checks = {check["name"]: check for check in json.loads(run("doctor", "--json").out)["checks"]}
-    assert checks["variables"]["found"] == "nothing reads GEMINI_LIVE_TUI_KEYMAP, GEMINI_LIVE_TUI_UI_THEM"
+    assert checks["variables"]["found"] == "unknown: GEMINI_LIVE_TUI_KEYMAP, GEMINI_LIVE_TUI_UI_THEM"
 
 
 def test_a_key_can_be_set_beside_others_that_do_not_work_and_doctor_names_those() -> None:
@@ -180,7 +180,7 @@ def test_a_key_can_be_set_beside_others_that_do_not_work_and_doctor_names_those(
     assert run("config", "set", "keymap.mute", "k").code == 0
     assert run("config", "set", "keymap.help", "f1").code == 0
     found = [check for check in json.loads(run("doctor", "--json").out)["checks"] if check["name"] == "keymap"]
-    assert [check["found"] for check in found] == ["keymap.nope: there is no action 'nope'"]
+    assert [check["found"] for check in found] == ["keymap.nope: unknown action 'nope'"]
 
 
 def test_doctor_names_themes_that_cannot_be_used() -> None:

@@ -1,4 +1,4 @@
-"""`demo` says which agents there are."""
+"""`demo` lists the bundled agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Export on the command line: files or standard output, redacted unless told otherwise."""
+"""`export`: files or standard output, redacted by default."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_without_options_a_redacted_document_is_written_here(here: Path) -> None:
     ended = run("export", "2026")
     assert (ended.code, ended.out) == (0, "Written: 20261120-1.md\n")
-    assert "places redacted; what was only said may remain" in ended.err
+    assert "places redacted; personal data that was only spoken may remain" in ended.err
     text = (here / "20261120-1.md").read_text()
     assert "Ruiz" not in text
     assert "negotiate" in text
@@ -46,7 +46,7 @@ def test_a_part_is_chosen_by_turn_seconds_or_marks() -> None:
 def test_nothing_is_redacted_only_where_that_is_said() -> None:
     ended = run("export", "2026", "--no-redact", "--as", "text", "--to", "-")
     assert "maria@example.org" in ended.out
-    assert run("export", "2026", "--no-redact").err == "Not redacted: personal data is in it.\n"
+    assert run("export", "2026", "--no-redact").err == "Not redacted: the files may contain personal data.\n"
 
 
 def test_sound_needs_no_redact() -> None:

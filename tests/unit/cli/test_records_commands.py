@@ -1,4 +1,4 @@
-"""Recorded sessions from anywhere: shown as far as they can be read, and purged only where they live."""
+"""Show recordings from any folder, even damaged; purge only recorded sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sessions on the command line: list and filter, preview, name, delete and take back."""
+"""`sessions`: list, filter, preview, rename, delete and restore."""
 
 from __future__ import annotations
 

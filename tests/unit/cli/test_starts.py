@@ -1,4 +1,4 @@
-"""What a console may start from within: the backend, the agent, and what the command line said."""
+"""Sessions started from the console: their backend, their agent and the flags."""
 
 from __future__ import annotations
 

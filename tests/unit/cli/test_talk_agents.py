@@ -1,4 +1,4 @@
-"""`talk` with agents of one's own that fail, print, ask, exit or never come back."""
+"""`talk` with agents that fail, print, read input, exit or block."""
 
 from __future__ import annotations
 

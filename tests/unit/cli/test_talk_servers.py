@@ -1,4 +1,7 @@
-"""`talk` against servers that refuse, hang up, talk nonsense or say nothing: a sentence, exit code 1, no traceback."""
+"""`talk` against servers that refuse, hang up, send garbage or stay silent.
+
+Each ends with a sentence and exit code 1, without a traceback.
+"""
 
 from __future__ import annotations
 
@@ -174,7 +177,7 @@ def test_a_server_that_never_answers_the_setup_runs_into_the_timeout() -> None:
 
     with FakeLiveServer(silent) as server:
         ended = run("talk", "--backend", server.url, "--text", "x", "--record", "off", "--timeout", "0.4")
-    _failed(ended, "not over after 0.4 s", "--timeout")
+    _failed(ended, "did not end within 0.4 s", "--timeout")
 
 
 def test_a_server_that_breaks_off_without_a_word_is_a_broken_connection() -> None:

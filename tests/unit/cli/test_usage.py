@@ -1,4 +1,4 @@
-"""Usage errors: one sentence on standard error that says what is wrong and what to do, exit code 2."""
+"""Usage errors: a sentence with the fault and the remedy, and exit code 2."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_help_says_what_a_command_does_and_every_option_of_it(command: tuple[str
 
 
 WRONG = {
-    "an unknown command": (("frobnicate",), "There is no command 'frobnicate'", "--help"),
-    "a misspelt command": (("tlak",), "There is no command 'tlak'", "Did you mean talk?"),
+    "an unknown command": (("frobnicate",), "Unknown command 'frobnicate'", "--help"),
+    "a misspelt command": (("tlak",), "Unknown command 'tlak'", "Did you mean talk?"),
     "an unknown option": (("talk", "--nonsense"), "--nonsense", "talk --help"),
     "an option before its command": (("--model", "x", "talk"), "Options of talk", "after its name"),
     "debug after the command": (("talk", "--debug"), "--debug", "gemini-live-tui --debug COMMAND"),
@@ -48,7 +48,7 @@ WRONG = {
     "a timeout of words": (("talk", "--timeout", "soon"), "--timeout", "soon"),
     "a timeout of nothing": (("talk", "--timeout", "0"), "--timeout is 0", "above 0"),
     "a timeout that is no number": (("talk", "--timeout", "nan"), "--timeout is nan", "above 0"),
-    "an empty text": (("talk", "--text", " "), "--text is empty", "something to say"),
+    "an empty text": (("talk", "--text", " "), "--text is empty", "a text to send"),
     "a text without end": (("talk", "--text", "x" * 100_001), "100001 characters", "several times"),
     "devices and files": (("talk", "--devices", "--mic", "x.wav"), "--devices or WAV files", "not both"),
     "hurried devices": (("talk", "--devices", "--fast"), "--fast", "Leave out"),

@@ -12,7 +12,7 @@ CONSOLE = Path(__file__).parents[3] / "tui" / "gemini_live_tui"
 
 
 def test_a_hint_names_all_keys_of_its_action_as_people_write_them():
-    assert hints(("{editor-apply} applies", "esc leaves"), {}) == ["^s or F5 applies", "esc leaves"]
+    assert hints(("{editor-apply} applies", "esc cancels"), {}) == ["^s or F5 applies", "esc cancels"]
     assert hints(("{diff-earlier} {diff-later} another turn",), {}, ascii_only=True) == ["left right another turn"]
 
 

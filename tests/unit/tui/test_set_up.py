@@ -81,7 +81,7 @@ def test_a_key_for_now_replaces_the_variable_that_wins() -> None:
 
 def test_a_kept_key_goes_before_one_in_a_variable_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", OTHER_KEY)
-    assert "no longer looked at" in keys.keep(api_key(KEY), "file")
+    assert "is ignored now" in keys.keep(api_key(KEY), "file")
 
 
 def test_project_and_location_come_from_the_config_then_from_googles_variables(

@@ -69,18 +69,18 @@ def test_a_command_is_read_as_its_form_says(text: str, name: str, written: tuple
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("/mut", "There is no command /mut. Did you mean /mute?"),
-        ("/etc/hosts is broken", "There is no command /etc/hosts."),
-        ("/", "There is no command /."),
-        ("/goto", "/goto needs more behind it: /goto PHASE"),
-        ("/set app:plan", "/set needs more behind it: /set KEY = JSON"),
-        ("/set app:plan =", "/set needs more behind it: /set KEY = JSON"),
-        ("/break phase", "/break needs more behind it: /break KIND NAME"),
-        ("/mute now", "/mute stands alone"),
+        ("/mut", "Unknown command /mut. Did you mean /mute?"),
+        ("/etc/hosts is broken", "Unknown command /etc/hosts."),
+        ("/", "Unknown command /."),
+        ("/goto", "/goto needs an argument: /goto PHASE"),
+        ("/set app:plan", "/set needs an argument: /set KEY = JSON"),
+        ("/set app:plan =", "/set needs an argument: /set KEY = JSON"),
+        ("/break phase", "/break needs an argument: /break KIND NAME"),
+        ("/mute now", "/mute takes no argument"),
     ],
 )
 def test_what_is_no_command_is_a_sentence(text: str, said: str) -> None:
-    with pytest.raises(slash.NoCommand) as caught:
+    with pytest.raises(slash.InvalidCommand) as caught:
         slash.read(text)
     assert said in str(caught.value)
 
@@ -91,7 +91,7 @@ def test_whatever_is_written_is_a_message_a_command_or_a_sentence(text: str) -> 
         assert slash.as_message(text) == (text[1:] if text.startswith("//") else text)
         return
     slash.suggest(text, choices)
-    with contextlib.suppress(slash.NoCommand):
+    with contextlib.suppress(slash.InvalidCommand):
         action, found = slash.read(text)
         assert len(found) >= slash.form_of(action).needed
 

@@ -1,6 +1,7 @@
-"""Everything the console can be told to do: the one source of bindings, key bar, palette, help and docs.
+"""List all actions of the console.
 
-The table is kept in one file a group; an action's keys can be changed by its id, see `keymap`.
+They are the only source of bindings, key bar, palette, commands, help and docs. Each group has a module of its own.
+Users change an action's keys by its id, see `keymap`.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 
 def bindings(scope: Scope) -> list[Binding]:
-    """Textual's bindings of one scope; an action without keys is among them, so that a keymap can give it some."""
+    """Return Textual's bindings of a scope.
+
+    An action without keys gets a binding, too, so that a keymap can give it some.
+    """
     from textual.binding import Binding
 
     return [
@@ -65,10 +69,10 @@ def bindings(scope: Scope) -> list[Binding]:
 
 
 def in_scope(scope: Scope) -> Iterable[Action]:
-    """The actions of one scope, in their order."""
+    """Return the actions of a scope, in their order."""
     return (action for action in ACTIONS if action.scope == scope)
 
 
 def in_group(group: Group) -> Iterable[Action]:
-    """The actions of one group, in their order."""
+    """Return the actions of a group, in their order."""
     return (action for action in ACTIONS if action.group == group)

@@ -1,4 +1,4 @@
-"""What an action is."""
+"""Define an action of the console."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Scope = str
-"""Where an action's keys hold: the name of a `places.Place`."""
+"""Name of the `places.Place` in which an action's keys work."""
 
 Group = Literal["Talk", "Write", "Read", "Inspect", "Change", "Debug", "Time", "Session", "Set up", "Console"]
 Bar = Literal["", "always", "voice", "text", "pane"]
@@ -30,33 +30,33 @@ BEFORE_A_SESSION: tuple[Group, ...] = ("Set up", "Console")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing to do."""
+    """Action of the console, with its keys, texts and command."""
 
     id: str
     keys: str
     """Key names with commas between them; "" for none."""
     action: str
-    """The method `action_…` that carries it out, on the application, the screen or the widget of the scope; arguments
-    may be written behind it. "" for what needs arguments that only the prompt can take."""
+    """Name of the method `action_…` of the scope's application, screen or widget, with arguments where it takes some;
+    "" when the action needs arguments that only the prompt can take."""
     title: str
-    """One or two words, for the key bar and the palette."""
+    """Title of one or two words, for the key bar and the palette."""
     description: str
-    """What it does, one line without a full stop."""
+    """Description in one line without a period, for help, palette and docs."""
     group: Group
     scope: Scope = "console"
     anywhere: bool = False
-    """Its keys go before those of whatever has the focus, the prompt included."""
+    """True when its keys take priority over those of the focused widget, the prompt included."""
     yields: bool = False
-    """A pane may take its keys for itself."""
+    """True when a pane may use its keys for an action of its own."""
     panes_only: bool = False
-    """Its letters are typed, not obeyed, while the transcript has the focus."""
+    """True when its letters are typed into the prompt while the transcript has the focus."""
     bar: Bar = ""
-    """When the key bar shows it: `pane` while the pane of its scope has the focus."""
+    """Mode in which the key bar shows it; `pane`: while the pane of its scope has the focus."""
     bar_in: tuple[Scope, ...] = ()
-    """Panes in which the key bar shows it, too."""
+    """Further panes in which the key bar shows it."""
     palette: bool = True
     slash: str = ""
-    """How it is written in the prompt, without the slash: a name, then a word in capitals for each argument, in
-    brackets where it may be left out, e.g. `goto PHASE`, `set KEY = JSON`, `theme [THEME]`; see `slash.form_of`."""
+    """Command in the prompt, without the slash: a name, then a word in capitals for each argument, in brackets where
+    it is optional, e.g. `goto PHASE`, `set KEY = JSON`, `theme [THEME]`; see `slash.form_of`."""
     takes: str = ""
-    """The method `action_…` that gets the written arguments, as texts; without arguments it is `action`."""
+    """Name of the method `action_…` that gets the command's arguments as texts; without any, `action` is called."""

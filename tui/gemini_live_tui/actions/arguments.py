@@ -1,4 +1,7 @@
-"""What can stand for each kind of argument of a command, for completion. A kind that is not here is free text."""
+"""List the possible values of a command's arguments, for completion.
+
+A kind of argument that is not in `KINDS` is free text.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ if TYPE_CHECKING:
     from gemini_live_runtime.journal.view import SessionView
 
 FORMATS = ("markdown", "text", "json", "wav")
-"""Formats of an export, as they are written behind its command."""
+"""Formats that the command `/export` takes."""
 
 MAX_CHOICES = 500
-"""Choices offered; of more one sees no end anyway."""
+"""Choices offered at most: a longer list cannot be read anyway."""
 
 
 def _described(view: SessionView) -> list[Mapping[str, Any]]:
@@ -44,14 +47,14 @@ KINDS: Mapping[str, Callable[[SessionView], Sequence[str]]] = {
 
 
 def choices(kind: str, written: Sequence[str], view: SessionView, themes: Sequence[str] = ()) -> Sequence[str]:
-    """The names that an argument of this kind can have now, after the arguments `written` before it.
+    """Return the values that an argument of this kind can have now.
 
-    What a `TARGET` is, the argument before it says: `phase`, `tool` and so on.
+    `written` are the arguments before it; of a `TARGET` the last of them is the kind: `phase`, `tool` and so on.
     """
     if kind == "THEME":
         return themes
     if kind == "TARGET" and written:
         kind = written[-1].upper()
     names = KINDS.get(kind)
-    # A name that cannot be shown as it is cannot be written either.
+    # A name that the sanitiser changes could not be typed as it is shown.
     return [name for name in names(view)[:MAX_CHOICES] if sanitise_line(name) == name] if names is not None else ()

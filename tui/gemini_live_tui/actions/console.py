@@ -1,4 +1,4 @@
-"""The console itself."""
+"""List the actions of the console itself: help, palette, themes, quitting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+c",
         "copy_or_quit",
         "Copy",
-        "Copy what is selected; with nothing selected, twice: quit",
+        "Copy the selection; without one, press twice to quit",
         "Console",
         scope="app",
         anywhere=True,
@@ -54,7 +54,7 @@ ACTIONS: tuple[Action, ...] = (
         "",
         "open('themes')",
         "Themes",
-        "Choose a theme with the console as its preview, and keep it; /theme and a name takes one for now",
+        "Preview themes and keep one; /theme NAME uses one for this run",
         "Console",
         scope="app",
         anywhere=True,
@@ -66,7 +66,7 @@ ACTIONS: tuple[Action, ...] = (
         "",
         "next_theme",
         "Next theme",
-        "Change to the next theme for now",
+        "Use the next theme for this run",
         "Console",
         scope="app",
         slash="next-theme",

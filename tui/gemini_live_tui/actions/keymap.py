@@ -1,4 +1,4 @@
-"""The keys of actions under a keymap, how they are written, and what is wrong with a keymap."""
+"""Apply and check a keymap: the keys that the config gives to actions by their id."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNREACHABLE = {
     "ctrl+left_square_bracket": "terminals send it as escape",
     "ctrl+[": "terminals send it as escape",
 }
-"""Keys that never arrive as themselves."""
+"""Keys that terminals send as another key, with the reason."""
 
 SWALLOWED = {
     "ctrl+a": "screen keeps it",
@@ -27,7 +27,7 @@ SWALLOWED = {
     "ctrl+s": "flow control keeps it",
     "ctrl+z": "shells keep it",
 }
-"""Keys that terminals, multiplexers and shells may keep for themselves: an action needs another one beside them."""
+"""Keys that terminals, multiplexers and shells may keep for themselves: an action needs a second key beside one."""
 
 _KEY = re.compile(r"(?:[a-z]+\+)*(?:[A-Za-z0-9_]+|[!-~])")
 
@@ -60,12 +60,12 @@ _ARROWS = ("up", "down", "left", "right")
 
 
 def keys_of(action: Action, keymap: Mapping[str, str]) -> list[str]:
-    """The keys that trigger an action under a keymap."""
+    """Return the keys that trigger an action under a keymap."""
     return [key.strip() for key in keymap.get(action.id, action.keys).split(",") if key.strip()]
 
 
 def key_label(key: str, *, ascii_only: bool = False) -> str:
-    """A key as people write it: `^b`, `F2`, `esc`."""
+    """Return a key as people write it: `^b`, `F2`, `esc`."""
     if ascii_only and key in _ARROWS:
         return key
     if key in _LABELS:
@@ -78,7 +78,10 @@ def key_label(key: str, *, ascii_only: bool = False) -> str:
 
 
 def hints(parts: Iterable[str], keymap: Mapping[str, str], *, ascii_only: bool = False) -> list[str]:
-    """Parts of a line that names keys: `{id}` becomes the keys of that action. A part whose action has none goes."""
+    """Replace each `{id}` in parts of a line by the keys of that action.
+
+    Leaves out a part that names an action without keys.
+    """
     found = []
     for part in parts:
         names = _NAMED.findall(part)
@@ -96,7 +99,7 @@ def check_keymap(keymap: Mapping[str, str]) -> None:
 
 
 def usable_keymap(keymap: Mapping[str, str]) -> tuple[dict[str, str], list[ConfigError]]:
-    """The entries of `keymap` that work together, and what is wrong with each of the others."""
+    """Return the usable entries of `keymap`, and an error for each other entry."""
     usable, faults = dict(keymap), []
     while (fault := next(_faults(usable), None)) is not None:
         faults.append(fault)
@@ -105,20 +108,20 @@ def usable_keymap(keymap: Mapping[str, str]) -> tuple[dict[str, str], list[Confi
 
 
 def keymap_problem(faults: Sequence[ConfigError]) -> str:
-    """What to say about entries that were left out."""
+    """Return a notice about entries that were left out."""
     rest = len(faults) - 1
-    more = f" {rest} more of the key map cannot be used: gemini-live-tui doctor names them." if rest else ""
-    return f"{faults[0]} What it names keeps its own keys; the rest of the key map is in use.{more}"
+    more = f" {rest} more entries of the keymap cannot be used: gemini-live-tui doctor lists them." if rest else ""
+    return f"{faults[0]} This action keeps its default keys; the rest of the keymap is in use.{more}"
 
 
 def _faults(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
-    """What is wrong, entry by entry: `field` is `keymap.` and the entry's id."""
+    """Yield an error for each faulty entry; its `field` is `keymap.` and the id."""
     for ident, keys in keymap.items():
         field = f"keymap.{ident}"
         if ident not in BY_ID:
             close = difflib.get_close_matches(ident, BY_ID, n=1)
             remedy = f"Did you mean {close[0]}?" if close else "docs/keys.md lists them"
-            yield ConfigError(f"{field}: there is no action {ident[:60]!r}", remedy=remedy, field=field)
+            yield ConfigError(f"{field}: unknown action {ident[:60]!r}", remedy=remedy, field=field)
             continue
         if not isinstance(keys, str) or not keys_of(BY_ID[ident], keymap):
             yield ConfigError(f"{field}: no key is given", remedy='Write e.g. "f4" or "k,f4"', field=field, value=keys)
@@ -126,7 +129,7 @@ def _faults(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
         for key in keys_of(BY_ID[ident], keymap):
             if not _KEY.fullmatch(key):
                 yield ConfigError(
-                    f"{field}: {key[:40]!r} is no key",
+                    f"{field}: {key[:40]!r} is not a key",
                     remedy='Write e.g. "m", "f4", "ctrl+n" or "shift+tab"',
                     field=field,
                     value=key,
@@ -144,7 +147,11 @@ def _faults(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
 
 
 def _clashes(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
-    """Keys that would mean two things in one place, found with the places that a key press is offered to together."""
+    """Yield an error for each key that two actions would have in one place.
+
+    A key press is offered to several scopes at once, e.g. to a pane, the console and the application; these are
+    checked together.
+    """
     everywhere = [action for action in ACTIONS if PLACES[action.scope].kind == "everywhere"]
     anywhere = [action for action in everywhere if action.anywhere]
     yield from _clashing(everywhere, keymap)
@@ -174,5 +181,5 @@ def _clashing(actions: list[Action], keymap: Mapping[str, str]) -> Iterator[Conf
 
 
 def _spelled(key: str) -> str:
-    """One spelling for a key that can be written by its sign or by its name."""
+    """Return a key's sign where it can be written by its sign or by its name."""
     return _LABELS.get(key, key)

@@ -1,4 +1,4 @@
-"""Reading what was said."""
+"""List the actions that scroll the focused pane."""
 
 from __future__ import annotations
 

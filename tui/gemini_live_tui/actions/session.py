@@ -1,7 +1,7 @@
-"""The session as a whole: exports, other sessions.
+"""List the actions on whole sessions: the list of recorded ones, and export.
 
-In the rooms all keys go `anywhere`, so that keys that arrive together are obeyed in their order; the rooms themselves
-let a field have what is written in it.
+On these two screens all keys are handled `anywhere`, so that keys that arrive together take effect in their order;
+the screens themselves pass what is typed on to a field that has the focus.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ACTIONS: tuple[Action, ...] = (
         "enter",
         "replay",
         "Replay",
-        "Replay the session in this console, or say how while a call goes on; in the trash: restore it",
+        "Replay the session; during a call, show the command for it; in the trash, restore it",
         "Session",
         scope="sessions",
         anywhere=True,
@@ -54,7 +54,7 @@ ACTIONS: tuple[Action, ...] = (
         "r",
         "rename",
         "Name",
-        "Give the session a title; what was recorded stays as it is",
+        "Give the session a title; the recording itself is not changed",
         "Session",
         scope="sessions",
         anywhere=True,
@@ -87,7 +87,7 @@ ACTIONS: tuple[Action, ...] = (
         "u",
         "undo",
         "Undo",
-        "Take back what was deleted last",
+        "Restore the session that was deleted last",
         "Session",
         scope="sessions",
         anywhere=True,
@@ -98,7 +98,7 @@ ACTIONS: tuple[Action, ...] = (
         "t",
         "toggle_trash",
         "Trash",
-        "Show what was deleted, and go back",
+        "Show the deleted sessions, or go back",
         "Session",
         scope="sessions",
         anywhere=True,
@@ -109,7 +109,7 @@ ACTIONS: tuple[Action, ...] = (
         "slash",
         "filter",
         "Filter",
-        "List only sessions that have every word you write",
+        "List only sessions that contain every typed word",
         "Session",
         scope="sessions",
         anywhere=True,
@@ -120,7 +120,7 @@ ACTIONS: tuple[Action, ...] = (
         "escape",
         "back",
         "Close",
-        "Leave the field, give up the filter or the trash, then close",
+        "Leave the field, the filter or the trash, then close",
         "Session",
         scope="sessions",
         anywhere=True,
@@ -137,7 +137,7 @@ ACTIONS: tuple[Action, ...] = (
         "space,enter",
         "choose",
         "Choose",
-        "Choose what the cursor is on, change it, or export",
+        "Choose the row under the cursor, change it, or export",
         "Session",
         scope="export",
         anywhere=True,

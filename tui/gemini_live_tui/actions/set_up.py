@@ -1,4 +1,4 @@
-"""Setting up: whom to talk to, with which key, through which devices."""
+"""List the actions that choose agent, key and sound devices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+d",
         "open('devices')",
         "Devices",
-        "Choose microphone and speaker, and see whether they hear you",
+        "Choose microphone and speaker, and see their levels",
         "Set up",
         scope="app",
         anywhere=True,
@@ -31,7 +31,7 @@ ACTIONS: tuple[Action, ...] = (
         "r",
         "rescan",
         "Look again",
-        "Look for devices again, after something was plugged in",
+        "Look for devices again, after one was plugged in",
         "Set up",
         scope="devices",
         palette=False,
@@ -41,7 +41,7 @@ ACTIONS: tuple[Action, ...] = (
         "",
         "open('microphone-test')",
         "Test the microphone",
-        "Listen for five seconds and say how your voice arrives",
+        "Record for five seconds and rate the sound of your voice",
         "Set up",
         scope="app",
         slash="test-microphone",
@@ -51,7 +51,7 @@ ACTIONS: tuple[Action, ...] = (
         "",
         "open('echo-test')",
         "Test for echo",
-        "Play a melody and say how much of it comes back",
+        "Play a melody and measure how much of it comes back",
         "Set up",
         scope="app",
         slash="test-echo",
@@ -61,7 +61,7 @@ ACTIONS: tuple[Action, ...] = (
         "enter",
         "begin",
         "Begin",
-        "Begin the test, and once more when it is over",
+        "Begin the test, or repeat it",
         "Set up",
         scope="sound-test",
         palette=False,
@@ -71,7 +71,7 @@ ACTIONS: tuple[Action, ...] = (
         "",
         "open('key')",
         "API key",
-        "Enter a Gemini API key, check it and keep it",
+        "Enter a Gemini API key, check it and save it",
         "Set up",
         scope="app",
         slash="key",

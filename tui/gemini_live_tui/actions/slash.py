@@ -1,4 +1,7 @@
-"""Commands written in the prompt: `/name` and behind it what the `slash` of an action asks for. Pure functions."""
+"""Parse and complete commands in the prompt: `/name` and its arguments.
+
+An action's `slash` declares its command. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,16 @@ from gemini_live_tui.actions.action import Action
 SLASH = "/"
 
 
-class NoCommand(Exception):  # noqa: N818 - reported to the operator, not an error of the program
-    """What was written is no command; `str` is a sentence."""
+class InvalidCommand(Exception):  # noqa: N818 - reported to the operator, not an error of the program
+    """Text is not a valid command; `str` is a sentence for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A command's shape. `arguments` are kinds such as `PHASE`; the last one takes all that is left of the message.
+    """Shape of a command.
 
-    `others` are further names of the same command.
-    From argument `needed` on they may be left out; with `equals` the first ends at an equals sign, not at a space.
+    `arguments` are kinds such as `PHASE`; the last one takes the rest of the message. The first `needed` ones are
+    required. With `equals` the first ends at an equals sign, not at a space. `others` are further names of the command.
     """
 
     name: str
@@ -32,13 +35,13 @@ class Form:
 
     @property
     def usage(self) -> str:
-        """The command as it is written."""
+        """Usage line, e.g. `/set KEY = JSON`."""
         words = [*self.arguments[: self.needed], *(f"[{word}]" for word in self.arguments[self.needed :])]
         return f"{SLASH}{self.name} {(' = ' if self.equals else ' ').join(words)}".rstrip()
 
 
 def form_of(action: Action) -> Form:
-    """How an action is written in the prompt."""
+    """Return the shape of an action's command."""
     names, *words = action.slash.split()
     name, *others = names.split("|")
     kinds = [word for word in words if word != "="]
@@ -49,38 +52,40 @@ def form_of(action: Action) -> Form:
 COMMANDS: Mapping[str, Action] = {
     name: action for action in ACTIONS if action.slash for name in (form_of(action).name, *form_of(action).others)
 }
-"""Actions by the names of their command."""
+"""Actions by the names of their commands."""
 
 
 def is_command(text: str) -> bool:
-    """Whether a message is meant as a command; two slashes begin an ordinary one."""
+    """Return True when a message is a command; two slashes begin an ordinary message."""
     return text.startswith(SLASH) and not text.startswith(SLASH * 2)
 
 
 def as_message(text: str) -> str:
-    """The message that `text` stands for when it is no command."""
+    """Return the message to send for `text`, without the first of two slashes."""
     return text[1:] if text.startswith(SLASH * 2) else text
 
 
 def read(text: str) -> tuple[Action, tuple[str, ...]]:
-    """The action and arguments of a command; raises `NoCommand`."""
+    """Return the action and arguments of a command; raise `InvalidCommand`."""
     name, _, rest = text[1:].partition(" ") if " " in text.split("\n")[0] else text[1:].partition("\n")
     action = COMMANDS.get(name.strip())
     if action is None:
         close = difflib.get_close_matches(name, COMMANDS, n=1)
         remedy = f"Did you mean {SLASH}{close[0]}? " if close else ""
-        raise NoCommand(f"There is no command {SLASH}{name[:40]}. {remedy}{SLASH}say or {SLASH * 2} in front sends it.")
+        raise InvalidCommand(
+            f"Unknown command {SLASH}{name[:40]}. {remedy}To send it as text, use {SLASH}say or {SLASH * 2}."
+        )
     form = form_of(action)
     arguments = _split(form, rest.strip())
     if len(arguments) < form.needed:
-        raise NoCommand(f"{SLASH}{form.name} needs more behind it: {form.usage}")
+        raise InvalidCommand(f"{SLASH}{form.name} needs an argument: {form.usage}")
     if rest.strip() and not form.arguments:
-        raise NoCommand(f"{SLASH}{form.name} stands alone, nothing belongs behind it.")
+        raise InvalidCommand(f"{SLASH}{form.name} takes no argument.")
     return action, arguments
 
 
 def _split(form: Form, rest: str) -> tuple[str, ...]:
-    """What is written for each argument, as far as something is."""
+    """Split the text after a command's name into its arguments, without empty ones."""
     if form.equals and "=" not in rest:
         return (rest,) if rest else ()
     parts: list[str] = []
@@ -93,9 +98,10 @@ def _split(form: Form, rest: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One way to go on writing. `text` is the whole message then; "" only tells what belongs here.
+    """Completion of a command.
 
-    `whole`: the command can be carried out as `text` stands.
+    `text` is the whole message after taking it; "" for a hint that cannot be taken. `whole`: `text` is a complete
+    command.
     """
 
     label: str
@@ -105,14 +111,17 @@ class Suggestion:
 
 
 Choices = Callable[[str, Sequence[str]], Sequence[str]]
-"""What can stand for an argument of a kind, given those before it: e.g. the names of all phases for `PHASE`.
+"""Function of an argument's kind and the arguments before it that returns possible values.
 
-Nothing where anything may be written.
+E.g. the names of all phases for `PHASE`; an empty sequence for free text.
 """
 
 
 def suggest(text: str, choices: Choices) -> list[Suggestion]:
-    """Ways to go on with the message `text`, the likeliest first; none when it is no command in the making."""
+    """Return completions of the message `text`, the likeliest first.
+
+    Returns an empty list when `text` is not the beginning of a command.
+    """
     if not is_command(text) or "\n" in text:
         return []
     name, space, rest = text[1:].partition(" ")
@@ -137,7 +146,7 @@ def suggest(text: str, choices: Choices) -> list[Suggestion]:
 
 
 def action_arguments(action: Action) -> tuple[str, ...]:
-    """The kinds of an action's arguments."""
+    """Return the kinds of the arguments of an action's command."""
     return form_of(action).arguments
 
 
@@ -149,7 +158,10 @@ def _begun(name: str) -> Suggestion:
 
 
 def _current(form: Form, rest: str) -> tuple[str, list[str], str, int]:
-    """What stands before the argument being written, the arguments in it, that argument so far, which one it is."""
+    """Find the argument that is being written.
+
+    Returns the text before it, the arguments in that text, its own text so far, and its index.
+    """
     head, at = "", 0
     written: list[str] = []
     sign = "=" if form.equals else " "
@@ -163,7 +175,7 @@ def _current(form: Form, rest: str) -> tuple[str, list[str], str, int]:
 
 
 def _matching(typed: str, names: Sequence[str]) -> list[str]:
-    """Names that begin with what was typed, then those that hold it."""
+    """Return names that begin with the typed text, then those that contain it."""
     wanted = typed.casefold()
     begin = [name for name in names if name.casefold().startswith(wanted)]
     return begin + [name for name in names if wanted in name.casefold() and name not in begin]

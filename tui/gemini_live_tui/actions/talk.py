@@ -1,4 +1,4 @@
-"""Talking: the mode, the microphone, the speaker."""
+"""List the actions on mode, microphone and speaker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+b,f2",
         "toggle_text_mode",
         "Text",
-        "Text mode and back: the microphone goes off, the speaker stays as it is, what you type is sent",
+        "Switch to text mode or back; in text mode the microphone is off and the prompt has the keys",
         "Talk",
         anywhere=True,
         bar="always",
@@ -40,7 +40,7 @@ ACTIONS: tuple[Action, ...] = (
         "space,f4",
         "mute",
         "Mute",
-        "Mute the microphone, or open it again",
+        "Mute the microphone, or unmute it",
         "Talk",
         bar="voice",
         slash="mute",
@@ -50,7 +50,7 @@ ACTIONS: tuple[Action, ...] = (
         "v,f5",
         "mute_speaker",
         "Speaker",
-        "Mute the speaker, or open it again",
+        "Mute the speaker, or unmute it",
         "Talk",
         bar="voice",
         slash="speaker",
@@ -60,7 +60,7 @@ ACTIONS: tuple[Action, ...] = (
         "escape",
         "interrupt",
         "Interrupt",
-        "Stop the model; when it is silent: put the notice away, or leave the prompt for the panes",
+        "Stop the model; when it is silent, close the notice or leave the prompt",
         "Talk",
         anywhere=True,
         bar="always",

@@ -1,4 +1,4 @@
-"""Going back and forth in the session."""
+"""List the actions that move in the session's time and play it back."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from gemini_live_tui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
     Action("event-back", "comma", "time_step('event', -1)", "Event back", "Go back by one event", "Time"),
-    Action("event-on", "full_stop", "time_step('event', 1)", "Event on", "Go on by one event", "Time"),
+    Action("event-on", "full_stop", "time_step('event', 1)", "Event on", "Go forward by one event", "Time"),
     Action(
         "turn-back",
         "left_square_bracket",
         "time_step('turn', -1)",
         "Turn back",
-        "Go back to where a turn began",
+        "Go back to the beginning of a turn",
         "Time",
     ),
-    Action("turn-on", "right_square_bracket", "time_step('turn', 1)", "Turn on", "Go on to the next turn", "Time"),
+    Action("turn-on", "right_square_bracket", "time_step('turn', 1)", "Turn on", "Go forward to the next turn", "Time"),
     Action(
         "transition-back",
         "left_curly_bracket",
         "time_step('transition', -1)",
         "Phase back",
-        "Go back to where a phase was entered",
+        "Go back to the last change of phase",
         "Time",
     ),
     Action(
@@ -29,11 +29,11 @@ ACTIONS: tuple[Action, ...] = (
         "right_curly_bracket",
         "time_step('transition', 1)",
         "Phase on",
-        "Go on to where the next phase was entered",
+        "Go forward to the next change of phase",
         "Time",
     ),
-    Action("mark-back", "less_than_sign", "time_step('mark', -1)", "Mark back", "Go back to the mark before", "Time"),
-    Action("mark-on", "greater_than_sign", "time_step('mark', 1)", "Mark on", "Go on to the next mark", "Time"),
+    Action("mark-back", "less_than_sign", "time_step('mark', -1)", "Mark back", "Go back to the previous mark", "Time"),
+    Action("mark-on", "greater_than_sign", "time_step('mark', 1)", "Mark on", "Go forward to the next mark", "Time"),
     Action(
         "go-to",
         "g",
@@ -50,7 +50,7 @@ ACTIONS: tuple[Action, ...] = (
         "L",
         "live",
         "Live",
-        "Come back to the present (end does so, too)",
+        "Return to live (also: end)",
         "Time",
         panes_only=True,
         slash="live",
@@ -90,7 +90,7 @@ ACTIONS: tuple[Action, ...] = (
         "d",
         "open('diff')",
         "Compare state",
-        "How state differs: within a turn, between marks, or between here and the present",
+        "Compare state: within a turn, between marks, or between this moment and live",
         "Time",
         scope="app",
         panes_only=True,
@@ -100,8 +100,8 @@ ACTIONS: tuple[Action, ...] = (
         "diff-mode",
         "tab",
         "diff_mode",
-        "Otherwise",
-        "Compare a turn, marks, or here with the present",
+        "Compare",
+        "Compare something else: a turn, marks, or this moment with live",
         "Time",
         scope="diff",
         palette=False,
@@ -111,7 +111,7 @@ ACTIONS: tuple[Action, ...] = (
         "left",
         "diff_move(-1)",
         "Earlier",
-        "The turn or the mark before",
+        "Previous turn or mark",
         "Time",
         scope="diff",
         palette=False,
@@ -121,7 +121,7 @@ ACTIONS: tuple[Action, ...] = (
         "right",
         "diff_move(1)",
         "Later",
-        "The turn or the mark after",
+        "Next turn or mark",
         "Time",
         scope="diff",
         palette=False,

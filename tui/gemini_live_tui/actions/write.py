@@ -1,4 +1,4 @@
-"""Writing a message."""
+"""List the actions of the prompt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ACTIONS: tuple[Action, ...] = (
         "slash",
         "begin_command",
         "Command",
-        "Begin a command in the prompt, from any pane whose own key it is not",
+        "Begin a command in the prompt; in panes that don't use / themselves",
         "Write",
         yields=True,
         panes_only=True,
@@ -32,7 +32,7 @@ ACTIONS: tuple[Action, ...] = (
         "enter",
         "send",
         "Send",
-        "Send what is written, all lines as one message",
+        "Send the text, all lines as one message",
         "Write",
         scope="prompt",
         bar="text",

@@ -1,4 +1,7 @@
-"""The command line. Each command lives in a file of its own and is imported when it is used."""
+"""Run the command line.
+
+A command's module is imported when the command is used, so that the console starts fast.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from gemini_live_tui.cli.options import start_options
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("start", "Talk to a bundled agent on the embedded server: no key, no network."),
     "run": ("start", "Talk to your own agent."),
-    "talk": ("talk", "Hold a conversation without a screen: WAV files or text in, WAV file and lines out."),
+    "talk": ("talk", "Run a conversation without a screen: WAV files or text in, WAV file and lines out."),
     "attach": ("engines", "Attach a console to a running engine."),
     "ps": ("engines", "List running engines."),
     "stop": ("engines", "End a running engine."),
@@ -34,18 +37,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "config": ("settings", "Show and change settings."),
     "completion": ("settings", "Print the shell completion script."),
 }
-"""Every command: the module it lives in, and what `--help` says of it."""
+"""Commands by name: their module in this package, and their line in `--help`."""
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands' names and help without importing them."""
+    """Click group that lists its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of the table."""
+        """Return the commands' names in the order of `COMMANDS`."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import and return a command, or None."""
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"gemini_live_tui.cli.{COMMANDS[cmd_name][0]}")
@@ -55,17 +58,17 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A wrong name gets the nearest right one."""
+        """Resolve a command; suggest the nearest name for an unknown one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             import difflib
 
             close = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f" Did you mean {close[0]}?" if close else " See gemini-live-tui --help."
-            raise click.UsageError(f"There is no command {args[0][:60]!r}.{hint}")
+            raise click.UsageError(f"Unknown command {args[0][:60]!r}.{hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table as it is: help must not import everything."""
+        """Write the table of commands without importing their modules."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, help) for name, (_, help) in COMMANDS.items()])
 
@@ -100,11 +103,14 @@ def cli(ctx: click.Context, text: bool, no_sound: bool, flags: dict[str, Any]) -
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; the exit code. Errors are one sentence on standard error, tracebacks need `--debug`."""
+    """Run the command line and return the exit code.
+
+    Errors are printed as one sentence on standard error; tracebacks need `--debug`.
+    """
     arguments = sys.argv[1:] if argv is None else argv
     shared = {"debug": False}
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a letter is no reason to fail.
+        # Do not fail when the terminal cannot show a character.
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
     try:
@@ -117,11 +123,11 @@ def main(argv: list[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _fail("Interrupted.", code=130)
     except BrokenPipeError:
-        # The reader of our output has gone: nothing is left to say.
+        # The process that read our output has ended: an error message would reach no reader.
         _silence_output()
         return 1
     except SystemExit as end:
-        # click itself ends so for a broken pipe and after completing words.
+        # Click exits this way for a broken pipe and after shell completion.
         return end.code if isinstance(end.code, int) else 0
     except Exception as error:
         if shared["debug"]:
@@ -134,7 +140,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _failed(error: Exception) -> int:
     if isinstance(error, AgentError):
-        # An agent's faults stand one on a line.
+        # An AgentError has one fault a line.
         return _fail(*str(error).splitlines(), code=error.exit_code)
     if isinstance(error, GeminiLiveError):
         return _fail(str(error), code=error.exit_code)
@@ -152,7 +158,7 @@ def _flush() -> None:
 
 
 def _silence_output() -> None:
-    """Let the interpreter's last flush of standard output go nowhere instead of failing once more."""
+    """Redirect standard output to nowhere, so that the last flush succeeds."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,7 +1,7 @@
-"""What an agent's own code prints while it runs in the command line's process.
+"""Capture the output of an agent's code in the process of the command line.
 
-In the engine process output becomes events through pipes (see `engine.stdio`). Here standard input is real, so that
-`input()` and `breakpoint()` work: output must appear at once, and only what Python prints is caught.
+In the engine process, pipes turn output into events (see `engine.stdio`). Here standard input is real, so that
+`input()` and `breakpoint()` work: output must appear at once, and only output of Python code is captured.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.text import redactor, sanitise
 
 MAX_LINE_CHARS = 4000
-"""Longer lines are cut into several."""
+"""Characters of a line; longer lines are cut into several."""
 
 Report = Callable[[ev.Payload], None]
 
 
 class _Stream(io.TextIOBase):
-    """Passes text on line by line, made harmless; what is flushed in the middle of a line goes out at once."""
+    """Text stream that calls `line` for each complete line.
+
+    Calls `part` when a line is flushed before its end, as a prompt is.
+    """
 
     def __init__(self, line: Callable[[str], None], part: Callable[[str], None]) -> None:
         self._line = line
@@ -52,9 +55,9 @@ class _Stream(io.TextIOBase):
 
 
 class AgentOutput(contextlib.AbstractContextManager["AgentOutput"]):
-    """While entered, what is printed becomes `log` events and, with `as_lines`, lines of output at once.
+    """Context in which `print` makes `log` events and, with `as_lines`, prints lines.
 
-    `stdout` is the real standard output, for whoever owns it. `report` must be thread-safe.
+    `stdout` is the real standard output. Set `report` to a thread-safe function; until then no events are made.
     """
 
     def __init__(self, *, as_lines: bool) -> None:
@@ -84,7 +87,7 @@ class AgentOutput(contextlib.AbstractContextManager["AgentOutput"]):
                 self.report(ev.Log(source=source, level=level, text=text))
 
         def part(text: str) -> None:
-            # A prompt. Lines of JSON must stay lines of JSON.
+            # A prompt. On standard output it would break lines of JSON.
             stream = self.stdout if self._as_lines else self._streams[1]
             print(redactor.text(sanitise(text)), end="", file=stream, flush=True)
 

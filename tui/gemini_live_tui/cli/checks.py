@@ -1,4 +1,4 @@
-"""What `doctor` looks at. Each check is one line: what was found, and what to do when it is not good."""
+"""Run the checks of `doctor`; each has a finding and, on failure, a remedy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _LIBRARIES = ("textual", "websockets", "pydantic", "numpy", "sounddevice", "soxr
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding. `missing` is an optional part, `failed` something a call needs."""
+    """Result of a check.
+
+    `missing` is for an optional part, `failed` for a part that every call needs.
+    """
 
     name: str
     state: Literal["ok", "missing", "failed"]
@@ -33,7 +36,7 @@ class Check:
 
 
 def run_checks() -> list[Check]:
-    """All checks, in the order they are shown. A check that raises becomes a failed one."""
+    """Run all checks, in the order of display; a check that raises becomes `failed`."""
     checks: list[Check] = []
     for name, check in _CHECKS:
         try:
@@ -70,12 +73,12 @@ def _config() -> list[Check]:
     unknown = sorted(name for name in os.environ if name.startswith(configuration.ENV_PREFIX) and name not in known)
     if unknown:
         remedy = "See config show; keys go in the file"
-        checks.append(Check("variables", "missing", f"nothing reads {', '.join(unknown)}", remedy))
+        checks.append(Check("variables", "missing", f"unknown: {', '.join(unknown)}", remedy))
     return checks
 
 
 def _looks() -> list[Check]:
-    """What of the key map and the themes cannot be used; the console does without it."""
+    """Report entries of the keymap and themes that cannot be used."""
     from gemini_live_tui.actions.keymap import usable_keymap
     from gemini_live_tui.theming import load_themes
 
@@ -103,7 +106,11 @@ def _terminal() -> list[Check]:
         if present
     ]
     if not sys.stdout.isatty():
-        return [Check("terminal", "missing", "output is no terminal", "Without one use: gemini-live-tui talk --plain")]
+        return [
+            Check(
+                "terminal", "missing", "the output is not a terminal", "Without one use: gemini-live-tui talk --plain"
+            )
+        ]
     if 0 < size.columns < 60 or 0 < size.lines < 16:
         return [Check("terminal", "failed", found, "Make it 60x16 at least")]
     return [Check("terminal", "ok", "; ".join([found, *notes]))]
@@ -185,7 +192,7 @@ def _reachability() -> list[Check]:
         asyncio.run(_reach(host, port))
     except (OSError, TimeoutError) as error:
         why = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
-        # Everything but a call to this backend works without it.
+        # Without a configured backend the demo still works, so this is no failure.
         state: Literal["missing", "failed"] = "failed" if loaded.backend else "missing"
         return [
             Check("backend", state, f"{host}:{port} cannot be reached: {why}", "Check the network, or use the demo")

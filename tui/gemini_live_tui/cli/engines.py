@@ -1,4 +1,4 @@
-"""Running engines: attach, list, end."""
+"""Attach to, list and end running engines."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gemini_live_tui.config import load
 @click.argument("session", default="")
 @config_options(LOOK_OPTIONS)
 def attach(session: str, flags: dict[str, Any]) -> int:
-    """Attach a console to a running engine: SESSION, or the only one there is.
+    """Attach a console to a running engine: SESSION, or the only running one.
 
-    Quitting lets the engine go on; it hangs up by itself when nobody is attached for five minutes.
+    Quitting leaves the engine running; it hangs up after five minutes without a console.
     """
     from gemini_live_runtime.engine import launch
     from gemini_live_tui.cli.start import after, require_terminal, settings_of, show
@@ -64,7 +64,7 @@ def ps(as_json: bool) -> int:
 @click.argument("session", default="")
 @click.option("--all", "everything", is_flag=True, help="End every running engine.")
 def stop(session: str, everything: bool) -> int:
-    """End a running engine: SESSION, or the only one there is."""
+    """End a running engine: SESSION, or the only running one."""
     from gemini_live_runtime.engine.registry import list_engines
     from gemini_live_runtime.engine.stop import stop_engine
 
@@ -80,7 +80,11 @@ def stop(session: str, everything: bool) -> int:
 
 
 def _choose(session: str) -> str:
-    """The engine meant by `session`: its id, the beginning of one, or the only one running."""
+    """Return the id of the running engine that `session` names.
+
+    `session` is an id or the beginning of one; "" names the only running engine. Raises `UsageError` or `EngineError`
+    when none or several match.
+    """
     from gemini_live_runtime.engine.registry import list_engines
 
     names = [engine.session_id for engine in list_engines()]

@@ -1,4 +1,4 @@
-"""Exporting a recorded session to files, or printing it."""
+"""Export a recorded session to files, or print it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,15 @@ from gemini_live_tui.cli.records import complete_session, locate
     "formats",
     multiple=True,
     type=click.Choice(get_args(Format)),
-    help="What to make of it; may be given several times. Without: markdown.",
+    help="Format; may be given several times. Default: markdown.",
 )
-@click.option("--to", "folder", default=".", metavar="FOLDER|-", help="Where; - prints a text format. Without: here.")
+@click.option(
+    "--to",
+    "folder",
+    default=".",
+    metavar="FOLDER|-",
+    help="Folder of the files, by default the current one; - prints a text format.",
+)
 @click.option("--from", "start", type=float, metavar="S", help="Only from this second of the session on.")
 @click.option("--until", "end", type=float, metavar="S", help="Only up to this second of the session.")
 @click.option("--turn", type=int, metavar="N", help="Only this turn.")
@@ -46,8 +52,8 @@ def export(
     """Write a recorded session as Markdown, text, JSON or WAV files.
 
     SESSION is an id from `sessions`, or a session's folder or events file. Personal data found in it is replaced by
-    [redacted]. microphone and model are one voice each, stereo both: the user left, on the right what was heard of the
-    model. What was interrupted before it was heard is left out of the sound.
+    [redacted]. microphone and model hold one voice each, stereo both: the user on the left, the model on the right.
+    Sound of the model that an interruption cut off before it was heard is left out.
     """
     wanted = Range(start=start, end=end, turn=turn, around_marks=MARKS_S if around_marks else None)
     chosen = [cast("Format", name) for name in formats or ("markdown",)]
@@ -72,11 +78,13 @@ def _print(path: Path, formats: list[Format], wanted: Range, *, redact: bool) ->
 
 
 def summary(redacted: int | None, problems: int) -> str:
-    """What was left out, in a sentence or two."""
+    """Return a sentence or two about redactions and unreadable lines."""
     if redacted is None:
-        text = "Not redacted: personal data is in it."
+        text = "Not redacted: the files may contain personal data."
     else:
-        text = f"{redacted} place{'' if redacted == 1 else 's'} redacted; what was only said may remain."
+        text = (
+            f"{redacted} place{'' if redacted == 1 else 's'} redacted; personal data that was only spoken may remain."
+        )
     if problems:
         text += f" {problems} line{'' if problems == 1 else 's'} of the recording could not be read."
     return text

@@ -1,4 +1,4 @@
-"""Looking at this machine and this program: devices, doctor, schema."""
+"""Inspect this machine and this program: devices, doctor, schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from gemini_live_runtime.text import sanitise_line
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def devices(as_json: bool) -> int:
-    """List sound devices; `--input-device` and `--output-device` take a number or part of a name."""
+    """List sound devices.
+
+    --input-device and --output-device take a number or part of a name.
+    """
     from gemini_live_runtime.audio.probe import list_devices
 
     found = list_devices()
@@ -42,7 +45,10 @@ def devices(as_json: bool) -> int:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def doctor(as_json: bool) -> int:
-    """Check everything a call needs; the exit code is 1 when something needed is broken."""
+    """Check everything a call needs.
+
+    The exit code is 1 when a check failed.
+    """
     from gemini_live_tui.cli.checks import run_checks
 
     checks = run_checks()

@@ -1,4 +1,4 @@
-"""Options shared by the commands that start a session, and the spec they make."""
+"""Define the options that commands share, and make an engine's spec of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DETAIL = click.option(
     "--detail",
     type=click.Choice(["talk", "mind", "all"]),
     default="mind",
-    help="What plain lines tell: the conversation, what the agent knows and decides too (the default), or everything.",
+    help="Detail of plain lines: talk, the conversation; mind, with the agent's decisions (default); all, everything.",
 )
 
 SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -28,7 +28,7 @@ SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         "--record",
         "recording.record",
-        {"type": click.Choice(["off", "text", "audio"]), "help": "What is kept of the session."},
+        {"type": click.Choice(["off", "text", "audio"]), "help": "Parts of the session to record."},
     ),
     ("--max-cost", "limits.max_cost", {"type": float, "metavar": "USD", "help": "Hang up at this estimated cost."}),
     ("--max-minutes", "limits.max_minutes", {"type": float, "metavar": "MIN", "help": "Hang up after this time."}),
@@ -42,13 +42,16 @@ DEVICE_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 LOOK_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("--theme", "ui.theme", {"metavar": "NAME", "help": "Theme of the console."}),
-    ("--fps", "ui.fps", {"type": int, "metavar": "N", "help": "Most frames a second."}),
-    ("--ascii", "ui.ascii", {"is_flag": True, "default": None, "help": "Draw with ASCII signs only."}),
+    ("--fps", "ui.fps", {"type": int, "metavar": "N", "help": "Maximum frames a second."}),
+    ("--ascii", "ui.ascii", {"is_flag": True, "default": None, "help": "Draw with ASCII characters only."}),
 )
 
 
 def config_options(*groups: tuple[tuple[str, str, dict[str, Any]], ...]) -> Callable[[F], F]:
-    """Decorate a command with options that set config keys; they arrive as `flags`, by key."""
+    """Decorate a command with options that set config keys.
+
+    The command gets their values as `flags`, by config key; None for an option that is not given.
+    """
     table = [item for group in groups for item in group]
 
     def decorate(function: F) -> F:
@@ -67,7 +70,7 @@ def config_options(*groups: tuple[tuple[str, str, dict[str, Any]], ...]) -> Call
 
 
 def start_options(function: F) -> F:
-    """Everything one can say where a console starts on a configured backend."""
+    """Decorate a command with all options of starting a console on a backend."""
     decorated = config_options(SESSION_OPTIONS, DEVICE_OPTIONS, LOOK_OPTIONS)(function)
     no_sound = click.option("--no-sound", is_flag=True, help="Use no sound device at all.")
     return click.option("--text", "-t", is_flag=True, help="Start in text mode.")(no_sound(decorated))
@@ -79,7 +82,7 @@ def _parameter(flag: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sound:
-    """What a command line says about sound."""
+    """Sound settings of a command line."""
 
     kind: str = "devices"
     input: str = ""
@@ -97,10 +100,10 @@ def spec_of(
     fast: bool = False,
     reload: bool = False,
 ) -> EngineSpec:
-    """The engine's spec for a loaded config and what the command line adds."""
+    """Return the engine's spec of a loaded config and the command line's additions."""
     config: Config = loaded.config
     if agent != Config().agent:
-        # Said before a screen opens and an engine starts. The default is known to be there.
+        # Checked before a screen opens and an engine starts. The default agent needs no check.
         from gemini_live_runtime.agents.loader import check_reference
 
         check_reference(agent)

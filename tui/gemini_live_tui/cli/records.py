@@ -1,4 +1,4 @@
-"""Showing and printing a recorded session, and finding it by its name."""
+"""Show or print a recorded session, and find it by its name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """The recorded sessions whose names begin so, newest first, for the shell."""
+    """Return recorded sessions for shell completion, newest first."""
     from gemini_live_runtime.journal.retention import session_folders
 
     names = [folder.name for folder in session_folders(paths.sessions_dir())]
@@ -31,7 +31,7 @@ def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str
 @click.option("--json", "as_json", is_flag=True, help="Print the session's events as JSON lines.")
 @click.option("--times", is_flag=True, help="With --plain: begin each line with its time.")
 @DETAIL
-@click.option("--speed", type=float, metavar="X", help="Play with the session's own timing, this many times as fast.")
+@click.option("--speed", type=float, metavar="X", help="Play back at X times the session's own speed.")
 @config_options(LOOK_OPTIONS)
 def replay(
     session: str,
@@ -79,7 +79,7 @@ def replay(
 
 
 def _problems(journal: Journal) -> int:
-    """Say on standard error what was wrong with the file: it was shown all the same."""
+    """Print the problems of the recording on standard error; return exit code 0."""
     for problem in journal.problems:
         click.echo(f"gemini-live-tui: {sanitise_line(problem.text, 300)}", err=True)
     if journal.problem_count > len(journal.problems):
@@ -88,7 +88,11 @@ def _problems(journal: Journal) -> int:
 
 
 def locate(session: str) -> Path:
-    """The file or folder that `session` names: a path, else a recorded session's id or the beginning of one."""
+    """Return the path of a recording.
+
+    `session` is a path, or the id of a recorded session or the beginning of it. Raises `UsageError` when none or
+    several match.
+    """
     path = Path(session).expanduser()
     if path.exists():
         return path

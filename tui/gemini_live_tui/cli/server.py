@@ -1,4 +1,4 @@
-"""The embedded Live server alone."""
+"""Run the embedded Live server alone."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def serve_local(host: str, port: int, script: Path | None, go_away_after: float 
         return run(ServerOptions(host=host, port=port, script=script, go_away_after=go_away_after))
     except UnicodeError:
         raise UsageError(
-            f"--host {host[:60]!r} cannot be the name of a host", remedy="Give a name or an address", field="host"
+            f"--host {host[:60]!r} is not a valid host name", remedy="Give a name or an address", field="host"
         ) from None

@@ -1,4 +1,4 @@
-"""The recorded sessions: list, preview, rename, delete and take back, purge."""
+"""List, preview, rename, delete, restore and purge recorded sessions."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ _YES = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.group(invoke_without_command=True)
 @click.pass_context
 def sessions(ctx: click.Context) -> int:
-    """List recorded sessions, name them, delete them and take them back."""
+    """List, name, delete and restore recorded sessions."""
     return _list("", False, False) if ctx.invoked_subcommand is None else 0
 
 
 @sessions.command("list")
-@click.option("--filter", "-f", "text", default="", metavar="WORDS", help="Only those that have every one of WORDS.")
-@click.option("--trash", is_flag=True, help="What was deleted and can be restored.")
+@click.option(
+    "--filter", "-f", "text", default="", metavar="WORDS", help="List only sessions that contain every one of WORDS."
+)
+@click.option("--trash", is_flag=True, help="List deleted sessions, which can be restored.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def list_(text: str, trash: bool, as_json: bool) -> int:
     """List recorded sessions, newest first."""
@@ -76,17 +78,23 @@ def _row(entry: Entry) -> str:
 
 
 def started(when: float) -> str:
-    """A time of day as people write it; `?` for one that cannot be."""
+    """Return Unix seconds as local date and time, `?` when out of range."""
     try:
         return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):
-        return "?"  # a damaged file must not hide the others
+        return "?"  # a damaged recording must not prevent listing the others
 
 
 @sessions.command()
 @click.argument("session", shell_complete=complete_session)
 @click.option(
-    "--lines", "-n", "count", type=click.IntRange(1, 1000), default=20, metavar="N", help="How many, 20 if not given."
+    "--lines",
+    "-n",
+    "count",
+    type=click.IntRange(1, 1000),
+    default=20,
+    metavar="N",
+    help="Number of lines, 20 by default.",
 )
 def preview(session: str, count: int) -> int:
     """Print the last lines of a session."""
@@ -101,7 +109,7 @@ def preview(session: str, count: int) -> int:
 @click.argument("session", shell_complete=complete_session)
 @click.argument("title")
 def rename(session: str, title: str) -> int:
-    """Give a session a title; "" takes it away. What was recorded stays as it is."""
+    """Give a session a title; "" removes it. The recording itself is not changed."""
     from gemini_live_runtime.journal.catalog import rename as give_title
 
     folder = _folder(session)
@@ -113,13 +121,16 @@ def rename(session: str, title: str) -> int:
 @sessions.command()
 @click.argument("names", nargs=-1, required=True, metavar="SESSION...", shell_complete=complete_session)
 def delete(names: tuple[str, ...]) -> int:
-    """Move sessions to the trash, from where `sessions restore` takes them back. Running ones stay."""
+    """Move sessions to the trash; `sessions restore` restores them.
+
+    A running session cannot be deleted.
+    """
     from gemini_live_runtime.journal import trash
 
     root = paths.sessions_dir()
     for name in names:
         moved = trash.delete(root, _folder(name).name)
-        click.echo(f"Deleted. For {trash.TRASH_DAYS} days it comes back with: gemini-live-tui sessions restore {moved}")
+        click.echo(f"Deleted. To restore it within {trash.TRASH_DAYS} days: gemini-live-tui sessions restore {moved}")
     _expire(root)
     return 0
 
@@ -127,7 +138,7 @@ def delete(names: tuple[str, ...]) -> int:
 @sessions.command()
 @click.argument("names", nargs=-1, required=True, metavar="SESSION...")
 def restore(names: tuple[str, ...]) -> int:
-    """Take deleted sessions back from the trash."""
+    """Restore deleted sessions from the trash."""
     from gemini_live_runtime.journal import trash
 
     for name in names:
@@ -138,7 +149,7 @@ def restore(names: tuple[str, ...]) -> int:
 @sessions.command("empty-trash")
 @_YES
 def empty_trash(yes: bool) -> int:
-    """Delete for good what is in the trash."""
+    """Permanently delete the sessions in the trash."""
     from gemini_live_runtime.journal import trash
 
     root = paths.sessions_dir()
@@ -149,19 +160,25 @@ def empty_trash(yes: bool) -> int:
     if not _agreed(yes, f"{count} session{'' if count == 1 else 's'} for good"):
         return 1
     emptied = trash.empty(root)
-    _told(emptied.session_ids, emptied.bytes_freed, emptied.not_deleted)
+    _print_result(emptied.session_ids, emptied.bytes_freed, emptied.not_deleted)
     return 1 if emptied.not_deleted else 0
 
 
 def _expire(root: Path) -> None:
-    """Let go of what has been in the trash too long; what cannot be deleted is told by `empty-trash`."""
+    """Delete sessions that were in the trash too long.
+
+    Failures are not reported here but by `empty-trash`.
+    """
     from gemini_live_runtime.journal import trash
 
     trash.expire(root, datetime.now().timestamp())
 
 
 def _folder(session: str) -> Path:
-    """The folder of a recorded session, by its name or the beginning of it; never one from elsewhere."""
+    """Return the folder of a recorded session by its name or the beginning of it.
+
+    Raises `UsageError` for a session that is not in the sessions folder.
+    """
     path = locate(paths.safe_name(session, field="session"))
     folder = paths.sessions_dir() / path.name
     if path.parent != paths.sessions_dir() or folder.is_symlink():
@@ -179,7 +196,7 @@ def _folder(session: str) -> Path:
 @click.option("--all", "everything", is_flag=True, help="Every recorded session.")
 @_YES
 def purge(names: tuple[str, ...], older_than: str | None, everything: bool, yes: bool) -> int:
-    """Delete recorded sessions for good. Running ones are never touched."""
+    """Permanently delete recorded sessions, except running ones."""
     from gemini_live_runtime.journal import retention
 
     if sum((bool(names), older_than is not None, everything)) != 1:
@@ -191,20 +208,20 @@ def purge(names: tuple[str, ...], older_than: str | None, everything: bool, yes:
     root = paths.sessions_dir()
     now = datetime.now().timestamp()
     purged = retention.purge(root, ids=names, before=None if age is None else now - age, everything=everything)
-    _told(purged.session_ids, purged.bytes_freed, purged.not_deleted)
+    _print_result(purged.session_ids, purged.bytes_freed, purged.not_deleted)
     return 1 if names and purged.not_deleted else 0
 
 
 def _agreed(yes: bool, what: str) -> bool:
-    """Ask before something goes for good."""
+    """Ask for confirmation, unless `yes`; raise `UsageError` without a terminal."""
     if yes:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError("Nobody can be asked, there is no terminal", remedy="Add --yes to delete", field="yes")
+        raise UsageError("Cannot ask for confirmation, there is no terminal", remedy="Add --yes to delete", field="yes")
     return click.confirm(f"Delete {sanitise_line(what, 300)}?", default=False)
 
 
-def _told(done: Sequence[str], freed: int, kept: Sequence[tuple[str, str]]) -> None:
+def _print_result(done: Sequence[str], freed: int, kept: Sequence[tuple[str, str]]) -> None:
     click.echo(f"Deleted {len(done)} session{'' if len(done) == 1 else 's'}, {freed / 1e6:.1f} MB.")
     for name, why in kept:
         click.echo(f"Kept {sanitise_line(name, 80)}: {why}.", err=True)
@@ -213,5 +230,5 @@ def _told(done: Sequence[str], freed: int, kept: Sequence[tuple[str, str]]) -> N
 def _seconds(age: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([hdw])", age.strip().lower())
     if match is None:
-        raise UsageError(f"The age {age[:20]!r} is not understood", remedy="Write 12h, 30d or 8w", field="older-than")
+        raise UsageError(f"--older-than {age[:20]!r} is not an age", remedy="Write 12h, 30d or 8w", field="older-than")
     return float(match[1]) * _UNITS[match[2]]

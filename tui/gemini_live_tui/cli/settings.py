@@ -1,4 +1,4 @@
-"""Settings from the command line: where they are, what they are and why, and changing one."""
+"""Show and change settings; print the shell completion script."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ def _show(as_json: bool) -> int:
     }
     if as_json:
         click.echo(json.dumps({key: {"value": value, "source": source} for key, (value, source) in rows.items()}))
-        _tell_unusable(loaded.config.keymap)
+        _print_keymap_faults(loaded.config.keymap)
         return 0
     click.echo(f"# {sanitise_line(str(loaded.path))}{'' if loaded.path.exists() else ' (does not exist yet)'}")
     width = max(map(len, rows))
     for key, (value, source) in rows.items():
         help = configuration.OPTIONS[key].metadata["help"]
         click.echo(f"{key:{width}} = {_written(value):14} # {source}: {help}")
-    _tell_unusable(loaded.config.keymap)
+    _print_keymap_faults(loaded.config.keymap)
     return 0
 
 
-def _tell_unusable(keymap: Mapping[str, str]) -> None:
-    """What of the key map the console does without, each entry in a sentence, apart from what is printed."""
+def _print_keymap_faults(keymap: Mapping[str, str]) -> None:
+    """Print the entries of the keymap that cannot be used, on standard error."""
     from gemini_live_tui.actions.keymap import usable_keymap
 
     for fault in usable_keymap(keymap)[1]:
-        click.echo(f"{sanitise_line(str(fault))} The console does without this entry.", err=True)
+        click.echo(f"{sanitise_line(str(fault))} The console ignores this entry.", err=True)
 
 
 @config.command()
 def path() -> int:
-    """Print where the config file is."""
+    """Print the path of the config file."""
     click.echo(str(configuration.config_path(os.environ)))
     return 0
 
@@ -67,7 +67,10 @@ def path() -> int:
 @click.argument("key")
 @click.argument("value")
 def set_(key: str, value: str) -> int:
-    """Set KEY to VALUE in the config file, keeping its comments. Lists are separated by commas."""
+    """Set KEY to VALUE in the config file, keeping its comments.
+
+    Separate the items of a list with commas.
+    """
     target = configuration.config_path(os.environ)
     if key.startswith("keymap."):
         from gemini_live_tui.actions.keymap import check_keymap, usable_keymap
@@ -101,7 +104,10 @@ def _written(value: object) -> str:
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
-    """Print the completion script of SHELL, e.g. for bash: eval "$(gemini-live-tui completion bash)"."""
+    """Print the completion script of SHELL.
+
+    For bash: eval "$(gemini-live-tui completion bash)"
+    """
     from gemini_live_tui.cli import cli
 
     completer = get_completion_class(shell)

@@ -1,4 +1,4 @@
-"""Starting a console on a session: plain, `demo` and `run`.
+"""Start a console on a session: without a command, `demo` and `run`.
 
 The engine process is started right after the first paint: before, it would take processor time from it.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 
 DEMO = "concierge"
-"""The demo's agent unless another is named."""
+"""Default agent of `demo`."""
 
 SINGLE_PROCESS = click.option(
     "--single-process", is_flag=True, help="Run the engine inside the console's process (for debugging an agent)."
@@ -50,7 +50,7 @@ def _bundled() -> dict[str, str]:
 
 
 class _Demo(click.Command):
-    """Its help ends with the agents one may name."""
+    """Command whose help ends with the list of bundled agents."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Agents"):
@@ -64,7 +64,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.command(cls=_Demo)
 @click.argument("agent", default=DEMO, shell_complete=_complete)
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server, instead of the agent's own.")
-@click.option("--pick", is_flag=True, help="Choose the agent on the screen, a bundled one or your own.")
+@click.option("--pick", is_flag=True, help="Choose the agent on the screen: a bundled one or your own.")
 @TEXT
 @NO_SOUND
 @SINGLE_PROCESS
@@ -86,13 +86,15 @@ def demo(
 ) -> int:
     """Talk to a bundled AGENT (default: concierge) on the embedded server.
 
-    Needs no key, no network and, if need be, no sound card. Say or type one of the phrases on the screen.
+    Needs no key and no network; without a sound card, type. Say or type one of the phrases on the screen.
     """
     starts = Starts(flags, _sound(text, no_sound, flags))
     if pick:
         named = ctx.get_parameter_source("agent") is not click.core.ParameterSource.DEFAULT
         if script or single_process or named:
-            raise UsageError("--pick chooses the agent on the screen", remedy="Leave out what else was named")
+            raise UsageError(
+                "--pick cannot be combined with AGENT, --script or --single-process", remedy="Leave out one of them"
+            )
         return converse(None, starts, first_screen="gallery")
     spec = spec_of(starts.load(), agent=agent, backend="local", sound=starts.sound, script=script or "")
     return open_console(spec, starts, single_process=single_process)
@@ -101,7 +103,7 @@ def demo(
 @click.command()
 @click.argument("agent", metavar="MODULE:ATTR|FILE.py:ATTR")
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server, with --backend local.")
-@click.option("--reload", is_flag=True, help="Read the agent again between turns when its file was edited.")
+@click.option("--reload", is_flag=True, help="Reload the agent between turns when its file was edited.")
 @SINGLE_PROCESS
 @start_options
 def run(
@@ -113,7 +115,10 @@ def run(
     single_process: bool,
     flags: dict[str, Any],
 ) -> int:
-    """Talk to your own agent: an Agent, a Live, or a function that makes one, in a module or a file."""
+    """Talk to your own agent.
+
+    It is an Agent, a Live, or a function that returns one, in a module or a file.
+    """
     starts = Starts(flags, _sound(text, no_sound, flags))
     config = starts.load().config
     backend = chosen_backend(config)
@@ -124,7 +129,7 @@ def run(
 
 
 def plain_start(flags: dict[str, Any], *, text: bool, no_sound: bool) -> int:
-    """`gemini-live-tui` without a command: the configured backend, or the welcome when there is no key."""
+    """Open a console on the configured backend, or the welcome when no key is found."""
     starts = Starts(flags, _sound(text, no_sound, flags))
     config = starts.load().config
     backend = chosen_backend(config)
@@ -134,18 +139,21 @@ def plain_start(flags: dict[str, Any], *, text: bool, no_sound: bool) -> int:
 
 
 class Starts:
-    """Starts sessions as the command line and the config, as it is by then, want them (`starting.Starter`)."""
+    """Start sessions by the command line and the current config.
+
+    Implements `launcher.Starter`. The config is loaded anew for each session: screens change it.
+    """
 
     def __init__(self, flags: dict[str, Any], sound: Sound) -> None:
         self.sound = sound
         self._flags = dict(flags)
 
     def load(self) -> Loaded:
-        """The settings as they are now."""
+        """Return the current settings: file, environment and flags."""
         return load(flags=self._flags)
 
     def source(self, choice: Choice) -> LinkSource:
-        """A new engine for `choice`, started when this is called."""
+        """Return a source that starts a new engine for `choice` when it is called."""
         loaded = self.load()
         backend = "local" if choice.demo or not self.key_found() else chosen_backend(loaded.config)
         agent = choice.agent or (DEMO if choice.demo else loaded.config.agent)
@@ -155,22 +163,22 @@ class Starts:
         return engine_source(spec)
 
     def key_found(self) -> bool:
-        """Whether the configured backend can be talked to without asking for a key."""
+        """Return True when the configured backend needs no key, or has one."""
         config = self.load().config
         return chosen_backend(config) != "gemini" or key_found(config)
 
     def describe(self) -> str:
-        """The configured backend, by the name people know."""
+        """Return the configured backend's name for display."""
         backend = chosen_backend(self.load().config)
         return {"gemini": "Gemini", "vertex": "Vertex AI", "local": "the embedded server"}.get(backend, "your server")
 
     def devices(self) -> tuple[str, str]:
-        """Microphone and speaker, the command line's before the config's."""
+        """Return microphone and speaker; flags override the config."""
         config = self.load().config
         return config.audio_input, config.audio_output
 
     def saved(self, key: str) -> None:
-        """What was chosen on the screen goes before what the command line said."""
+        """Drop the flag of `key`: a choice on the screen overrides it."""
         self._flags[key] = None
 
 
@@ -182,7 +190,10 @@ def _remember(agent: str) -> None:
 
 
 def chosen_backend(config: Config) -> str:
-    """The configured backend; without one Gemini, or Vertex where Google's own variable asks for it."""
+    """Return the configured backend.
+
+    Without one: Vertex when Google's own variable asks for it, else Gemini.
+    """
     if config.backend:
         return config.backend
     from gemini_live_runtime.wire.credentials import wants_vertex
@@ -191,7 +202,10 @@ def chosen_backend(config: Config) -> str:
 
 
 def key_found(config: Config) -> bool:
-    """Whether there is an API key; raises `CredentialError` for one that cannot be used."""
+    """Return True when there is an API key.
+
+    Raises `CredentialError` for a key that cannot be used.
+    """
     from gemini_live_runtime.wire.credentials import find_api_key
 
     key_file = Path(config.api_key_file).expanduser() if config.api_key_file else None
@@ -210,20 +224,20 @@ def _require_key(backend: str, config: Config) -> None:
 
 def _sound(text: bool, no_sound: bool, flags: dict[str, Any]) -> Sound:
     if no_sound and (flags["audio.input"] or flags["audio.output"]):
-        raise UsageError("--no-sound and a sound device exclude each other", remedy="Leave one out", field="no-sound")
+        raise UsageError("--no-sound cannot be combined with a sound device", remedy="Leave one out", field="no-sound")
     return Sound(kind="none" if no_sound else "devices", text=text or no_sound)
 
 
 def require_terminal(instead: str = "talk --plain") -> None:
-    """Refuse to draw where there is no terminal; `instead` is what works without one."""
+    """Raise `UsageError` without a terminal; `instead` is a command that needs none."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The console needs a terminal on input and output", remedy=f"Without one use: {instead}")
 
 
 def open_console(spec: EngineSpec, starts: Starts, *, single_process: bool = False) -> int:
-    """Start the engine, show the console, and say how it ended; the exit code."""
+    """Start the engine, show the console, and return the exit code."""
     require_terminal()
-    # Collecting garbage while everything is being imported finds none and delays the first paint.
+    # While modules are imported the garbage collector finds nothing and delays the first paint.
     gc.disable()
     if single_process:
         _keep_the_screen()
@@ -231,10 +245,13 @@ def open_console(spec: EngineSpec, starts: Starts, *, single_process: bool = Fal
 
 
 def converse(source: LinkSource | None, starts: Starts, *, first_screen: str = "") -> int:
-    """Show consoles one after the other, for as long as another agent is chosen in them; the last one's exit code."""
+    """Show a console, and another for each agent that the user chooses in it.
+
+    Returns the last one's exit code.
+    """
     require_terminal()
     gc.disable()
-    # Whatever is wrong with the settings is said before anything is started.
+    # Faults of the settings are reported here, before an engine is started.
     hint = "This is the demo on the embedded server. To talk to Gemini: ^p, API key." if first_screen else ""
     settings = settings_of(starts.load(), starter=starts, first_screen=first_screen, hint=hint)
     while True:
@@ -246,7 +263,7 @@ def converse(source: LinkSource | None, starts: Starts, *, first_screen: str = "
 
 
 def engine_source(spec: EngineSpec) -> LinkSource:
-    """A link to an engine in a process of its own, which is started when this is called."""
+    """Return a source that starts an engine process and connects to it."""
 
     async def source() -> Any:
         import asyncio
@@ -257,7 +274,7 @@ def engine_source(spec: EngineSpec) -> LinkSource:
         try:
             return await launch.connect(spec.session_id, engine=engine)
         except asyncio.CancelledError:
-            # Whoever quits before the engine can be told so still ends it.
+            # The user quit before the link was open: no command can reach the engine.
             engine.process.terminate()
             raise
 
@@ -265,7 +282,10 @@ def engine_source(spec: EngineSpec) -> LinkSource:
 
 
 def _keep_the_screen() -> None:
-    """Give Textual a way to the terminal of its own: while sound is open, descriptor 2 leads nowhere."""
+    """Give Textual its own descriptor of the terminal.
+
+    While sound is open, descriptor 2 leads nowhere, because sound libraries write to it.
+    """
     encoding = sys.stderr.encoding if sys.stderr is not None else "utf-8"
     sys.__stderr__ = os.fdopen(os.dup(2), "w", encoding=encoding, errors="backslashreplace")  # type: ignore[misc]
 
@@ -281,14 +301,17 @@ def _in_process(spec: EngineSpec) -> LinkSource:
 
 
 def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
-    """The console's settings from a config; raises `ConfigError` for a `--theme` that cannot be used."""
+    """Return the console's settings of a config.
+
+    Raises `ConfigError` for a `--theme` that cannot be used.
+    """
     from gemini_live_tui.settings import ConsoleSettings
     from gemini_live_tui.theming import load_theme
 
     config = loaded.config
     themes_dir = paths.config_dir() / "themes"
     if loaded.sources["ui.theme"] == "flag":
-        # What was asked for just now is refused; a theme of the config file that broke since is only told of.
+        # A faulty --theme is an error; a faulty theme in the config file is only a notice in the console.
         load_theme(config.theme, themes_dir)
     return ConsoleSettings(
         theme=config.theme,
@@ -303,7 +326,7 @@ def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
 
 
 def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool = False) -> ConsoleOutcome:
-    """Run the console over a link; afterwards print its last sentence and where the session is kept."""
+    """Run the console; then print its message and the command to replay the session."""
     from gemini_live_tui.app import run_console
 
     outcome = run_console(source, settings=settings)
@@ -315,12 +338,15 @@ def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool
 
 
 def after(outcome: ConsoleOutcome, settings: ConsoleSettings) -> int:
-    """What comes after a console that was left for good: the recording that was chosen in it, if any; the exit code."""
+    """Show the recording that was chosen in the console; return the exit code."""
     return outcome.exit_code if outcome.replay is None else show_recording(outcome.replay, settings)
 
 
 def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None = None) -> int:
-    """Show a recorded session in a console; the exit code. Raises `JournalError` for what is none."""
+    """Show a recorded session in a console and return the exit code.
+
+    Raises `JournalError` when `path` is not a recording.
+    """
     from gemini_live_runtime.journal.reader import read_journal
 
     journal = read_journal(path)

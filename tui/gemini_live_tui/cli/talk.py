@@ -1,4 +1,7 @@
-"""A conversation without a screen: the engine in this process, WAV files as devices, text or JSON lines out."""
+"""Run a conversation without a screen.
+
+The engine runs in this process, with WAV files as devices, and prints text or JSON lines.
+"""
 
 from __future__ import annotations
 
@@ -29,30 +32,28 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.io.live_session import LiveSession
 
 STUCK_S = 15.0
-"""Seconds after a signal until the process ends even though somebody's code blocks it."""
+"""Seconds after a signal until the process ends even when code of the agent blocks it."""
 
 IDLE_S = 1.0
-"""How long nothing may happen before a conversation counts as over, in seconds."""
+"""Seconds without activity after which a conversation is over."""
 
 
 @click.command()
 @click.argument("agent", default="")
+@click.option("--mic", type=click.Path(path_type=Path), metavar="FILE", help="WAV file to use as the microphone.")
+@click.option("--speaker", type=click.Path(path_type=Path), metavar="FILE", help="WAV file to write the answer to.")
 @click.option(
-    "--mic", type=click.Path(path_type=Path), metavar="FILE", help="WAV file that is spoken into the session."
-)
-@click.option("--speaker", type=click.Path(path_type=Path), metavar="FILE", help="WAV file the answer is written to.")
-@click.option(
-    "--text", "texts", multiple=True, metavar="TEXT", help="Text to type, once the last turn is over. Repeatable."
+    "--text", "texts", multiple=True, metavar="TEXT", help="Text to send when the previous turn is over. Repeatable."
 )
 @click.option(
-    "--until-idle", is_flag=True, help="End when the microphone file is read and nothing is going on for 1 s."
+    "--until-idle", is_flag=True, help="End when the microphone file is read and the session was idle for 1 s."
 )
 @click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Fail after S seconds.")
 @click.option("--plain", "form", flag_value="plain", default="plain", help="Print lines of text (the default).")
 @click.option("--json", "form", flag_value="json", help="Print events as JSON lines.")
 @DETAIL
 @click.option("--devices", is_flag=True, help="Use the sound devices instead of files.")
-@click.option("--fast", is_flag=True, help="On the embedded server: do not wait for real time.")
+@click.option("--fast", is_flag=True, help="Run in virtual time; for the embedded server.")
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server.")
 @config_options(SESSION_OPTIONS, DEVICE_OPTIONS)
 @click.pass_obj
@@ -71,11 +72,11 @@ def talk(
     script: str | None,
     flags: dict[str, Any],
 ) -> int:
-    """Hold a conversation without a screen.
+    """Run a conversation without a screen.
 
-    AGENT is a bundled name, MODULE:ATTR or FILE.py:ATTR (default: the configured one). Without --mic, --text and
-    --until-idle, lines typed on standard input are sent one by one. The exit code is 0 when the conversation ended
-    well, 1 when it failed or took longer than --timeout, 2 when what was asked for cannot be begun.
+    AGENT is the name of a bundled agent, MODULE:ATTR or FILE.py:ATTR (default: the configured one). Without --mic,
+    --text and --until-idle, lines typed on standard input are sent one by one. The exit code is 0 when the conversation
+    ended well, 1 when it failed or took longer than --timeout, 2 when it could not begin.
     """
     from gemini_live_tui.cli.start import chosen_backend, key_found
 
@@ -84,7 +85,9 @@ def talk(
     if devices and (mic or speaker):
         raise UsageError("Give --devices or WAV files, not both", field="devices")
     if devices and fast:
-        raise UsageError("--fast cannot hurry sound devices", remedy="Leave out --devices or --fast", field="fast")
+        raise UsageError(
+            "--fast cannot be combined with --devices", remedy="Leave out --devices or --fast", field="fast"
+        )
     if not devices and (flags["audio.input"] or flags["audio.output"]):
         raise UsageError("--input-device and --output-device need --devices", field="input-device")
     _check_texts(texts)
@@ -120,7 +123,7 @@ def _check_texts(texts: tuple[str, ...]) -> None:
 
     for text in texts:
         if not text.strip():
-            raise UsageError("--text is empty", remedy="Give it something to say", field="text")
+            raise UsageError("--text is empty", remedy="Give a text to send", field="text")
         if len(text) > MAX_TEXT:
             raise UsageError(
                 f"--text has {len(text)} characters, at most {MAX_TEXT} can be sent at once",
@@ -130,7 +133,7 @@ def _check_texts(texts: tuple[str, ...]) -> None:
 
 
 class _Conversation:
-    """One headless session: prints events, types texts when their turn has come, knows when it is over."""
+    """Headless session: print events, send texts one a turn, and end when idle."""
 
     def __init__(
         self,
@@ -161,7 +164,10 @@ class _Conversation:
         self._guard: threading.Timer | None = None
 
     async def run(self) -> int:
-        """Hold the conversation; the exit code. Raises what made it fail."""
+        """Run the conversation and return the exit code.
+
+        Raises the first error that made it fail.
+        """
         from gemini_live_runtime.engine.host import in_process
 
         with AgentOutput(as_lines=self._form == "plain") as output:
@@ -174,7 +180,7 @@ class _Conversation:
                     async with asyncio.timeout(self._timeout):
                         code = await engine.wait()
                 except TimeoutError:
-                    sentence = f"The conversation was not over after {self._timeout:g} s"
+                    sentence = f"The conversation did not end within {self._timeout:g} s"
                     self._fail(EngineError(sentence, remedy="Give more time with --timeout", field="timeout"))
                     await engine.hang_up("the time was up")
                     code = 1
@@ -201,7 +207,7 @@ class _Conversation:
         return self._session
 
     def _fail(self, error: Exception) -> None:
-        """Keep the first thing that went wrong: it is what the command ends with."""
+        """Record an error; the command ends with the first one."""
         self._failure = self._failure or error
 
     def _hang_up(self, engine: InProcessEngine, reason: str) -> None:
@@ -210,14 +216,14 @@ class _Conversation:
 
     @contextlib.contextmanager
     def _signals(self, engine: InProcessEngine) -> Iterator[None]:
-        """A signal hangs up, so that the journal is closed; a second one ends at once."""
+        """Hang up on a signal, so that the journal is closed; a second one ends at once."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
         loop = asyncio.get_running_loop()
 
         def asked(number: int, frame: FrameType | None) -> None:
-            # Runs between two bytecodes, so also while somebody's code blocks the loop.
+            # Runs between two bytecodes, so also while code of the agent blocks the loop.
             if self._signal is not None:
                 raise KeyboardInterrupt
             self._signal = signal.Signals(number)
@@ -228,7 +234,7 @@ class _Conversation:
             loop.call_soon_threadsafe(self._hang_up, engine, reason)
 
         numbers = [signal.SIGINT, signal.SIGTERM]
-        # Under nohup a closed terminal is meant to be survived.
+        # nohup ignores SIGHUP, so that the process survives a closed terminal.
         if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             numbers.append(signal.SIGHUP)
         before = [(number, signal.signal(number, asked)) for number in numbers]
@@ -241,7 +247,7 @@ class _Conversation:
                 self._guard.cancel()
 
     async def _print(self, engine: InProcessEngine, write: Callable[[ev.Event], None]) -> None:
-        """Print events as they come; notice those that mean that the conversation failed."""
+        """Print events as they come, and judge whether the conversation failed."""
         from gemini_live_runtime import events as ev
         from gemini_live_runtime.engine.link import Bye, LinkClosed
 
@@ -289,7 +295,7 @@ class _Conversation:
 
         def write(event: ev.Event) -> None:
             lines = writer.feed(event)
-            # What cannot be begun is a sentence on standard error; it leaves no conversation to print.
+            # An agent that cannot be started is an error on standard error, not a conversation to print.
             if self._session is None or (isinstance(event.payload, ev.Log) and not self._shows(event.payload)):
                 return
             for line in lines:
@@ -298,12 +304,15 @@ class _Conversation:
         return write
 
     def _shows(self, log: ev.Log) -> bool:
-        """Output of the agent was printed when it was written; tracebacks are shown on request."""
+        """Return True for log lines to print.
+
+        `AgentOutput` has printed the agent's own output already; tracebacks need `--debug`.
+        """
         traceback = log.source == "engine" and log.level in ("debug", "error")
         return log.source not in ("stdout", "stderr") and (self._debug or not traceback)
 
     async def _decide(self, engine: InProcessEngine) -> None:
-        """Type the next text when nothing is going on; hang up once nothing has been for a while."""
+        """Send the next text when the session is quiet; hang up after `IDLE_S` of quiet."""
         try:
             await self._made.wait()
             assert self._session is not None
@@ -318,7 +327,7 @@ class _Conversation:
                 await self._type(engine, self._texts.popleft())
                 await self._session.until_busy()
             await self._session.until_quiet(IDLE_S, microphone_too=True)
-            self._hang_up(engine, "nothing more to say")
+            self._hang_up(engine, "input ended")
         except Exception as error:
             self._fail(error)
             self._hang_up(engine, "an internal error")
@@ -332,7 +341,7 @@ class _Conversation:
         loop = asyncio.get_running_loop()
 
         def read() -> None:
-            # A read cannot be cancelled: a thread of its own, which nobody waits for.
+            # A read cannot be cancelled, so it runs in a daemon thread.
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 with contextlib.suppress(OSError, ValueError, AttributeError):  # standard input is closed
                     while line := sys.stdin.readline():
@@ -356,4 +365,4 @@ class _Conversation:
 
 
 def _nothing(event: ev.Event) -> None:
-    """Print nothing: nobody reads it."""
+    """Drop an event: the output cannot be written."""

@@ -349,7 +349,7 @@ class ConsoleScreen(Screen[None]):
             return
         try:
             action, arguments = slash.read(text)
-        except slash.NoCommand as error:
+        except slash.InvalidCommand as error:
             self.conversation.keep_command(text)
             self.say(str(error), "warning", passing=True)
             return

@@ -1,1 +1,1 @@
-"""Setting up: keys, Google Cloud, sound devices and agents, apart from the screens that ask for them."""
+"""Set up keys, Google Cloud, sound devices and agents, apart from the screens."""

@@ -1,4 +1,4 @@
-"""The sound devices to choose from, and what is written of a choice."""
+"""List the sound devices to choose from, and the config value of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ __all__ = ["Direction", "Found", "Offer", "find", "offers"]
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One row: `value` is what the config holds ("" is the system's choice), the rest is fit to be shown."""
+    """Row of the list of devices.
+
+    `value` is the config's value ("" is the system's default); the other texts are sanitised.
+    """
 
     value: str
     name: str
@@ -27,20 +30,20 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What there is: devices, or a sentence about why there are none."""
+    """Devices found, or a sentence about why there are none."""
 
     devices: tuple[SoundDevice, ...]
     problem: str
 
 
 async def find() -> Found:
-    """Ask the sound system, in a process of its own, outside the loop."""
+    """List the devices in a helper process, without blocking the event loop."""
     listed = await asyncio.to_thread(list_devices)
     return Found(listed.devices, sanitise_line(listed.problem))
 
 
 def offers(devices: Sequence[SoundDevice], direction: Direction) -> list[Offer]:
-    """The rows of one direction, the system's choice first."""
+    """Return the rows of a direction, the system's default first."""
     usable = [device for device in devices if device.channels(direction)]
     if not usable:
         return []
@@ -60,7 +63,7 @@ def offers(devices: Sequence[SoundDevice], direction: Direction) -> list[Offer]:
 
 
 def current(devices: Sequence[SoundDevice], wanted: str, direction: Direction) -> int | None:
-    """The row of `offers` that the config's `wanted` means; None when it means none of them."""
+    """Return the index in `offers` of the config's `wanted`, or None."""
     if not wanted:
         return 0
     try:
@@ -72,7 +75,10 @@ def current(devices: Sequence[SoundDevice], wanted: str, direction: Direction) -
 
 
 def _written(devices: Sequence[SoundDevice], device: SoundDevice, direction: Direction) -> str:
-    """The device's name where that means it and nothing else: numbers change when something is plugged in."""
+    """Return the device's name when it is unambiguous, else its number.
+
+    Names are preferred: numbers change when a device is plugged in.
+    """
     name = device.name.strip()
     try:
         if name and not name.isdecimal() and select_device(devices, name, direction) == device:

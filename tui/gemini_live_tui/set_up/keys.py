@@ -1,4 +1,7 @@
-"""An API key on its way from a field to where it is kept: checked by its shape, by Google, and never shown."""
+"""Check an API key, by its shape and by Google, and store it.
+
+The key itself never appears in a message.
+"""
 
 from __future__ import annotations
 
@@ -15,45 +18,49 @@ from gemini_live_runtime.wire.key_store import keyring_problem, save_to_file, sa
 from gemini_live_tui.set_up.saving import save
 
 Place = Literal["keyring", "file", "env"]
-"""Where a key is kept; `env` keeps nothing, the person does."""
+"""Storage of a key; `env`: for this process only, the user sets the variable."""
 
 __all__ = ["KeyCheck", "Place", "check", "keep", "key_file", "keyring_problem", "profile_line", "shape"]
 
 
 SHORTEST = 20
-"""Characters of a key at least."""
+"""Minimum length of a key in characters."""
 
 
 def shape(text: str) -> str:
-    """What is wrong with the shape of `text` as a key, as a sentence; "" when nothing is."""
+    """Return a sentence about the fault in the shape of a key, or ""."""
     text = text.strip()
     fault = key_problem(text)
     if fault and 0 < len(text) < SHORTEST and text.isascii() and text[0].isalnum():
-        return f"{len(text)} character{'s' if len(text) > 1 else ''}; a key has {SHORTEST} at least."
+        return f"{len(text)} character{'s' if len(text) > 1 else ''}; a key has at least {SHORTEST}."
     return f"It {fault.rstrip(' .')}." if fault else ""
 
 
 async def check(text: str) -> tuple[Credential, KeyCheck]:
-    """Ask Google about the key; raises `CredentialError` for one of the wrong shape."""
+    """Check the key with Google.
+
+    Raises `CredentialError` for a key of the wrong shape.
+    """
     credential = api_key(text, "the field")
     return credential, await check_key(credential)
 
 
 def key_file() -> Path:
-    """The file that a key is kept in."""
+    """Return the path of the file for a key."""
     return paths.config_dir() / "api-key"
 
 
 def key_file_label() -> str:
-    """The file's path as people write it, with ~ for their home."""
+    """Return the path of the file for a key, with ~ for the home folder."""
     path, home = str(key_file()), str(Path.home())
     return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path
 
 
 def keep(credential: Credential, place: Place) -> str:
-    """Keep the key and write to the config where it is; a sentence about what overrides that, or "".
+    """Store the key and write its place to the config.
 
-    May block on the system's keyring. Raises `CredentialError` or `ConfigError`.
+    Returns a sentence about a variable that overrides the config, or "". May block on the system's keyring. Raises
+    `CredentialError` or `ConfigError`.
     """
     values: dict[str, str] = {"credentials.source": place}
     if place == "keyring":
@@ -66,18 +73,21 @@ def keep(credential: Credential, place: Place) -> str:
         for_now(credential, os.environ)
     said = save({**values, "backend": "gemini"})
     if place != "env" and any(os.environ.get(name) for name in KEY_VARIABLES):
-        said = f"{said} A key in a variable is no longer looked at.".strip()
+        said = f"{said} A key in an environment variable is ignored now.".strip()
     return said
 
 
 def for_now(credential: Credential, environment: MutableMapping[str, str]) -> None:
-    """Put the key where engines started from this process find it; nothing is kept."""
+    """Set the key's variable for engines started by this process; store nothing."""
     first, second = KEY_VARIABLES
     environment[first if environment.get(first) else second] = credential.secret
 
 
 def profile_line(environment: Mapping[str, str], *, windows: bool = os.name == "nt") -> tuple[str, str]:
-    """The line that sets the variable for good, without the key, and the file it goes into."""
+    """Return the line that sets the variable in a shell profile, and that file.
+
+    The line has a placeholder in place of the key.
+    """
     name = KEY_VARIABLES[1]
     if windows:
         return f'setx {name} "YOUR-KEY"', "a command prompt"

@@ -1,4 +1,4 @@
-"""The agents of one's own that were talked to lately, kept in a small private file."""
+"""Remember recently used agents of the user in a private file."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
 
 MOST = 12
-"""Agents remembered; the one not used for longest goes."""
+"""Agents remembered; the least recently used one is dropped."""
 
 _LONGEST = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class RecentAgent:
-    """An agent by its reference, as `run` takes it; `problem` says why it cannot be started now, or is ""."""
+    """Reference of an agent, as `run` takes it, and when it was used."""
 
     reference: str
     used: float
-    """Wall time, in seconds."""
+    """Time of the last use, in Unix seconds."""
     folder: str = ""
-    """The folder it was started in, for a module: it is found from there only."""
+    """Working directory of the start, for a module: it can be imported from there only."""
 
     @property
     def problem(self) -> str:
-        """Looked up anew each time: files come and go."""
+        """Reason why it cannot be started now, or ""; checked on each access."""
         place = self.reference.rpartition(":")[0]
         if place.endswith(".py"):
             return "" if Path(place).is_file() else "the file is gone"
@@ -36,7 +36,10 @@ class RecentAgent:
 
 
 def recent_agents() -> list[RecentAgent]:
-    """The latest first; a file that is damaged counts as none."""
+    """Return the remembered agents, the latest first.
+
+    Returns an empty list when the file is missing or damaged.
+    """
     try:
         kept = json.loads(_path().read_text("utf-8"))["agents"]
         agents = [
@@ -53,7 +56,7 @@ def recent_agents() -> list[RecentAgent]:
 
 
 def remember(reference: str, now: float | None = None) -> None:
-    """Put an agent at the head of the list. What cannot be written is not worth a sentence."""
+    """Put an agent at the head of the list; ignore a file that cannot be written."""
     place, _, attribute = reference.rpartition(":")
     folder = ""
     if place.endswith(".py"):

@@ -1,4 +1,4 @@
-"""Writing what was chosen to the config file, so that the next start needs nothing."""
+"""Save choices to the config file, for the next start."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from gemini_live_tui import config
 
 
 def save(values: Mapping[str, str]) -> str:
-    """Write `values` by key; a sentence about a variable that overrides one of them, or "". Raises `ConfigError`."""
+    """Write values to the config file, by config key.
+
+    Returns a sentence about variables that override them, or "". Raises `ConfigError`.
+    """
     path = config.config_path(os.environ)
     for key, value in values.items():
         config.set_value(path, key, value)
     overriding = [config.variable_of(key) for key in values if config.variable_of(key) in os.environ]
-    return f"{' and '.join(overriding)} is set and goes before the file." if overriding else ""
+    return f"{' and '.join(overriding)} in the environment overrides the config file." if overriding else ""

@@ -1,4 +1,4 @@
-"""The console's end of the helper process that listens for it: devices are never opened in here."""
+"""Test sound in a helper process: the console itself never opens devices."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ _FOLDER = str(Path(gemini_live_runtime.__file__).resolve().parents[1])
 
 
 class SoundHelper:
-    """Starts the helper when first asked, passes orders on, and hands over what is reported to the last of them."""
+    """Client of the helper process.
 
-    def __init__(self, told: Callable[[Report], None]) -> None:
-        self._told = told
+    Starts it on the first order and calls `on_report` with the reports of the latest order.
+    """
+
+    def __init__(self, on_report: Callable[[Report], None]) -> None:
+        self._on_report = on_report
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._serial = 0
 
     async def order(self, name: str, *, input: str = "", output: str = "") -> None:
-        """Ask for `levels`, `microphone`, `echo` or `stop`; reports of earlier orders are dropped from now on."""
+        """Order `levels`, `microphone`, `echo` or `stop`; drop reports of earlier orders."""
         self._serial += 1
         serial = self._serial
         if self._process is None:
@@ -38,7 +41,9 @@ class SoundHelper:
             try:
                 self._process = await _start()
             except OSError as error:
-                self._told({"report": "problem", "text": f"The sound cannot be tested: {error.strerror or error}."})
+                self._on_report(
+                    {"report": "problem", "text": f"The sound cannot be tested: {error.strerror or error}."}
+                )
                 return
             self._reading = asyncio.create_task(self._read(self._process))
         if serial != self._serial:
@@ -73,12 +78,14 @@ class SoundHelper:
             except ValueError:
                 continue
             if isinstance(report, dict) and report.get("serial") == self._serial:
-                self._told(report)
+                self._on_report(report)
         if self._process is process:
-            # It ended although nobody asked it to: some sound systems abort whoever looks at them.
+            # It ended by itself: some sound systems abort a process that lists or opens devices.
             self._process = None
             code = await process.wait()
-            self._told({"report": "problem", "text": f"The sound system ended the test ({code}). Try another device."})
+            self._on_report(
+                {"report": "problem", "text": f"The sound system ended the test ({code}). Try another device."}
+            )
 
 
 async def _start() -> asyncio.subprocess.Process:

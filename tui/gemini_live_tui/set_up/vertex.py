@@ -1,4 +1,4 @@
-"""Vertex AI: the project, the location, and whether there is a login."""
+"""Set up Vertex AI: project, location and login."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gemini_live_tui.config import Config
 from gemini_live_tui.set_up.saving import save
 
 LOGIN_S = 30.0
-"""Seconds that looking for a login may take: it may ask the network."""
+"""Seconds to wait for a login: finding it may need the network."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Whether there is a login for Google Cloud, a sentence about it, and the project that came with it."""
+    """Result of looking for a Google Cloud login: a sentence, and the login's project."""
 
     found: bool
     sentence: str
@@ -26,19 +26,19 @@ class Login:
 
 
 def known(config: Config) -> tuple[str, str]:
-    """Project and location as config and Google's variables have them."""
+    """Return project and location from the config, else from Google's variables."""
     project = config.vertex_project or os.environ.get("GOOGLE_CLOUD_PROJECT", "")
     location = config.vertex_location or os.environ.get("GOOGLE_CLOUD_LOCATION", "") or DEFAULT_VERTEX_LOCATION
     return project, location
 
 
 def check_names(project: str, location: str) -> None:
-    """Raise `ConfigError` for what cannot be the name of a project or a location."""
+    """Raise `ConfigError` for an invalid name of a project or a location."""
     check_vertex_names(project, location)
 
 
 async def find_login() -> Login:
-    """Look for application default credentials, as a session will."""
+    """Look for application default credentials, as a session does."""
     try:
         async with asyncio.timeout(LOGIN_S):
             found = await asyncio.to_thread(find_vertex_token, dict(os.environ))
@@ -52,5 +52,8 @@ async def find_login() -> Login:
 
 
 def keep(project: str, location: str) -> str:
-    """Write them to the config; a sentence about what overrides that, or "". Raises `ConfigError`."""
+    """Write backend, project and location to the config.
+
+    Returns a sentence about variables that override them, or "". Raises `ConfigError`.
+    """
     return save({"backend": "vertex", "vertex.project": project, "vertex.location": location})
