@@ -16,7 +16,7 @@ from gemini_live_tui.pickers.themes import ThemesScreen
 async def test_of_a_broken_keymap_the_rest_works_and_a_sentence_says_what_does_not() -> None:
     async with console(keymap={"mute": "k", "hepl": "f6", "quit": "f1"}) as driver:
         assert "keymap.hepl: unknown action 'hepl'. Did you mean help?" in driver.screen()
-        assert "the rest of the key map is in use" in " ".join(driver.screen().split())
+        assert "the rest of the keymap is in use" in " ".join(driver.screen().split())
         await driver.press("k")
         assert driver.link.orders == [SetMicrophone(on=False)]
         await driver.press("f1")

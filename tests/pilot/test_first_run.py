@@ -412,7 +412,7 @@ async def test_a_variable_that_overrides_the_choice_is_named(monkeypatch: pytest
     monkeypatch.setenv("GEMINI_LIVE_TUI_AUDIO_INPUT", "HDMI")
     async with before_a_session("devices", size=(120, 36)) as newcomer:
         await newcomer.press("home", "enter")
-        assert "GEMINI_LIVE_TUI_AUDIO_INPUT is set" in newcomer.screen()
+        assert "GEMINI_LIVE_TUI_AUDIO_INPUT in the environment overrides" in newcomer.screen()
 
 
 async def test_without_devices_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
