@@ -1,4 +1,4 @@
-"""Count calls, file changes and files of a step: `python -m tests.bench.call_counts`.
+"""Count calls, file changes and files: `python -m tests.bench.call_counts`.
 
 A reader who follows a step goes from function to function, and each change of file costs a look elsewhere. Counted are
 Python calls into the runtime from a command, or a frame of the server, to the moment when nothing is left to do; the

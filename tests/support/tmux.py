@@ -29,10 +29,11 @@ class Tmux:
         config.write_text("set -g escape-time 0\nset -g default-terminal tmux-256color\nset -g status off\n")
         self._environment = {**os.environ, **environment}
         self._environment.pop("TMUX", None)
+        # A program that has ended leaves its last words on the screen; tmux may clear those of a dead pane.
+        shell = f"{command}; exec sleep 3600"
         self._run(
-            "-f", str(config), "new-session", "-d", "-s", "test", "-x", str(size[0]), "-y", str(size[1]), command
+            "-f", str(config), "new-session", "-d", "-s", "test", "-x", str(size[0]), "-y", str(size[1]), shell
         )  # fmt: skip
-        self._run("set-option", "-g", "remain-on-exit", "on")
 
     def __enter__(self) -> Tmux:
         return self
