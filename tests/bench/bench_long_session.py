@@ -218,7 +218,7 @@ class Conversation:
         self.session, self._opened = make_session(
             hub, Loudspeaker(), clock, local_endpoint("ws://localhost"), self._transport, agent()
         )
-        self.session._sink = self._sink
+        self.session.bus._sink = self._sink
         self.turns = 0
 
     @property

@@ -26,7 +26,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 
-from gemini_live_runtime.session.agent.derived_state import FireRateCounter  # noqa: E402
 from tests.bench.live import BenchAudio, make_hub, make_session  # noqa: E402
 
 from gemini_live_runtime import events as ev  # noqa: E402
@@ -34,6 +33,7 @@ from gemini_live_runtime.api import Live  # noqa: E402
 from gemini_live_runtime.audio.interface import MODEL_RATE  # noqa: E402
 from gemini_live_runtime.clock import LoopClock  # noqa: E402
 from gemini_live_runtime.conversation.phases import Phase, Transition  # noqa: E402
+from gemini_live_runtime.session.agent.settle_engine import FireRateCounter  # noqa: E402
 from gemini_live_runtime.session.core.effects import Play  # noqa: E402
 from gemini_live_runtime.session.definition.plan import SessionPlan  # noqa: E402
 from gemini_live_runtime.session.io.live_session import LiveSession  # noqa: E402
@@ -124,7 +124,7 @@ def session_of(plan: SessionPlan, sink: EventSink | None = None) -> LiveSession:
     hub = make_hub(clock, None)
     session, _ = make_session(hub, BenchAudio(), clock, local_endpoint("ws://localhost"), no_transport, plan)
     if sink is not None:
-        session._sink = sink
+        session.bus._sink = sink
     return session
 
 
@@ -134,8 +134,8 @@ def session_of(plan: SessionPlan, sink: EventSink | None = None) -> LiveSession:
 async def sound() -> bool:
     """Measure, print, judge."""
     session = session_of(Live.builder("bench").instruction("You are a bench.").on("audio", listener).plan())
-    mind = session.orchestrator
-    mind.telemetry.turn_started(mind.clock.now(), 1, "typed")
+    agent = session.orchestrator.agent
+    agent.telemetry.turn_started(agent.clock.now(), 1, "typed")
     least = Least.__new__(Least)
     least.__dict__.update(session.__dict__, listener=listener, faults=[])
     cases: dict[str, Callable[[Play], None]] = {
@@ -151,7 +151,7 @@ async def sound() -> bool:
             for effect in effects:
                 play(effect)
             samples[name].append((time.perf_counter() - began) / FRAMES * 1e9)
-    assert mind.telemetry._sound[0] == 4 * ROUNDS * FRAMES
+    assert agent.telemetry._sound[0] == 4 * ROUNDS * FRAMES
     rounds = zip(samples["play"], samples["guarded"], samples["session"], strict=True)
     alone, guarded, ours = (statistics.median(values) for values in samples.values())
     ratio = statistics.median((c - a) / (b - a) for a, b, c in rounds)
@@ -230,28 +230,29 @@ class Turns:
 
     async def turn(self, changed: bool) -> float:
         """Microseconds of the steps of one turn."""
-        mind, now = self.mind, self.agent.clock.now()
+        agent, orchestrator = self.agent, self.orchestrator
+        now = agent.clock.now()
         self._number += 1
         # Turns are seconds apart: what fires in each of them is not held back as if it set itself off.
-        mind.settler.often = FireRateCounter()
+        orchestrator.settle.fire_rates = FireRateCounter()
         began = time.perf_counter()
-        await mind.pipeline.turn_began(self._number, "voice")
+        await orchestrator.pipeline.begin_turn(self._number, "voice")
         took = time.perf_counter() - began
-        mind.transcript.begin_turn(self._number, "voice", now)
-        mind.telemetry.turn_started(now, self._number, "voice")
-        mind.transcript.add_input("What do you think?")
-        mind.transcript.add_output("Nothing much.")
-        mind.telemetry.model_audio(now, 1920)
-        mind.transcript.end_turn()
-        mind.telemetry.turn_completed(now)
+        agent.transcript.begin_turn(self._number, "voice", now)
+        agent.telemetry.turn_started(now, self._number, "voice")
+        agent.transcript.add_input("What do you think?")
+        agent.transcript.add_output("Nothing much.")
+        agent.telemetry.model_audio(now, 1920)
+        agent.transcript.end_turn()
+        agent.telemetry.turn_completed(now)
         if changed:
             self._value += 1
             with writing_as(EXTRACTOR):
                 for number in range(CHANGED):
-                    mind.state.set(f"app:key{number}", self._value % 100)
-            mind.publish_state()
+                    agent.state.set(f"app:key{number}", self._value % 100)
+            agent.bus.publish_state()
         began = time.perf_counter()
-        await mind.pipeline.turn_ended(self._number, ev.TurnCompleted(outcome="complete", latency_ms=1.0))
+        await orchestrator.pipeline.end_turn(self._number, ev.TurnCompleted(outcome="complete", latency_ms=1.0))
         took += time.perf_counter() - began
         await asyncio.sleep(0)  # what was spawned may end
         return took * 1e6
@@ -274,17 +275,17 @@ class Turns:
 
     def all_guards(self) -> float:
         """Return microseconds of evaluating everything, as without known changes."""
-        mind, state = self.mind, self.agent.state
+        orchestrator, state = self.orchestrator, self.agent.state
         began = time.perf_counter()
         for guard in self._ways:
             guard.holds(state)
-        for watcher in mind.settler.watchers._watchers:
+        for watcher in orchestrator.settle.watchers._watchers:
             predicate = watcher.predicate
             if predicate.guard is not None:
                 predicate.guard.holds(state)
             else:
                 predicate.matches(1, state.get_raw(predicate.key))
-        for item in mind.settler.computed.variables:
+        for item in orchestrator.settle.computed.variables:
             item.compute.holds(state)  # type: ignore[union-attr]
         return (time.perf_counter() - began) * 1e6
 
