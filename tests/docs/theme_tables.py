@@ -14,14 +14,14 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "themes.md"
 _INTRO = """\
 # Themes
 
-`/theme` in the prompt, or *Console: Themes* in the palette, shows the console in each theme while one moves through the
-list; enter keeps the theme in the config file, escape goes back to the one before. `/theme paper` takes one for now,
-`--theme paper` for one start.
+`/theme` in the prompt, or *Console: Themes* in the palette, lists the themes and previews the one under the cursor in
+the whole console; enter saves it in the config file, escape restores the previous one. `/theme paper` uses a theme for
+this run only, and so does `--theme paper` on the command line.
 
-A theme is a TOML file; its name is the file's. Yours go to `themes/` in the config folder (`gemini-live-tui config
-path` says where that is) and come before bundled ones of the same name. A file that cannot be used is listed with
-its fault in the picker and by `gemini-live-tui doctor`; nothing else is lost. Files are read when the picker opens,
-so a theme can be tried while it is written.
+A theme is a TOML file, named by the file. Put yours into `themes/` in the config folder (`gemini-live-tui config path`
+prints the path of the config file in it); they override bundled ones of the same name. The picker and
+`gemini-live-tui doctor` report a file that cannot be used; the other themes still work. Files are read when the picker
+opens, so you can try a theme while you write it.
 
 ```toml
 # ~/.config/gemini-live-tui/themes/dusk.toml
@@ -34,8 +34,8 @@ background = "#17140f"
 quiet = "#9d9284"
 ```
 
-`dark` says which kind it is; with `ansi = true` colours may be names such as `ansi_red`, the terminal's own. A test
-measures every bundled theme as it is painted: text has a contrast of 4.5 to 1 at least (7 to 1 in `high-contrast`).
+`dark` is true for a dark theme. With `ansi = true` colours may be names of the terminal's own, such as `ansi_red`. A
+test measures every bundled theme on the screen: text has a contrast of at least 4.5 to 1 (7 to 1 in `high-contrast`).
 """
 
 
