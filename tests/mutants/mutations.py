@@ -56,6 +56,7 @@ def rows(module: str, owner: str, *found: Row) -> tuple[Mutation, ...]:
 PIPELINE = rows(
     "agent.turn_pipeline",
     "TurnPipeline",
+    ("queue_reevaluation", "state settles when it changes", drop("put"), WATCHERS),
     ("begin_turn", "the turn scope is cleared when a turn begins", drop("clear_scope"), TOOLS),
     ("begin_turn", "changes and words know their turn", leave_out("turn_number"), CALLBACKS),
     ("end_turn", "session keys settle at the end of a turn", drop("_session_keys.settle"), FIGURES),
@@ -144,9 +145,6 @@ ORCHESTRATOR = rows(
     ("_queue_listeners", "on_error", drop("put", "error"), CALLBACKS),
     ("cancel_call", "the server's cancellation reaches the tool", drop("tools.cancel"), TOOLS),
     ("cancel_call", "on_tool_cancelled", drop("put"), CALLBACKS),
-    ("_on_state_changes", "guards are read after changes", drop("guards.on_state_changes"), INSPECTION),
-    ("_on_state_changes", "rules get changes of state", drop("react"), REACTOR),
-    ("_queue_reevaluation", "state settles when it changes", drop("put"), WATCHERS),
     ("_on_turn_done", "a turn is measured", drop("report_turn"), FIGURES),
     ("_on_turn_done", "a session is saved after a turn", drop("save"), PERSISTENCE),
     ("_go_to_phase", "rules move the conversation", gives("request_phase", "None"), REACTOR),
@@ -194,6 +192,7 @@ FAULT_REPORTS = rows(
 OBSERVER = rows(
     "agent.event_observer",
     "EventObserver",
+    ("on_state_changes", "rules get changes of state", drop("react"), REACTOR),
     ("_ask_rules", "rules get events", drop("react"), REACTOR),
     ("_show_patterns", "patterns see events", drop("put"), PATTERNS),
     ("_on_words", "the user's words are in the transcript", drop("add_input"), TRANSCRIPT),
@@ -348,6 +347,7 @@ AUTOSAVE = rows(
 GUARD_MONITOR = rows(
     "agent.guard_monitor",
     "GuardMonitor",
+    ("on_state_changes", "guards are read after changes", drop("schedule_refresh"), INSPECTION),
     ("on_state_changes", "functions are read after any change", decide("_has_functions", False), INSPECTION),
     ("refresh", "another phase has other keys", decide("machine.current", "not self._phase", number=1), INSPECTION),
     ("refresh", "equal readings are not repeated", decide("_published", True), INSPECTION),
