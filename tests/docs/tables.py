@@ -31,77 +31,77 @@ EXAMPLES = DOCS / "examples"
 _MARK = re.compile(r"<!-- table: (\w+) -->\n(?:\n(?:\|.*\n)+)?")
 
 SCOPE_MEANINGS = {
-    "app": "what the agent knows",
-    "user": "what is known of the user",
-    "session": "what the session keeps track of, and what was presented",
+    "app": "the agent's own values",
+    "user": "values about the user",
+    "session": "values that the session itself writes, see below",
     "turn": "cleared when the next turn begins",
     "bg": "results of background work",
-    "temp": "for as long as the session runs",
+    "temp": "values for this run only",
     "derived": "computed; cannot be written",
 }
 
 CALLBACK_MEANINGS = {
     "on_audio": "a chunk of the model's voice, s16le at 24 kHz",
     "on_text": "a piece of a text model's answer",
-    "on_text_complete": "the whole of it",
-    "on_input_transcript": "what the user says or typed; final at the end of the turn",
-    "on_output_transcript": "what the model says; final at the end of the turn, as it was heard",
+    "on_text_complete": "the whole answer",
+    "on_input_transcript": "the user's words, spoken or typed; final at the end of the turn",
+    "on_output_transcript": "the model's words; final at the end of the turn, as it was heard",
     "on_thought": "a thought summary",
     "on_vad_start": "the user begins to speak",
-    "on_vad_end": "the user has stopped",
-    "on_phase": "the connection does something else; the conversation's phase is `session:phase`",
+    "on_vad_end": "the user stops speaking",
+    "on_phase": "the connection's status changed; the conversation's phase is `session:phase`",
     "on_usage": "token counts",
     "on_interrupted": "the model's answer was cut",
-    "on_tool_call": "tools are called; a dict of id to result answers in their place",
+    "on_tool_call": "tools are called; a returned dict of id to result answers in their place",
     "on_tool_cancelled": "the server no longer wants these answers",
-    "on_turn_complete": "all that a turn's end set off is done",
-    "on_generation_complete": "the model has produced its answer, which may still be heard",
+    "on_turn_complete": "all steps at a turn's end are done",
+    "on_generation_complete": "the model has produced its answer, which may still be playing",
     "on_go_away": "the server will close the connection",
     "on_connected": "a new session with the server; `handle` is the `LiveHandle`",
     "on_disconnected": "the connection ended",
-    "on_resumed": "a connection that goes on with the session",
-    "on_error": "something went wrong, in a sentence",
+    "on_resumed": "a new connection continues the session",
+    "on_error": "an error, as a sentence",
     "on_extracted": "an extractor found something",
-    "on_extraction_error": "an extractor found nothing that can be used",
+    "on_extraction_error": "an extractor failed",
     "on_teardown": "the session ends",
-    "before_tool_response": "the last word on what the model is told of calls",
-    "on_turn_boundary": "the model has been told; write something more with `writer`",
+    "before_tool_response": "answers are about to be sent to the model; a returned list replaces them",
+    "on_turn_boundary": "instruction and context were sent; send more with `writer`",
     "instruction_template": "a text in place of the whole instruction, or None",
     "instruction_amendment": "a text added to the instruction for as long as it is returned, or None",
 }
 
 SIGNALS = {
     "session:phase": "the conversation's phase",
-    "session:phase_needs": "keys that it needs",
-    "session:phase_requires": "keys that it required",
-    "session:active_tools": "tools that it allows; missing when all",
-    "session:navigation_context": "where the conversation stands and may go, in lines for a model",
+    "session:phase_needs": "keys that the phase needs",
+    "session:phase_requires": "keys that the phase required",
+    "session:active_tools": "tools that the phase allows; missing when it allows all",
+    "session:navigation_context": "the current phase and its transitions, in lines for a model",
     "session:presented:*": "true once a phase presented this",
     "session:called_ok:*": "successful calls of a tool",
-    "bg:*_failed": "whether a tool's last call failed",
+    "bg:*_failed": "true when a tool's last call failed",
     "session:repair:escalation": "true while repair escalates",
-    "session:repair:unfulfilled": "the keys it is about",
-    "session:turn_count": "turns that were dealt with",
-    "session:last_input_transcription": "what the user said in the last turn",
-    "session:last_output_transcription": "what the model said in it",
-    "session:wire_phase": "what the connection does: `disconnected`, `connecting`, `active`, `user_speaking`, ...",
+    "session:repair:unfulfilled": "the missing keys",
+    "session:turn_count": "turns that are complete",
+    "session:last_input_transcription": "the user's words in the last turn",
+    "session:last_output_transcription": "the model's words in the last turn",
+    "session:wire_phase": "status of the connection: `disconnected`, `connecting`, `active`, `user_speaking`, ...",
     "session:is_user_speaking": "",
     "session:is_model_speaking": "",
-    "session:interrupt_count": "answers that were cut",
-    "session:error_count": "errors",
-    "session:last_error": "the last one, a sentence",
-    "session:connected_at_ms": "clock of the first connection",
-    "session:disconnected": "there is no connection",
-    "session:resumable": "the server would resume the session",
-    "session:go_away_received": "the server will close the connection",
-    "session:go_away_time_left": "in how long, as the server says it",
+    "session:interrupt_count": "interrupted answers",
+    "session:error_count": "number of errors",
+    "session:last_error": "the last error, a sentence",
+    "session:connected_at_ms": "time of the first connection on the session's clock",
+    "session:disconnected": "true while there is no connection",
+    "session:resumable": "true when the server can resume the session",
+    "session:go_away_received": "true when the server will close the connection",
+    "session:go_away_time_left": "time until then, as the server writes it",
     "session:go_away_time_left_ms": "the same in ms",
     "session:last_consumed_client_index": "the server's count of our messages",
     "session:session_type": "`audio_only`, or `audio_video` once a picture was sent",
-    "session:elapsed_ms": "since the connection began; read live, no events",
-    "session:remaining_budget_ms": "left of the time that Google grants; read live",
-    "session:silence_ms": "since anybody spoke or typed; read live",
-    "session:prompt_token_count": "tokens, as the server counts",
+    "session:elapsed_ms": "since the connection began; read live, without events",
+    "session:remaining_budget_ms": "rest of the time that Google grants; read live",
+    "session:silence_ms": "since the last speech or typed text; read live",
+    "session:prompt_token_count": "tokens, as counted by the server",
     "session:response_token_count": "",
     "session:total_token_count": "",
     "session:thoughts_token_count": "",
@@ -109,13 +109,13 @@ SIGNALS = {
 }
 
 MODELS = ("gemini-3.8-live", "gemini-3.1-flash-live", "gemini-live-2.5-flash", "local-concierge")
-"""Models whose ways differ, on the Developer API."""
+"""Models with different instruction routes, on the Developer API."""
 
 
 def scopes() -> list[str]:
     rows = [f"| `{name}:` | {SCOPE_MEANINGS[name]} | {_yes(name in PERSISTENT_SCOPES)} |" for name in SCOPES]
     rows.append(f"| none | anything | {_yes('' in PERSISTENT_SCOPES)} |")
-    return ["| scope | holds | restored |", "|---|---|---|", *rows]
+    return ["| scope | contents | restored |", "|---|---|---|", *rows]
 
 
 def callbacks() -> list[str]:
@@ -150,17 +150,17 @@ def limits() -> list[str]:
     rows = [
         (
             "a hook, a preparation, a blocking watcher",
-            f"{user_code.DEADLINE_S:g} s; named above {user_code.SLOW_S:g} s",
+            f"{user_code.DEADLINE_S:g} s; reported above {user_code.SLOW_S:g} s",
         ),
-        ("a blocking callback", f"{callback_runner.DEADLINE_S:g} s; named above {callback_runner.CONTROL_S:g} s"),
-        ("an inline callback", f"named above {callback_runner.FAST_S:g} s"),
+        ("a blocking callback", f"{callback_runner.DEADLINE_S:g} s; reported above {callback_runner.CONTROL_S:g} s"),
+        ("an inline callback", f"reported above {callback_runner.FAST_S:g} s"),
         ("a tool", f"{declaration.DEFAULT_TIMEOUT_S:g} s"),
         ("a background tool", f"{declaration.BACKGROUND_TIMEOUT_S:g} s"),
         ("a background agent", f"{background_agents.DEFAULT_TIMEOUT_S:g} s"),
         ("an extraction", f"{extraction.DEFAULT_DEADLINE_S:g} s"),
         ("the end of a turn, for extractors", f"{turn_pipeline.EXTRACTION_GRACE_S:g} s"),
-        ("watchers that set each other off", f"{settle_engine.MAX_ROUNDS} rounds"),
-        ("turns told to a server that did not resume", f"{orchestrator.RECALLED}"),
+        ("watchers that trigger each other", f"{settle_engine.MAX_ROUNDS} rounds"),
+        ("turns sent to a server that did not resume", f"{orchestrator.RECALLED}"),
     ]
     return ["| what | at most |", "|---|---|", *(f"| {what} | {most} |" for what, most in rows)]
 

@@ -19,7 +19,7 @@ from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 
 PAGE = tables.PAGE
 PACKAGE = Path(gemini_live_runtime.__file__).parent
-OTHER_HEADINGS = {"Guards", "What happens when"}
+OTHER_HEADINGS = {"Guards", "Order of steps"}
 
 
 def test_the_page_has_every_method_of_live_in_its_order() -> None:

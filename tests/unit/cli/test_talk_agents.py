@@ -140,7 +140,7 @@ def test_a_plain_tool_that_never_comes_back_times_out_and_does_not_keep_the_prog
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_hangs_up_and_the_journal_is_closed(number: signal.Signals, code: int, tmp_path: Path) -> None:
     if signal.getsignal(number) is signal.SIG_IGN:
-        # Whoever started the tests may have asked for that (nohup does).
+        # SIGHUP may be ignored already when the tests run under nohup.
         signal.signal(number, signal.SIG_DFL)
     ended = talk(agent(tmp_path, f"os.kill(os.getpid(), {int(number)}); time.sleep(0.2)"))
     assert ended.code == code

@@ -161,7 +161,7 @@ def _clashes(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
             yield from _clashing([*anywhere, *own], keymap)
         elif place.kind == "pane":
             yield from _clashing([*(action for action in everywhere if not action.yields), *own], keymap)
-        elif place.kind == "room":
+        elif place.kind == "screen":
             yield from _clashing([*(action for action in anywhere if action.scope == "app"), *own], keymap)
 
 

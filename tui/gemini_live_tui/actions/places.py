@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["everywhere", "prompt", "pane", "room"]
+Kind = Literal["everywhere", "prompt", "pane", "screen"]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Scope of the action table.
 
-    The keys of a pane work while it has the focus, beside those of the application and the console. A room is a screen
-    of its own: only its keys and those of the application that are `anywhere` work there.
+    The keys of a pane work while it has the focus, beside those of the application and the console. On a screen of its
+    own, only its keys and those of the application that are `anywhere` work.
     """
 
     name: str
@@ -76,49 +76,49 @@ PLACES: Mapping[str, Place] = {
             "Log lines of the engine, the agent's own code and the console.",
         ),
         Place("failed", "Failed", "The error of a pane that failed; everything else goes on."),
-        Place("devices", "Devices", "Microphone and speaker, with their levels.", "room"),
-        Place("sound-test", "Sound tests", "The sound of your voice, and the echo of the model's voice.", "room"),
+        Place("devices", "Devices", "Microphone and speaker, with their levels.", "screen"),
+        Place("sound-test", "Sound tests", "The sound of your voice, and the echo of the model's voice.", "screen"),
         Place(
             "breakpoints",
             "Breakpoints",
             "Where to pause the agent: before a watcher acts, a phase changes, a tool runs or answers, or when a key "
             "changes or an expression becomes true.",
-            "room",
+            "screen",
         ),
         Place(
             "sessions",
             "Sessions",
             "The sessions recorded on this machine, newest first, with their last lines.",
-            "room",
+            "screen",
         ),
-        Place("export", "Export", "Write a session to files: formats, part and redaction.", "room"),
-        Place("diff", "State compared", "Keys that were added, changed or removed between two moments.", "room"),
+        Place("export", "Export", "Write a session to files: formats, part and redaction.", "screen"),
+        Place("diff", "State compared", "Keys that were added, changed or removed between two moments.", "screen"),
         Place(
             "why",
             "Why",
             "The expression that decided, the values it read, their writers, and what triggered it.",
-            "room",
+            "screen",
         ),
         Place(
             "editor",
             "State editor",
             "A value as JSON, and its effects before you apply it: computed keys, watchers, transitions.",
-            "room",
+            "screen",
         ),
-        Place("override", "Go to a phase", "The phase to go to, and the effects of going there.", "room"),
+        Place("override", "Go to a phase", "The phase to go to, and the effects of going there.", "screen"),
         Place(
             "watcher",
             "Watcher",
             "The watcher's condition, the keys it reads, how near it came, and when it fired.",
-            "room",
+            "screen",
         ),
         Place(
             "telling",
             "Context and instruction",
             "Context that the model does not answer, or a new instruction.",
-            "room",
+            "screen",
         ),
-        Place("details", "Details", "All fields of a record.", "room"),
+        Place("details", "Details", "All fields of a record.", "screen"),
     )
 }
 
