@@ -83,7 +83,7 @@ class FieldPromotion:
 
         So a later reading does not take back a confirmation.
         """
-        condition = _Condition(lambda value, _: value is True, "it is not true")
+        condition = _Condition(lambda value, _: value is True, "only true is written")
         return cls(field, merge=MergePolicy.OVERWRITE, conditions=(condition,))
 
     @classmethod

@@ -91,7 +91,8 @@ def _dropped(view: SessionView, event: ev.Event, p: ev.DeliveryDropped) -> Dirty
 def _promotion_decided(view: SessionView, event: ev.Event, p: ev.PromotionDecided) -> Dirty:
     if p.accepted:
         return Dirty.NONE  # seen as a change of state
-    return _block(view, event, "refused", f"{p.key} not set: {p.extractor} extracted {_short(p.value)}, {p.reason}")
+    value = _short(str(p.value).lower() if isinstance(p.value, bool) else p.value)
+    return _block(view, event, "refused", f'{p.key} not set: "{p.extractor}" extracted {value}, {p.reason}')
 
 
 @HANDLERS.on(ev.EditsApplied)

@@ -38,7 +38,7 @@ def test_a_key_that_terminals_swallow_has_a_twin() -> None:
     """
     alone = [a.id for a in ACTIONS if keys_of(a, {}) and not set(keys_of(a, {})) - set(SWALLOWED)]
     assert alone == ["quit"]
-    assert "twice: quit" in BY_ID["copy"].description
+    assert "twice to quit" in BY_ID["copy"].description
 
 
 def test_no_action_hangs_on_a_key_that_some_terminals_cannot_send() -> None:
@@ -122,7 +122,7 @@ def test_a_keymap_that_works_is_accepted() -> None:
 @pytest.mark.parametrize(
     ("keymap", "field", "said"),
     [
-        ({"mut": "m"}, "keymap.mut", "no action 'mut'"),
+        ({"mut": "m"}, "keymap.mut", "unknown action 'mut'"),
         ({"mute": ""}, "keymap.mute", "no key"),
         ({"mute": " , "}, "keymap.mute", "no key"),
         ({"mute": "ctrl+i"}, "keymap.mute", "tab"),
