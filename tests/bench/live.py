@@ -23,6 +23,7 @@ from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.definition.agent import Agent
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.definition.setup import setup_of
@@ -111,7 +112,9 @@ def make_session(
     plan = plan or AGENT.plan()
     opened: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
     capabilities = capabilities_of(AGENT.model)
-    core = SessionCore(mode="voice", capabilities=capabilities, limits=Limits(), price=None, started_at=clock.now())
+    core = SessionCore(
+        CoreState(mode="voice", capabilities=capabilities, limits=Limits(), price=None, started_at=clock.now())
+    )
 
     async def opening() -> Opening:
         async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:

@@ -27,6 +27,7 @@ from gemini_live_runtime.errors import UnreachableError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
@@ -110,12 +111,14 @@ class World:
         capabilities = capabilities_of(definition.model)
         self.hub = Hub("simulated", clock, program="simulation", pid=1)
         self.core = SessionCore(
-            mode=self.mode,
-            capabilities=capabilities,
-            limits=Limits(None, None),
-            price=None,
-            started_at=clock.now(),
-            manual_activity=definition.turn_taking == "push-to-talk",
+            CoreState(
+                mode=self.mode,
+                capabilities=capabilities,
+                limits=Limits(None, None),
+                price=None,
+                started_at=clock.now(),
+                manual_activity=definition.turn_taking == "push-to-talk",
+            )
         )
 
         async def transport(_: Endpoint) -> Transport:

@@ -19,6 +19,7 @@ from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.pricing import price_of, price_table, prices_as_of
+from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
@@ -82,14 +83,16 @@ def session_of(
     capabilities = capabilities_of(model, vertex=spec.backend == "vertex")
     audio = make_audio(AudioSpec(kind=spec.audio, input=spec.input or None, output=spec.output or None))
     core = SessionCore(
-        mode=spec.mode,
-        capabilities=capabilities,
-        limits=limits,
-        price=price,
-        prices_as_of=prices_as_of(spec.prices),
-        started_at=clock.now(),
-        manual_activity=definition.turn_taking == "push-to-talk",
-        client_activity=definition.turn_taking == "client",
+        CoreState(
+            mode=spec.mode,
+            capabilities=capabilities,
+            limits=limits,
+            price=price,
+            prices_as_of=prices_as_of(spec.prices),
+            started_at=clock.now(),
+            manual_activity=definition.turn_taking == "push-to-talk",
+            client_activity=definition.turn_taking == "client",
+        )
     )
     started = ev.SessionStarted(
         session_id=spec.session_id,

@@ -10,6 +10,7 @@ from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Cut, Effect, Emit, EndOfAudio, Play, Send
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.pricing import Price
+from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.tools.background import STANDARD, ToolExecutionMode, final_answer
 from gemini_live_runtime.tools.dispatch import Outcome
@@ -34,13 +35,15 @@ class Bench:
         self.heard: dict[int, int] = {}
         self.capabilities = capabilities_of(options.pop("model", "gemini-3.8-live"))
         self.core = SessionCore(
-            mode=mode,
-            capabilities=self.capabilities,
-            limits=Limits(options.pop("max_cost", None), options.pop("max_minutes", None)),
-            price=options.pop("price", Price(1.0, 1.0, 1.0, 1.0)),
-            prices_as_of="2026-11",
-            started_at=self.now,
-            manual_activity=manual,
+            CoreState(
+                mode=mode,
+                capabilities=self.capabilities,
+                limits=Limits(options.pop("max_cost", None), options.pop("max_minutes", None)),
+                price=options.pop("price", Price(1.0, 1.0, 1.0, 1.0)),
+                prices_as_of="2026-11",
+                started_at=self.now,
+                manual_activity=manual,
+            )
         )
         opened = ev.AudioOpened(
             input=microphone, output="out", input_rate=48000, output_rate=48000, echo_canceller="aec", problems=()

@@ -19,6 +19,7 @@ from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.definition.agent import Agent
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
@@ -130,13 +131,15 @@ class Stage:
         clock = LoopClock()
         capabilities = capabilities_of(definition.model)
         self.core = SessionCore(
-            mode=mode,
-            capabilities=capabilities,
-            limits=Limits(None, max_minutes),
-            price=None,
-            started_at=clock.now(),
-            manual_activity=definition.turn_taking == "push-to-talk",
-            client_activity=definition.turn_taking == "client",
+            CoreState(
+                mode=mode,
+                capabilities=capabilities,
+                limits=Limits(None, max_minutes),
+                price=None,
+                started_at=clock.now(),
+                manual_activity=definition.turn_taking == "push-to-talk",
+                client_activity=definition.turn_taking == "client",
+            )
         )
 
         async def transport(_: Endpoint) -> Transport:

@@ -20,46 +20,22 @@ from gemini_live_runtime.session.core.audio_events import AudioEvents
 from gemini_live_runtime.session.core.commands import CoreCommands
 from gemini_live_runtime.session.core.connection_events import ConnectionEvents
 from gemini_live_runtime.session.core.effects import Effect, Send
-from gemini_live_runtime.session.core.limits import Limits
-from gemini_live_runtime.session.core.pricing import Price
 from gemini_live_runtime.session.core.server_events import ServerEvents
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, OWED_PATIENCE_S
 from gemini_live_runtime.session.core.tool_events import ToolEvents
-from gemini_live_runtime.session.ports.capabilities import Capabilities
 
 
 class SessionCore:
     """Core of one session."""
 
-    def __init__(
-        self,
-        *,
-        mode: ev.Mode,
-        capabilities: Capabilities,
-        limits: Limits,
-        price: Price | None,
-        prices_as_of: str = "",
-        started_at: float,
-        manual_activity: bool = False,
-        client_activity: bool = False,
-    ) -> None:
-        """See `CoreState`."""
-        self.state = CoreState(
-            mode=mode,
-            capabilities=capabilities,
-            limits=limits,
-            price=price,
-            prices_as_of=prices_as_of,
-            started_at=started_at,
-            manual_activity=manual_activity,
-            client_activity=client_activity,
-        )
-        self.tools = ToolEvents(self.state)
-        self.connection = ConnectionEvents(self.state, self.tools)
-        self.server = ServerEvents(self.state, self.connection, self.tools)
-        self.audio = AudioEvents(self.state)
-        self.commands = CoreCommands(self.state)
+    def __init__(self, state: CoreState) -> None:
+        self.state = state
+        self.tools = ToolEvents(state)
+        self.connection = ConnectionEvents(state, self.tools)
+        self.server = ServerEvents(state, self.connection, self.tools)
+        self.audio = AudioEvents(state)
+        self.commands = CoreCommands(state)
 
     def is_over(self) -> bool:
         """Return True when the session has ended, or is about to."""
