@@ -454,3 +454,19 @@ async def test_a_time_to_mark_without_its_event_is_refused() -> None:
     async with talk(agent()) as t:
         assert "needs the event" in await t.commands(cmd.SetMark(t=0.0))
     assert t.all(ev.MarkSet) == []
+
+
+async def test_a_write_that_may_move_the_conversation_counts_though_another_change_waits() -> None:
+    watched = two_phases().watch(Watcher(key("session:is_user_speaking").changed(), nothing, name="voice"))
+    async with talk(watched) as t:
+        await t.commands(cmd.HoldAgent())
+        t.stage.session.audio_input.voice(True)
+        await t.rests()
+        t.state.set("app:ready", True)
+        await t.rests()
+        await goes_on(t)
+        assert t.handle.phase == "book"
+
+
+def nothing() -> None:
+    """Do nothing."""

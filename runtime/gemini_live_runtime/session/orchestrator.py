@@ -437,8 +437,8 @@ class Orchestrator:
             case ev.Notice(level="error", text=text):
                 put("error", lambda: call("on_error", text))
 
-    def _on_handler_failed(self, event: ev.Event, error: Exception) -> None:
-        self.code.failed(f"taking note of {event.type}", "", error)
+    def _on_handler_failed(self, what: str, error: Exception) -> None:
+        self.code.failed(f"taking note of {what}", "", error)
 
     def _on_step_failed(self, step: str, error: BaseException) -> None:
         self.code.failed(f"step {step}", step, error)
@@ -495,7 +495,7 @@ LISTENED = (
     ev.ConnectionClosed,
     ev.Notice,
 )
-"""Payload types that queue callbacks of the control lane."""
+"""Payload types whose callbacks are queued."""
 
 
 def _write_as(callback: str, listener: str) -> AbstractContextManager[None]:

@@ -59,7 +59,11 @@ class StateEvents:
         for mutation in mutations:
             self._bus.emit(_changed(mutation))
         for handler in self.on_changes:
-            handler(mutations)
+            try:
+                handler(mutations)
+            except Exception as error:
+                # The mutations are taken: the decision that they call for must be queued all the same.
+                self._bus.report("changes of state", error)
         by_mover = any(mutation.origin.kind in MOVERS for mutation in mutations)
         observed = self._settle.observed
         is_observed = any(

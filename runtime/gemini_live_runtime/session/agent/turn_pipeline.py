@@ -91,6 +91,7 @@ class TurnPipeline:
         )
         self._awaits_extraction = False
         self._reevaluation_queued = False
+        self._may_advance = False
         self._turn_by = "model"
         tools.on_ended = self.end_tool
         timers.on_time_passed = self.pass_time
@@ -275,12 +276,14 @@ class TurnPipeline:
         await self.reevaluate(True)
 
     def queue_reevaluation(self, may_advance: bool) -> None:
-        """Queue `reevaluate` after state changed; no-op while one waits in the queue."""
+        """Queue `reevaluate` after state changed: one step for all changes that come before it runs."""
+        self._may_advance |= may_advance
         if not self._reevaluation_queued:
             self._reevaluation_queued = True
-            self._agent.queue.put("state changed", lambda: self._reevaluate(may_advance))
+            self._agent.queue.put("state changed", self._reevaluate)
 
-    async def _reevaluate(self, may_advance: bool) -> None:
+    async def _reevaluate(self) -> None:
+        may_advance, self._may_advance = self._may_advance, False
         self._reevaluation_queued = False
         await self.reevaluate(may_advance)
 

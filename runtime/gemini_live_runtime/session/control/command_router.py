@@ -25,8 +25,8 @@ class CommandRouter:
         self._bus = bus
         self._is_over = is_over
         self._handlers: dict[type[Order], Handler[Any]] = {}
-        self._current = ""
-        self._refusal = ""
+        self._refusals: dict[str, str] = {}
+        """Reasons of refusals by the id of a command that is being carried out."""
         bus.subscribe(self._on_refused, ev.CommandRefused)
 
     def register(self, kind: type[OrderT], handler: Handler[OrderT]) -> None:
@@ -40,20 +40,21 @@ class CommandRouter:
         """
         order = command.order
         handler = self._handlers.get(type(order))
-        self._current, self._refusal = command.id, ""
-        if self._is_over():
-            self._refuse(command, "The session is over")
-        elif handler is None:
-            self._refuse(command, f"This session cannot do {order.command}")
-        else:
-            try:
+        self._refusals[command.id] = ""
+        try:
+            if self._is_over():
+                self._refuse(command, "The session is over")
+            elif handler is None:
+                self._refuse(command, f"This session cannot do {order.command}")
+            else:
                 pending = handler(order, command.id)
                 if pending is not None:
                     await pending
-            except GeminiLiveError as error:
-                self._refuse(command, redactor.text(str(error)))
-        self._current = ""
-        return self._refusal
+        except GeminiLiveError as error:
+            self._refuse(command, redactor.text(str(error)))
+        finally:
+            refusal = self._refusals.pop(command.id, "")
+        return refusal
 
     def _refuse(self, command: Command, reason: str) -> None:
         self._bus.emit(ev.CommandRefused(command_id=command.id, command=command.order.command, reason=reason))
@@ -61,5 +62,5 @@ class CommandRouter:
     def _on_refused(self, event: ev.Event) -> None:
         # The core refuses by an event of its own, in its place among the other effects.
         refused = event.payload
-        if self._current and isinstance(refused, ev.CommandRefused) and refused.command_id == self._current:
-            self._refusal = refused.reason
+        if isinstance(refused, ev.CommandRefused) and refused.command_id in self._refusals:
+            self._refusals[refused.command_id] = refused.reason

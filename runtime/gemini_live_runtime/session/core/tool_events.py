@@ -20,11 +20,6 @@ class ToolEvents:
     def __init__(self, state: CoreState) -> None:
         self._state = state
 
-    @property
-    def awaits_tools(self) -> bool:
-        """True while the model waits for the answer of a call."""
-        return self._state.calls.in_foreground > 0
-
     def start(self, call: FunctionCall) -> None:
         """Run a call, unless its id is known already."""
         state = self._state

@@ -70,7 +70,7 @@ class PauseGate:
         self.times = 0
         """Number of times the agent has been held."""
 
-    # -- how things stand --------------------------------------------------------------------------------------------
+    # -- state ------------------------------------------------------------------------------------------------------
 
     @property
     def held(self) -> bool:
@@ -92,7 +92,7 @@ class PauseGate:
         now = self._now()
         return now - self._held_s - (0.0 if self._since is None else now - self._since)
 
-    # -- what the operator asks for ----------------------------------------------------------------------------------
+    # -- operator ---------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Let decisions be held from now on."""
@@ -141,7 +141,7 @@ class PauseGate:
         self._since, self.at = None, ""
         self._emit(ev.AgentReleased(how=until, seconds=round(seconds, 3), actor=actor))
 
-    # -- what passes the gate ----------------------------------------------------------------------------------------
+    # -- gate -------------------------------------------------------------------------------------------------------
 
     async def reach(
         self, at: str, *, by: str = "", of: int = 0, explanation: Explanation | None = None, minor: bool = False
@@ -190,7 +190,7 @@ class PauseGate:
         elif self._step == "event" and not self._credit:
             self.hold("step", self.waiting()[2] or PAUSED_AT)
 
-    # -- what waits --------------------------------------------------------------------------------------------------
+    # -- waiting steps ----------------------------------------------------------------------------------------------
 
     def changed(self) -> None:
         """Report soon what waits now: once for all changes of one round of the loop."""

@@ -186,7 +186,7 @@ class LiveSession:
 
         return carry_out
 
-    # -- what the host calls -----------------------------------------------------------------------------------------
+    # -- host interface --------------------------------------------------------------------------------------------
 
     async def run(self) -> int:
         """Live until the end; return the exit code."""

@@ -45,8 +45,8 @@ class EventBus:
         self._reporting = False
         self.publish_state: Callable[[], None] = _do_nothing
         """Publishes the state changes that wait."""
-        self.on_fault: Callable[[ev.Event, Exception], None] = _ignore_fault
-        """Called with the event and the error of a handler that raised."""
+        self.on_fault: Callable[[str, Exception], None] = _ignore_fault
+        """Called with what a handler that raised was given, in words, and its error."""
 
     def subscribe(self, handler: Handler, *kinds: type[ev.Payload], ignore: Collection[str] = ()) -> None:
         """Call `handler` for these payload types, or all but the names in `ignore`."""
@@ -77,7 +77,7 @@ class EventBus:
                 handler(event)
             except Exception as error:
                 # The publisher must go on: the reader of the wire, the audio worker, a timer.
-                self._report(event, error)
+                self.report(event.type, error)
 
     def close(self) -> None:
         """Publish nothing from now on but refused commands."""
@@ -90,13 +90,14 @@ class EventBus:
             if (kind in kinds if kinds else kind.type not in ignore)
         )
 
-    def _report(self, event: ev.Event, error: Exception) -> None:
+    def report(self, what: str, error: Exception) -> None:
+        """Report the error of a handler that was given `what`."""
         if self._reporting:
             # The report is an event too, and may fail in the same handler.
             return
         self._reporting = True
         try:
-            self.on_fault(event, error)
+            self.on_fault(what, error)
         finally:
             self._reporting = False
 
@@ -105,5 +106,5 @@ def _do_nothing() -> None:
     return None
 
 
-def _ignore_fault(event: ev.Event, error: Exception) -> None:
+def _ignore_fault(what: str, error: Exception) -> None:
     return None
