@@ -88,7 +88,7 @@ PLACES: Mapping[str, Place] = {
         Place(
             "sessions",
             "Sessions",
-            "The sessions recorded on this machine, newest first, with their last lines.",
+            "Recorded sessions on this machine, newest first, with last lines.",
             "screen",
         ),
         Place("export", "Export", "Write a session to files: formats, part and redaction.", "screen"),
