@@ -83,7 +83,7 @@ class HelpScreen(ModalScreen[None]):
 
     def lines(self) -> Iterator[Content]:
         """Yield the lines of the box."""
-        if self._place.kind in ("pane", "room"):
+        if self._place.kind in ("pane", "screen"):
             yield from self._section(self._place.title, in_scope(self._place.name), self._place.about)
             yield Content("")
         for line in self._situation():
