@@ -19,7 +19,7 @@ class Live(AgentBuilder):
     __slots__ = ()
 
     def connect(self, **options: Any) -> Connecting:
-        """Return a context manager that runs the agent: `async with agent.connect() as session:`.
+        """Return a context manager that runs the agent, for `async with`.
 
         `options` are those of `engine.embed.connect`. Raises `AgentError` for an agent that cannot be used.
         """

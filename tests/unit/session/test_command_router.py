@@ -1,4 +1,4 @@
-"""Each command has its own refusal, whatever other commands do meanwhile."""
+"""Each command has its own refusal, even while others are carried out."""
 
 from __future__ import annotations
 

@@ -276,7 +276,7 @@ class TurnPipeline:
         await self.reevaluate(True)
 
     def queue_reevaluation(self, may_advance: bool) -> None:
-        """Queue `reevaluate` after state changed: one step for all changes that come before it runs."""
+        """Queue `reevaluate`, one step for all changes before it runs."""
         self._may_advance |= may_advance
         if not self._reevaluation_queued:
             self._reevaluation_queued = True
