@@ -29,7 +29,7 @@ class Guide(Protocol):
 
 def take(guide: Guide) -> None:
     """Talk, explain, stop at a watcher, edit with a preview, go on, go back, export."""
-    guide.until("you understand?", "yes I understand", "disputed")
+    guide.until("understand?", "yes I understand", "disputed")
 
     guide.press("ctrl+o")
     guide.until("Prompt")
@@ -42,11 +42,11 @@ def take(guide: Guide) -> None:
     guide.press("r")
 
     guide.say("yes I understand")
-    guide.until("notice → verify", "May I have your full name?", "□ TEXT")
+    guide.until("notice → verify", "full name?", "□ TEXT")
     guide.say("my name is Maria Lopez")
     guide.until("last two digits", "□ TEXT")
     guide.say("forty two")
-    guide.until("verify → negotiate", "What can you pay", "□ TEXT")
+    guide.until("verify → negotiate", "How much can you pay", "□ TEXT")
     guide.picture("talk")
 
     guide.say("/why")
@@ -56,7 +56,7 @@ def take(guide: Guide) -> None:
     guide.until("Write a message", gone="What decided")
 
     guide.say("this is ridiculous")
-    guide.until("HELD", "F7 one decision", "I am sorry that this upsets you", "□ TEXT")
+    guide.until("HELD", "F7 one decision", "upsetting", "□ TEXT")
     guide.picture("held")
 
     guide.press("ctrl+o")
