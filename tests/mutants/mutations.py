@@ -321,7 +321,7 @@ TOOL_EXECUTOR = rows(
     "agent.tool_executor",
     "ToolExecutor",
     ("on_calls", "tool calls pass the gate", drop("put"), TOOLS),
-    ("on_outcome", "the program answers for a tool", decide("given", False), TOOLS),
+    ("on_outcome", "the program answers for a tool", decide("override", False), TOOLS),
     ("_gate", "the allow-list", decide("_is_allowed", True), PHASES),
     ("_gate", "on_tool_call", gives("tool_overrides", "{}"), TOOLS),
     ("_start", "background calls are acknowledged", drop("acknowledge"), TOOLS),

@@ -79,7 +79,7 @@ class AgentLines:
             case ev.Meters() if self._everything:
                 yield "meters", _meters(payload)
 
-    def _guards(self, needs: tuple[Need, ...], ways: tuple[TransitionStatus, ...]) -> Iterator[tuple[str, str]]:
+    def _guards(self, needs: tuple[Need, ...], transitions: tuple[TransitionStatus, ...]) -> Iterator[tuple[str, str]]:
         for need in needs:
             if self._needs.get(need.key) != need.met:
                 self._needs[need.key] = need.met
@@ -87,7 +87,7 @@ class AgentLines:
                     "need",
                     f"{need.label} is {'met by ' + need.by if need.met and need.by else 'met' if need.met else 'open'}",
                 )
-        for number, way in enumerate(ways):
+        for number, way in enumerate(transitions):
             missing = [f"{key} is not set" for key in way.missing]
             trees: tuple[Any, ...] = (unpack(way.guard), unpack(way.target_guard))
             reasons = [leaf for tree in trees for leaf in decisive_leaves(tree)]

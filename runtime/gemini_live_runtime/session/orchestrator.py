@@ -114,6 +114,8 @@ class Orchestrator:
         self._make_rules(faults)
         self._make_steps(faults, async_tools, text_model)
         self._make_commands(source)
+        self.handle: object = None
+        """`LiveHandle` that `on_connected` listeners get; the live session sets it."""
         self._started: TransitionResult | None = None
         self._connect()
 
@@ -339,9 +341,6 @@ class Orchestrator:
             await self.callbacks.control("on_resumed")
         else:
             await self.callbacks.control("on_connected", self.handle)
-
-    handle: object = None
-    """`LiveHandle` that `on_connected` listeners get; the session sets it."""
 
     async def close(self) -> None:
         """Finish what is under way, save the session, cancel the rest."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEAST_PLACE = 16
 """Least cells of the place; other parts are dropped before it gets shorter."""
 
-_WAYS = (("step", "one decision", "step"), ("step-turn", "turn", "turn"), ("pause", "go on", "go on"))
+_RELEASES = (("step", "one decision", "step"), ("step-turn", "turn", "turn"), ("pause", "go on", "go on"))
 
 
 class HeldRow(Row):
@@ -41,7 +41,7 @@ class HeldRow(Row):
         self._ellipsis = glyphs.ellipsis
         self._keys = {
             ident: key_label(keys[0], ascii_only=ascii_only)
-            for ident, _, _ in _WAYS
+            for ident, _, _ in _RELEASES
             if (keys := keys_of(BY_ID[ident], keymap))
         }
         self._held: Hold | None = None
@@ -84,7 +84,7 @@ class HeldRow(Row):
         if waits:
             runs.append((f"{self._separator}{waits}", "said"))
         if words and self._operable:
-            for way in _WAYS:
+            for way in _RELEASES:
                 if way[0] in self._keys:
                     runs += [(self._separator, "quiet"), (self._keys[way[0]], "key"), (f" {way[words]}", "quiet")]
         return runs

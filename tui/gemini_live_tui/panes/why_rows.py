@@ -200,7 +200,7 @@ def lines_of(reason: Reason, glyphs: Glyphs) -> Iterator[Line]:
         if heading:
             yield from outline(tree, glyphs)
         elif reads:
-            yield from _standing(reads, reason.keys)
+            yield from _current_values(reads, reason.keys)
     if reason.missing:
         yield 0, ()
         yield 0, [("What was missing", "note")]
@@ -215,7 +215,7 @@ def lines_of(reason: Reason, glyphs: Glyphs) -> Iterator[Line]:
         yield from change_lines(*turned, glyphs)
 
 
-def _standing(reads: Sequence[Tree], keys: Mapping[str, KeyCell]) -> Iterator[Line]:
+def _current_values(reads: Sequence[Tree], keys: Mapping[str, KeyCell]) -> Iterator[Line]:
     for read in reads:
         key = str(read.get("key", ""))
         yield 0, [(_name(key), "key"), *_known(keys.get(plain_key(key)))]

@@ -63,7 +63,7 @@ class Store:
         self._sample: MeterSample | None = None
         self._room = asyncio.Event()
         self._room.set()
-        self._heard_at = 0.0
+        self._received_at = 0.0
         self._listeners: dict[type[Payload], list[Callable[[Event], None]]] = {}
 
     # -- filling -----------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ class Store:
         """Fold queued messages within the budget; return True when some are left."""
         deadline = time.perf_counter() + FOLD_BUDGET_S
         if self._queue:
-            self._heard_at = self._clock.now()
+            self._received_at = self._clock.now()
         while self._queue:
             self._fold(self._queue.popleft())
             if time.perf_counter() > deadline:
@@ -121,7 +121,7 @@ class Store:
             from gemini_live_runtime.journal.fold import apply_sample
 
             self.dirty |= apply_sample(self.view, self._sample)
-            self._sample, self._heard_at = None, self._clock.now()
+            self._sample, self._received_at = None, self._clock.now()
         return bool(self._queue)
 
     def _fold(self, message: LinkMessage) -> None:
@@ -220,5 +220,5 @@ class Store:
 
         Between the events of a `running` session it follows the console's clock.
         """
-        ahead = self._clock.now() - self._heard_at if running and self.live and self.view.seq else 0.0
+        ahead = self._clock.now() - self._received_at if running and self.live and self.view.seq else 0.0
         return self.view.t + max(0.0, ahead)

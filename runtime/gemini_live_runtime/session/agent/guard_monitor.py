@@ -16,7 +16,7 @@ from gemini_live_runtime.state.guards import Guard
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.phase_machine import PhaseMachine
     from gemini_live_runtime.state.mutations import Mutation
-from gemini_live_runtime.state.store import State
+    from gemini_live_runtime.state.store import State
 
 DELAY_S = 0.005
 """Seconds from a change to the reading, which then covers what follows at once from the change."""

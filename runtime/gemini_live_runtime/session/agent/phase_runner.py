@@ -62,9 +62,8 @@ class PhaseRunner:
     ) -> None:
         """`before_transition` returns when a phase may be left for another.
 
-        It returns True when that had to wait.
-
-        It gets the phase that is left, the one that is entered and the explanation. `window` returns so many turns.
+        It gets the phase that is left, the one that is entered and the explanation, and returns True when it had to
+        wait. `window` returns the newest turns, as many as it is asked for.
         """
         self.machine = machine
         self._state = state

@@ -122,9 +122,9 @@ class ToolExecutor:
 
         Each call id gets exactly one answer, even when a step fails on the way.
         """
-        given = self._answers.pop(ended.call_id, None)
-        if given is not None:
-            ended = replace(ended, status="ok", result=given, cause="")
+        override = self._answers.pop(ended.call_id, None)
+        if override is not None:
+            ended = replace(ended, status="ok", result=override, cause="")
         self._unanswered[ended.call_id] = ended
         if not self._agent.queue.put("tool ended", lambda: self._decide(ended)):
             # The session is ending and its queue closed, but the call still has its one end.
@@ -161,21 +161,21 @@ class ToolExecutor:
                 admitted.append(call)
             else:
                 self._refuse(call)
-        given: dict[str, Any] = {}
+        overrides: dict[str, Any] = {}
         if admitted and self._callbacks.listeners("on_tool_call"):
             asked = [AskedCall(call.call_id, call.name, dict(call.args)) for call in admitted]
-            given = await self._callbacks.tool_overrides(asked, self._agent.state)
+            overrides = await self._callbacks.tool_overrides(asked, self._agent.state)
             await self._checkpoints.before_send()
         for call in admitted:
             self._waiting.discard(call.call_id)
-            made = ToolCall(call.call_id, call.name, call.args)
+            tool_call = ToolCall(call.call_id, call.name, call.args)
             if call.call_id in self._cancelled:
                 self._cancelled.discard(call.call_id)
-                self.on_outcome(outcome(made, "cancelled", {}))
-            elif call.call_id in given:
-                self.on_outcome(self._overridden(made, given[call.call_id]))
+                self.on_outcome(outcome(tool_call, "cancelled", {}))
+            elif call.call_id in overrides:
+                self.on_outcome(self._overridden(tool_call, overrides[call.call_id]))
             else:
-                self._start(made)
+                self._start(tool_call)
 
     def _is_allowed(self, name: str) -> bool:
         return self._phases is None or self._phases.machine.allows(name)
@@ -191,8 +191,8 @@ class ToolExecutor:
         reason = f"The tool {call.name} is not available in the phase {self._phase_name()}. {available}."
         if call.name not in self.dispatcher.tools:
             reason = f"There is no tool {call.name}. {available}."
-        made = ToolCall(call.call_id, call.name, call.args)
-        self.on_outcome(outcome(made, "refused", {"error": reason}, reason))
+        tool_call = ToolCall(call.call_id, call.name, call.args)
+        self.on_outcome(outcome(tool_call, "refused", {"error": reason}, reason))
 
     def _overridden(self, call: ToolCall, result: Any) -> Outcome:
         try:

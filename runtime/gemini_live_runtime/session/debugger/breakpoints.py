@@ -54,7 +54,7 @@ class Breakpoints:
 
     def __init__(self) -> None:
         self._all: dict[str, Breakpoint] = {}
-        self._made = 0
+        self._last_number = 0
         self.watches_state = False
         """True when a breakpoint is set on a key or an expression."""
 
@@ -87,8 +87,8 @@ class Breakpoints:
         if item is None:
             if len(self._all) >= MAX_BREAKPOINTS:
                 raise AgentError(f"There are {MAX_BREAKPOINTS} breakpoints already", remedy="Remove one first")
-            self._made += 1
-            item = self._all[f"b{self._made}"] = Breakpoint(f"b{self._made}", kind, target)
+            self._last_number += 1
+            item = self._all[f"b{self._last_number}"] = Breakpoint(f"b{self._last_number}", kind, target)
         elif (item.kind, item.target) != (kind, target):
             item.kind, item.target, item.hits = kind, target, 0
         item.enabled, item.guard = enabled, guard

@@ -203,8 +203,8 @@ class PauseGate:
         if not self.held:
             return
         answers, steps, following = self.waiting()
-        standing = [at for at in self._blocked if at not in MINOR]
-        counted = (answers, steps + len(standing), standing[0] if standing else following)
+        blocked = [at for at in self._blocked if at not in MINOR]
+        counted = (answers, steps + len(blocked), blocked[0] if blocked else following)
         if counted != self._reported:
             self._reported = counted
             self._emit(ev.AgentHolding(answers=answers, steps=counted[1], next=counted[2]))
