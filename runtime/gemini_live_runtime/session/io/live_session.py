@@ -132,15 +132,7 @@ class LiveSession:
             core, audio, self.orchestrator, clock, perform=self._perform, on_change=self._changed.set
         )
         self._router = self._make_router()
-        self.handle = LiveHandle(
-            self.orchestrator,
-            self.audio_input,
-            carry_out=self._router.dispatch,
-            until_quiet=self.until_quiet,
-            hang_up=self.hang_up,
-            done=self.done,
-        )
-        self.orchestrator.handle = self.handle
+        self.handle = self.orchestrator.handle = self._make_handle()
 
     def _make_orchestrator(
         self,
@@ -179,6 +171,16 @@ class LiveSession:
         router.register(SetDevices, self._change_devices)
         self.orchestrator.register(router)
         return router
+
+    def _make_handle(self) -> LiveHandle:
+        return LiveHandle(
+            self.orchestrator,
+            self.audio_input,
+            carry_out=self._router.dispatch,
+            until_quiet=self.until_quiet,
+            hang_up=self.hang_up,
+            done=self.done,
+        )
 
     def _through_core(self, handler: Callable[[float, Order, str], list[Effect]]) -> Callable[[Order, str], None]:
         def carry_out(order: Order, command_id: str) -> None:
