@@ -41,7 +41,7 @@ user.send_text("a table please")
 # A prompt is armed, and sent when a rule finds that neither side speaks.
 pending.push(ContextNote("Ask for the name."))
 pending.arm_prompt()
-executor.perform(PromptModel("nobody is speaking"))
+executor.perform(PromptModel("no one is speaking"))
 print(pending.is_empty, pending.dropped)
 
 # Prints:
@@ -49,5 +49,5 @@ print(pending.is_empty, pending.dropped)
 # context ['The guest has a dog.', 'The terrace is free.'] model
 # typed a table please
 # context ['Ask for the name.'] model
-# prompt, nobody is speaking
+# prompt, no one is speaking
 # True 0

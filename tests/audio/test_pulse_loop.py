@@ -54,8 +54,8 @@ class Waiting(Recorder):
 
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def mic_chunk(self, chunk: MicChunk) -> None:
-        super().mic_chunk(chunk)
+    def on_mic_chunk(self, chunk: MicChunk) -> None:
+        super().on_mic_chunk(chunk)
         self.arrived.set()
 
     async def until(self, count: int) -> None:

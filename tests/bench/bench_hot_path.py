@@ -134,7 +134,7 @@ class Bench:
         assert listener is not None
         for chunk in chunks:
             goal = lane.count + 1
-            listener.mic_chunk(chunk)
+            listener.on_mic_chunk(chunk)
             while lane.count < goal:  # noqa: ASYNC110 - turns of the loop are what is measured
                 await asyncio.sleep(0)
 

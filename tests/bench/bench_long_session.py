@@ -106,12 +106,12 @@ class Loudspeaker(BenchAudio):
         assert self.listener is not None
         if gen != self._gen:
             self._gen = gen
-            self.listener.playback_started(gen)
-        self.listener.playback_heard(gen, 0, len(pcm) // 2)
+            self.listener.on_playback_started(gen)
+        self.listener.on_playback_heard(gen, 0, len(pcm) // 2)
 
     def end_of_turn(self, gen: int) -> None:
         assert self.listener is not None
-        asyncio.get_running_loop().call_later(0.2, self.listener.playback_drained, gen)
+        asyncio.get_running_loop().call_later(0.2, self.listener.on_playback_drained, gen)
 
     def played_samples(self, gen: int) -> int:
         return 480

@@ -57,7 +57,7 @@ class BenchAudio:
     def deliver(self, pcm: bytes) -> None:
         """20 ms of microphone, from the audio worker's thread."""
         assert self.relay is not None
-        self.relay.mic_chunk(MicChunk(pcm, time.monotonic()))
+        self.relay.on_mic_chunk(MicChunk(pcm, time.monotonic()))
 
     async def close(self) -> None:
         return None

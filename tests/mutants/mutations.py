@@ -76,7 +76,7 @@ PIPELINE = rows(
     ("end_turn", "on_turn_complete", drop("control", "on_turn_complete"), CALLBACKS),
     ("end_turn", "turns are counted", leave_out("turn_count"), SOFT),
     ("end_turn", "the count of turns is in the state", drop("state.set"), SOFT),
-    ("end_tool", "successes and failures of tools are counted", drop("tool_ended"), TOOLS),
+    ("end_tool", "successes and failures of tools are counted", drop("on_tool_ended"), TOOLS),
     ("end_tool", "tool calls are in the transcript", drop("add_tool_call"), TOOLS),
     ("end_tool", "patterns see tools", drop("observe"), PATTERNS),
     (
@@ -216,7 +216,7 @@ OBSERVER = rows(
     ("_on_turn_completed", "timers get the end of a turn", drop("on_turn_completed"), SOFT),
     ("_on_turn_interrupted", "an interruption is in the transcript", drop("transcript.interrupted"), TRANSCRIPT),
     ("_on_turn_interrupted", "an interruption is in the figures", drop("telemetry.interrupted"), FIGURES),
-    ("_on_playback", "playback is in the figures", drop("playback_started"), FIGURES),
+    ("_on_playback", "playback is in the figures", drop("on_playback_started"), FIGURES),
     ("_on_playback", "rules get the beginning of playback", drop("react", "PlaybackStarted"), REACTOR),
     ("_on_playback", "rules get the end of playback", drop("react", "has_prompt"), REACTOR),
     ("_on_voice", "voice begins a turn in the figures", drop("voice_started"), FIGURES),

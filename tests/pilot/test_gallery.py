@@ -127,7 +127,7 @@ async def test_a_console_that_only_looks_on_says_how_to_start_another() -> None:
         driver.app.action_open("gallery")
         await driver.settle()
         await driver.press("enter")
-        assert "This console only looks on" in driver.screen()
+        assert "This console only attaches to sessions" in driver.screen()
         assert driver.link.orders == []
 
 

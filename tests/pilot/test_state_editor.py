@@ -85,7 +85,7 @@ async def test_what_was_said_of_leaving_goes_away_when_one_writes_on_or_applies(
 
 async def test_what_was_said_of_leaving_goes_away_when_one_writes_on_to_the_model() -> None:
     async with console() as driver:
-        await driver.press(f"{BY_NAME}context-room")
+        await driver.press(f"{BY_NAME}write-context")
         await driver.press(*"hi", "escape")
         assert "It was not sent yet" in driver.screen()
         await driver.press("!")
@@ -212,7 +212,7 @@ async def test_every_room_fits_a_small_terminal() -> None:
         assert "^s or F5 applies" in driver.screen()
         await driver.press("escape")
         await driver.press("escape")
-        for name in ("phase-override", "context-room", "instruction-room", "why"):
+        for name in ("phase-override", "write-context", "edit-instruction", "why"):
             await driver.press(f"{BY_NAME}{name}")
             assert driver.app.screen is not driver.app.console_screen, name
             assert "esc" in driver.rows()[-1] or any("esc" in row for row in driver.rows()), name

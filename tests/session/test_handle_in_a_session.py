@@ -69,7 +69,7 @@ async def test_a_prompt_goes_out_when_the_program_has_played_all() -> None:
 async def test_a_prompt_waits_until_the_program_says_that_all_was_played(told: str) -> None:
     async with talk(agent()) as t:
         # The speaker is the program's: its beginning was told, its end is known to nobody else.
-        t.stage.session.audio_input.playback_started(1)
+        t.stage.session.audio_input.on_playback_started(1)
         t.handle.prompt()
         await t.passes(5)
         assert t.handle.voice_state().playback_active

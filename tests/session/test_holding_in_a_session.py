@@ -460,7 +460,7 @@ async def test_a_write_that_may_move_the_conversation_counts_though_another_chan
     watched = two_phases().watch(Watcher(key("session:is_user_speaking").changed(), nothing, name="voice"))
     async with talk(watched) as t:
         await t.commands(cmd.HoldAgent())
-        t.stage.session.audio_input.voice(True)
+        t.stage.session.audio_input.on_voice(True)
         await t.rests()
         t.state.set("app:ready", True)
         await t.rests()

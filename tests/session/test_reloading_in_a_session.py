@@ -53,8 +53,8 @@ def write(tmp_path: Path) -> Iterator[Callable[..., Path]]:
             del sys.modules[name]
 
 
-def source(path: Path, *, watched: bool = False) -> AgentSource:
-    return AgentSource(f"{path}:agent", watched=watched)
+def source(path: Path, *, auto_reload: bool = False) -> AgentSource:
+    return AgentSource(f"{path}:agent", auto_reload=auto_reload)
 
 
 async def reload(t: Talk) -> str:
@@ -414,7 +414,7 @@ async def test_an_order_in_a_turn_waits_for_its_end(write: Callable[..., Path]) 
 
 
 async def test_a_watched_file_is_looked_at_when_a_turn_ends_and_while_nobody_talks(write: Callable[..., Path]) -> None:
-    async with talk(source(write(PLAIN), watched=True)) as t:
+    async with talk(source(write(PLAIN), auto_reload=True)) as t:
         await t.passes(5 * LOOK_S)
         assert t.all(ev.AgentReloaded) == []
         await t.hears("hello")

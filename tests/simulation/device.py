@@ -112,8 +112,8 @@ class ScriptedDevice:
             self._timeline.note("played", gen=gen, frame=frame, count=count)
             if gen > self._started:
                 self._started = gen
-                self._listener.playback_started(gen)
-            self._listener.playback_heard(gen, first, count)
+                self._listener.on_playback_started(gen)
+            self._listener.on_playback_heard(gen, first, count)
         self._drain()
 
     def _drain(self) -> None:
@@ -124,16 +124,16 @@ class ScriptedDevice:
             self._open.pop(0)
             self._over = max(self._over, gen)
             if self._listener is not None:
-                self._listener.playback_drained(gen)
+                self._listener.on_playback_drained(gen)
 
     def voice(self, speaking: bool) -> None:
         """Report a local voice."""
         if self._listener is not None and not self.closed:
-            self._listener.voice(speaking)
+            self._listener.on_voice(speaking)
 
     def hear(self, chunks: int) -> None:
         """Microphone chunks, as far as the microphone is on."""
         now = asyncio.get_running_loop().time()
         for _ in range(chunks):
             if self._listener is not None and self.microphone_on and not self.closed:
-                self._listener.mic_chunk(MicChunk(bytes(640), now))
+                self._listener.on_mic_chunk(MicChunk(bytes(640), now))

@@ -56,7 +56,7 @@ class FakeStarter:
         config = load({}).config
         return config.audio_input, config.audio_output
 
-    def saved(self, key: str) -> None:
+    def on_saved(self, key: str) -> None:
         self.forgotten.append(key)
 
 
@@ -106,11 +106,11 @@ def use_doubles(
     """No process is started and no sound system asked."""
     helpers = Helpers()
 
-    async def find() -> set_up_devices.Found:
-        return set_up_devices.Found(devices, problem)
+    async def find_devices() -> set_up_devices.DeviceListing:
+        return set_up_devices.DeviceListing(devices, problem)
 
     monkeypatch.setattr(ConsoleApp, "sound_helper", lambda app, told: helpers(app, told))
-    monkeypatch.setattr(set_up_devices, "find", find)
+    monkeypatch.setattr(set_up_devices, "find_devices", find_devices)
     return helpers
 
 

@@ -43,6 +43,6 @@ class Starter(Protocol):
         """Return microphone and speaker of the next session; "" is the system's choice."""
         ...
 
-    def saved(self, key: str) -> None:
+    def on_saved(self, key: str) -> None:
         """Prefer the config's value of `key`, just saved, to the command line's."""
         ...

@@ -20,15 +20,15 @@ _INSTALLED = ("site-packages", "dist-packages")
 
 
 class AgentSource:
-    """Agent at `FILE.py:ATTR` or `MODULE:ATTR`; `watched`: reload on file changes.
+    """Agent at `FILE.py:ATTR` or `MODULE:ATTR`; `auto_reload`: reload on file changes.
 
     `load` removes the agent's modules from `sys.modules` and imports them again; objects of the old modules stay
     valid. When the import fails, the old modules are put back.
     """
 
-    def __init__(self, reference: str, *, watched: bool = False) -> None:
+    def __init__(self, reference: str, *, auto_reload: bool = False) -> None:
         self.reference = reference
-        self.watched = watched
+        self.auto_reload = auto_reload
         self._folder: Path | None = None
         self._others: frozenset[str] | None = None
         """Names of the modules that were imported before the agent."""

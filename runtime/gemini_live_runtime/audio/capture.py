@@ -199,7 +199,7 @@ class Capture:
         clean = self._canceller.capture(mic)
         mic_power, clean_power = mean_square(mic), mean_square(clean)
         if self._far is not None and self.erle.add(far_power, mic_power, clean_power):
-            self._listener.echo_warning(self.erle.leaking)
+            self._listener.on_echo_warning(self.erle.leaking)
         if not self.microphone_on:
             return
         self.mic_level.add(mic, mic_power)
@@ -214,9 +214,9 @@ class Capture:
         power = self._chunk_power
         self._chunk.clear()
         self._chunk_power = 0.0
-        self._listener.mic_chunk(MicChunk(pcm, moment))
+        self._listener.on_mic_chunk(MicChunk(pcm, moment))
         if self._voice.add(pcm, power, playing=self._far_quiet < _QUIET_FRAMES // 4):
-            self._listener.voice(self._voice.speaking)
+            self._listener.on_voice(self._voice.speaking)
 
     def _forget_microphone(self) -> None:
         self._chunk.clear()
@@ -226,4 +226,4 @@ class Capture:
         self.mic_level.reset()
         self.clean_level.reset()
         if spoke:
-            self._listener.voice(False)
+            self._listener.on_voice(False)

@@ -180,7 +180,7 @@ class DeviceAudio(PipelineAudio):
 
     def _report_lost(self, loop_listener: LoopListener, lost: Mapping[Direction, DeviceStream], reason: str) -> None:
         for direction in lost:
-            loop_listener.device_lost(direction, reason)
+            loop_listener.on_device_lost(direction, reason)
 
     async def _load_portaudio(self, found: DeviceList) -> tuple[Any, tuple[SoundDevice, ...]]:
         """Return PortAudio and the devices as numbered here; raise DeviceError."""

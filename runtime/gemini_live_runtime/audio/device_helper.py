@@ -42,28 +42,28 @@ class HelperListener:
         self.lost = ""
         self.on_chunk: Callable[[MicChunk], None] | None = None
 
-    def mic_chunk(self, chunk: MicChunk) -> None:
+    def on_mic_chunk(self, chunk: MicChunk) -> None:
         """Pass `chunk` to `on_chunk`, if set."""
         if self.on_chunk is not None:
             self.on_chunk(chunk)
 
-    def playback_started(self, gen: int) -> None:
+    def on_playback_started(self, gen: int) -> None:
         """Do nothing."""
 
-    def playback_heard(self, gen: int, first: int, count: int) -> None:
+    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
         """Do nothing."""
 
-    def playback_drained(self, gen: int) -> None:
+    def on_playback_drained(self, gen: int) -> None:
         """Do nothing."""
 
-    def echo_warning(self, leaking: bool) -> None:
+    def on_echo_warning(self, leaking: bool) -> None:
         """Do nothing."""
 
-    def voice(self, speaking: bool) -> None:
+    def on_voice(self, speaking: bool) -> None:
         """Keep `speaking`."""
         self.speaking = speaking
 
-    def device_lost(self, direction: Direction, reason: str) -> None:
+    def on_device_lost(self, direction: Direction, reason: str) -> None:
         """Keep `reason`."""
         self.lost = reason
 

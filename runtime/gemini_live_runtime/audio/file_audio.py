@@ -205,7 +205,7 @@ class FileAudio(PipelineAudio):
         else:
             self._lost_input = True
             self._pipeline.lose_input()
-        self._listener.device_lost(direction, str(error))
+        self._listener.on_device_lost(direction, str(error))
 
 
 def _unwritable(path: Path) -> str:

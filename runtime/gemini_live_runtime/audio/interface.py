@@ -57,28 +57,28 @@ class AudioOpened:
 class AudioListener(Protocol):
     """Receiver of sound events; its methods run on the event loop and return quickly."""
 
-    def mic_chunk(self, chunk: MicChunk) -> None:
+    def on_mic_chunk(self, chunk: MicChunk) -> None:
         """Take the next 20 ms; called while the microphone is on, also during playback."""
 
-    def playback_started(self, gen: int) -> None:
+    def on_playback_started(self, gen: int) -> None:
         """Note that the device consumed the first sample of generation `gen`."""
 
-    def playback_heard(self, gen: int, first: int, count: int) -> None:
+    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
         """Note that the device consumed samples [first, first+count) of `gen` (24 kHz).
 
         Called for spans of at most about a second, and once more when the generation is cut or has drained.
         """
 
-    def playback_drained(self, gen: int) -> None:
+    def on_playback_drained(self, gen: int) -> None:
         """Note that all of `gen` was consumed, after `end_of_turn(gen)`."""
 
-    def voice(self, speaking: bool) -> None:
+    def on_voice(self, speaking: bool) -> None:
         """Take a change of local voice detection, for display: the server decides turns."""
 
-    def echo_warning(self, leaking: bool) -> None:
+    def on_echo_warning(self, leaking: bool) -> None:
         """Note that echo reduction fell below 10 dB (True) or recovered (False)."""
 
-    def device_lost(self, direction: Direction, reason: str) -> None:
+    def on_device_lost(self, direction: Direction, reason: str) -> None:
         """Note that a device vanished or stopped; `reason` is a sentence.
 
         The stream is closed.
@@ -107,14 +107,14 @@ class AudioIO(Protocol):
     def cut(self, cut_below: int) -> None:
         """Drop audio of generations below `cut_below`, also audio that arrives later.
 
-        Samples that the device had consumed are reported by `playback_heard` before this returns or within one block.
+        Reports samples that the device had consumed by `on_playback_heard`, at once or within one block.
         """
         ...
 
     def played_samples(self, gen: int) -> int:
         """Return the samples of `gen` (24 kHz) consumed by the device, up to a block ago.
 
-        `playback_heard` reports the same in spans, later by the output's latency.
+        `on_playback_heard` reports the same in spans, later by the output's latency.
         """
         ...
 

@@ -30,7 +30,7 @@ class LoopListener:
         self._closed = False
         self.dropped_chunks = 0
 
-    def mic_chunk(self, chunk: MicChunk) -> None:
+    def on_mic_chunk(self, chunk: MicChunk) -> None:
         """Queue `chunk`; drop the oldest chunk if the loop does not take them."""
         if len(self._chunks) >= CHUNK_LIMIT:
             # The loop may drain at the same moment, so the deque may be empty by now.
@@ -40,29 +40,29 @@ class LoopListener:
         self._chunks.append(chunk)
         self._wake()
 
-    def playback_started(self, gen: int) -> None:
+    def on_playback_started(self, gen: int) -> None:
         """Pass the call on."""
-        self._call(self._listener.playback_started, gen)
+        self._call(self._listener.on_playback_started, gen)
 
-    def playback_heard(self, gen: int, first: int, count: int) -> None:
+    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
         """Pass the call on."""
-        self._call(self._listener.playback_heard, gen, first, count)
+        self._call(self._listener.on_playback_heard, gen, first, count)
 
-    def playback_drained(self, gen: int) -> None:
+    def on_playback_drained(self, gen: int) -> None:
         """Pass the call on."""
-        self._call(self._listener.playback_drained, gen)
+        self._call(self._listener.on_playback_drained, gen)
 
-    def voice(self, speaking: bool) -> None:
+    def on_voice(self, speaking: bool) -> None:
         """Pass the call on."""
-        self._call(self._listener.voice, speaking)
+        self._call(self._listener.on_voice, speaking)
 
-    def echo_warning(self, leaking: bool) -> None:
+    def on_echo_warning(self, leaking: bool) -> None:
         """Pass the call on."""
-        self._call(self._listener.echo_warning, leaking)
+        self._call(self._listener.on_echo_warning, leaking)
 
-    def device_lost(self, direction: Direction, reason: str) -> None:
+    def on_device_lost(self, direction: Direction, reason: str) -> None:
         """Pass the call on."""
-        self._call(self._listener.device_lost, direction, reason)
+        self._call(self._listener.on_device_lost, direction, reason)
 
     def drain(self) -> None:
         """Deliver everything queued. Called on the loop."""
@@ -76,7 +76,7 @@ class LoopListener:
                 chunk = self._chunks.popleft()
             except IndexError:
                 break
-            self._listener.mic_chunk(chunk)
+            self._listener.on_mic_chunk(chunk)
 
     def close(self) -> None:
         """Deliver everything queued and stop."""

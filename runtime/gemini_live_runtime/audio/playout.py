@@ -19,7 +19,7 @@ from gemini_live_runtime.audio.ring import PlayoutRing
 from gemini_live_runtime.audio.samples import BLOCK, Float32, Int16, to_float
 
 HEARD_SPAN_SAMPLES = MODEL_RATE // 2
-"""Length from which a span is reported to `playback_heard`; each end reports too."""
+"""Length from which a span is reported to `on_playback_heard`; each end reports too."""
 
 _TAKEN_KEPT = 16
 """Generations whose number of consumed samples is kept."""
@@ -250,7 +250,7 @@ class Playout:
     def _consume(self, now: float, gen: int, first: int, count: int) -> None:
         if gen > self._started_gen:
             self._started_gen = gen
-            self._listener.playback_started(gen)
+            self._listener.on_playback_started(gen)
         self._consumed.append((now + self.latency, gen, first, count))
         if gen not in self._taken and len(self._taken) >= _TAKEN_KEPT:
             del self._taken[min(self._taken)]
@@ -271,7 +271,7 @@ class Playout:
     def _release(self, gen: int) -> None:
         self._outstanding.pop(gen, None)
         self.buffer.forget(gen)
-        self._listener.playback_drained(gen)
+        self._listener.on_playback_drained(gen)
 
     def _drop_held_back(self, gen: int) -> None:
         """Drop the samples of a cut generation that are still in the resampler.
@@ -295,5 +295,5 @@ class Playout:
 
     def _flush_span(self) -> None:
         if self._span is not None:
-            self._listener.playback_heard(*self._span)
+            self._listener.on_playback_heard(*self._span)
             self._span = None

@@ -139,7 +139,7 @@ class AudioWorker:
         if stream is not None:
             # Closing a stream whose device is gone often blocks; the other direction must go on.
             start_daemon_thread(stream.close, "audio-close")
-        self._listener.device_lost(direction, reason)
+        self._listener.on_device_lost(direction, reason)
 
     def _reopen_with_larger_blocks(self) -> None:
         stream = self.loudspeaker

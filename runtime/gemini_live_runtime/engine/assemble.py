@@ -50,7 +50,7 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
         if spec.reload:
             raise UsageError("A bundled agent has no file to reload", remedy="Leave out --reload", field="reload")
         return session_of(load_agent(spec.agent), spec, sink, clock, backend=backend, limits=limits)
-    source = AgentSource(spec.agent, watched=spec.reload)
+    source = AgentSource(spec.agent, auto_reload=spec.reload)
     return session_of(source.load(), spec, sink, clock, backend=backend, limits=limits, source=source)
 
 

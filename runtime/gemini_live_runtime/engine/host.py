@@ -45,7 +45,7 @@ MAX_COMMANDS = 1000
 HANG_UP_S = 10.0
 """Seconds for a session to end after a hang-up, before it is cancelled."""
 
-UNWATCHED_S = 10.0
+DETACHED_S = 10.0
 """Seconds without a console after which a held agent continues; a console that lost its terminal is back sooner."""
 
 FIRST_CONSOLE_S = 5.0
@@ -70,7 +70,7 @@ class Host:
         self._hang_up_reason = ""
         self._hang_up_timer: asyncio.TimerHandle | None = None
         self._linger_timer: asyncio.TimerHandle | None = None
-        self._unwatched_timer: asyncio.TimerHandle | None = None
+        self._detached_timer: asyncio.TimerHandle | None = None
         self._finished = False
         self._stop_reason = ""
         self._console_attached = asyncio.Event()
@@ -164,14 +164,14 @@ class Host:
             self._task.cancel()
 
     def _consoles_changed(self, count: int) -> None:
-        if self._unwatched_timer is not None:
-            self._unwatched_timer.cancel()
-            self._unwatched_timer = None
+        if self._detached_timer is not None:
+            self._detached_timer.cancel()
+            self._detached_timer = None
         if count:
             self._console_attached.set()
-            self._set_watched(True)
+            self._set_attached(True)
         elif self._console_attached.is_set() and not self._finished:
-            self._unwatched_timer = self._loop.call_later(UNWATCHED_S, self._set_watched, False)
+            self._detached_timer = self._loop.call_later(DETACHED_S, self._set_attached, False)
         if self._linger_timer is not None:
             self._linger_timer.cancel()
             self._linger_timer = None
@@ -180,27 +180,28 @@ class Host:
             reason = f"no console for {linger / 60:.0f} min" if linger >= 60 else f"no console for {linger:.0f} s"
             self._linger_timer = self._loop.call_later(linger, self.hang_up, reason)
 
-    def _set_watched(self, watched: bool) -> None:
+    def _set_attached(self, attached: bool) -> None:
         if self._session is not None and not self._finished:
-            self._session.on_console_attached(watched)
+            self._session.on_console_attached(attached)
 
     # -- life cycle -------------------------------------------------------------------------------------------------
 
-    async def run(self, *, watched: bool = True, started: Callable[[], None] | None = None) -> int:
+    async def run(self, *, await_console: bool = True, started: Callable[[], None] | None = None) -> int:
         """Create the session, run it to its end and return its exit code.
 
-        With `watched` it ends `linger_s` after the last console detached. `started` is called once the session exists.
+        With `await_console` it ends `linger_s` after the last console detached. `started` is called when the session
+        exists.
         """
-        if watched:
+        if await_console:
             self._consoles_changed(self.hub.consoles)
         try:
             code = await self._live(started)
         finally:
             self._finished = True
-            for timer in (self._hang_up_timer, self._linger_timer, self._unwatched_timer):
+            for timer in (self._hang_up_timer, self._linger_timer, self._detached_timer):
                 if timer is not None:
                     timer.cancel()
-        if watched and not self._console_attached.is_set():
+        if await_console and not self._console_attached.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._console_attached.wait(), FIRST_CONSOLE_S)
         if self.hub.journal is not None:

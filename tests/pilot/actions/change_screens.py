@@ -171,7 +171,7 @@ async def in_watcher_room(driver: Driver) -> WatcherScreen:
     return driver.app.screen
 
 
-@check("watcher-room-mute")
+@check("watcher-screen-mute")
 async def _room_mute(driver: Driver, key: str) -> None:
     await in_watcher_room(driver)
     await driver.press(key)
@@ -179,7 +179,7 @@ async def _room_mute(driver: Driver, key: str) -> None:
     assert "anger (muted)" in driver.screen()
 
 
-@check("watcher-room-break")
+@check("watcher-screen-break")
 async def _room_break(driver: Driver, key: str) -> None:
     await in_watcher_room(driver)
     await driver.press(key)
@@ -201,7 +201,7 @@ async def _fire(driver: Driver, key: str) -> None:
 # -- the model -------------------------------------------------------------------------------------------------------
 
 
-@check("context-room")
+@check("write-context")
 async def _context(driver: Driver, way: str) -> None:
     await driver.press(way)
     assert isinstance(driver.app.screen, GiveContextScreen)
@@ -211,7 +211,7 @@ async def _context(driver: Driver, way: str) -> None:
 
 @check("send-telling")
 async def _telling(driver: Driver, key: str) -> None:
-    await driver.press(f"{BY_NAME}context-room")
+    await driver.press(f"{BY_NAME}write-context")
     room = driver.app.screen
     assert isinstance(room, GiveContextScreen)
     room.area.text = "the caller is a lawyer"
@@ -226,7 +226,7 @@ async def _telling(driver: Driver, key: str) -> None:
     assert "The model was given the context." in driver.screen()
 
 
-@check("instruction-room")
+@check("edit-instruction")
 async def _instruction(driver: Driver, way: str) -> None:
     negotiating(driver.link)
     await driver.settle()

@@ -20,25 +20,25 @@ class Recorder:
     chunks: list[MicChunk] = field(default_factory=list)
     calls: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def mic_chunk(self, chunk: MicChunk) -> None:
+    def on_mic_chunk(self, chunk: MicChunk) -> None:
         self.chunks.append(chunk)
 
-    def playback_started(self, gen: int) -> None:
+    def on_playback_started(self, gen: int) -> None:
         self.calls.append(("started", gen))
 
-    def playback_heard(self, gen: int, first: int, count: int) -> None:
+    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
         self.calls.append(("heard", gen, first, count))
 
-    def playback_drained(self, gen: int) -> None:
+    def on_playback_drained(self, gen: int) -> None:
         self.calls.append(("drained", gen))
 
-    def voice(self, speaking: bool) -> None:
+    def on_voice(self, speaking: bool) -> None:
         self.calls.append(("voice", speaking))
 
-    def echo_warning(self, leaking: bool) -> None:
+    def on_echo_warning(self, leaking: bool) -> None:
         self.calls.append(("echo", leaking))
 
-    def device_lost(self, direction: str, reason: str) -> None:
+    def on_device_lost(self, direction: str, reason: str) -> None:
         self.calls.append(("lost", direction, reason))
 
     def of(self, kind: str) -> list[tuple[Any, ...]]:

@@ -28,7 +28,7 @@ class Session:
         self.fake = fake
         self.recorder = Recorder()
         self.changed = asyncio.Event()
-        for name in ("mic_chunk", "playback_drained", "playback_heard", "device_lost"):
+        for name in ("on_mic_chunk", "on_playback_drained", "on_playback_heard", "on_device_lost"):
             setattr(self.recorder, name, self._noting(getattr(self.recorder, name)))
         options = {"probe": fake.found, "load": lambda: fake, **options}
         self.audio = DeviceAudio(**options)

@@ -52,11 +52,11 @@ class FakeAudio:
         for at in range(0, len(sound), CHUNK_SAMPLES):
             await asyncio.sleep(0.02)
             if loop.time() - began > self.dies_after:
-                listener.device_lost("input", "The microphone 'Mic' was disconnected.")
+                listener.on_device_lost("input", "The microphone 'Mic' was disconnected.")
                 return
-            listener.voice(MIC_RATE <= at < MIC_RATE * 4)
+            listener.on_voice(MIC_RATE <= at < MIC_RATE * 4)
             samples = np.clip(sound[at : at + CHUNK_SAMPLES] * 32768, -32768, 32767).astype(np.int16)
-            listener.mic_chunk(MicChunk(pcm(samples), loop.time()))
+            listener.on_mic_chunk(MicChunk(pcm(samples), loop.time()))
 
     async def close(self) -> None:
         self.log.append("close")

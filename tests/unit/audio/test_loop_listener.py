@@ -16,7 +16,7 @@ async def test_chunks_wait_for_a_stalled_loop_up_to_a_limit_then_the_oldest_are_
     recorder = Recorder()
     relay = LoopListener(asyncio.get_running_loop(), recorder)
     for number in range(CHUNK_LIMIT + 7):
-        relay.mic_chunk(MicChunk(b"", float(number)))
+        relay.on_mic_chunk(MicChunk(b"", float(number)))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert relay.dropped_chunks == 7
@@ -30,8 +30,8 @@ async def test_a_batch_costs_one_wake_up(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(loop, "call_soon_threadsafe", lambda *call: (wakes.append(None), real(*call))[1])
     relay = LoopListener(loop, Recorder())
     for number in range(50):
-        relay.mic_chunk(MicChunk(b"", float(number)))
-        relay.voice(True)
+        relay.on_mic_chunk(MicChunk(b"", float(number)))
+        relay.on_voice(True)
     await asyncio.sleep(0)
     assert len(wakes) == 1
 
@@ -39,8 +39,8 @@ async def test_a_batch_costs_one_wake_up(monkeypatch: pytest.MonkeyPatch) -> Non
 async def test_after_closing_a_relay_tells_nothing_more() -> None:
     recorder = Recorder()
     relay = LoopListener(asyncio.get_running_loop(), recorder)
-    relay.voice(True)
+    relay.on_voice(True)
     relay.close()
-    relay.voice(False)
+    relay.on_voice(False)
     await asyncio.sleep(0)
     assert recorder.calls == [("voice", True)]

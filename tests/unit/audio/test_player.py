@@ -35,7 +35,7 @@ class Speaker:
     async def open(self, listener: AudioListener) -> AudioOpened:
         loop = asyncio.get_running_loop()
         self._began = loop.time()
-        loop.call_later(self._dies_at, listener.device_lost, "output", "The loudspeaker 'Box' was disconnected.")
+        loop.call_later(self._dies_at, listener.on_device_lost, "output", "The loudspeaker 'Box' was disconnected.")
         if self._problem:
             return AudioOpened(None, None, (self._problem,), "")
         return AudioOpened(None, OpenDevice("output", "Box", 48_000, 10), (), "")

@@ -1,4 +1,4 @@
-"""Test playout: from `play` to the device and back to `playback_heard`."""
+"""Test playout: from `play` to the device and back to `on_playback_heard`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from scripted_session import make_session
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.commands import Command, HangUp, SendText
-from gemini_live_runtime.engine.host import HANG_UP_S, MAX_COMMANDS, UNWATCHED_S, in_process
+from gemini_live_runtime.engine.host import DETACHED_S, HANG_UP_S, MAX_COMMANDS, in_process
 from gemini_live_runtime.engine.link import Bye, LinkClosed
 from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
@@ -72,12 +72,12 @@ def test_a_session_is_told_when_nobody_has_watched_for_a_while_and_when_somebody
         told = engine.host._session.watchers
         told.clear()
         await engine.link.close()
-        await asyncio.sleep(UNWATCHED_S - 1)
+        await asyncio.sleep(DETACHED_S - 1)
         link = engine.attach()
-        await asyncio.sleep(UNWATCHED_S * 2)
+        await asyncio.sleep(DETACHED_S * 2)
         assert told == [True]
         await link.close()
-        await asyncio.sleep(UNWATCHED_S + 0.1)
+        await asyncio.sleep(DETACHED_S + 0.1)
         assert told == [True, False]
         link = engine.attach()
         assert told == [True, False, True]

@@ -73,7 +73,7 @@ def test_a_turn_tells_where_its_time_went():
     assert told(measured) == ["turn: 3: 468 ms = hang-over 180 + server 288; 12 tokens in, 7 out"]
 
 
-@pytest.mark.parametrize(("detail", "lines"), [("talk", 0), ("mind", 1), ("all", 2)])
+@pytest.mark.parametrize(("detail", "lines"), [("talk", 0), ("decisions", 1), ("all", 2)])
 def test_the_detail_chooses_what_is_told(detail, lines):
     writer = PlainWriter(agent=agent_lines(detail))
     out = [

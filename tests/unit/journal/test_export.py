@@ -225,7 +225,7 @@ def test_a_range_that_is_not_there_is_a_sentence(tmp_path: Path, wanted: Range, 
 
 def test_the_text_is_what_plain_prints(tmp_path: Path) -> None:
     folder = debt_call().write(tmp_path)
-    writer = PlainWriter(times=True, agent=agent_lines("mind"))
+    writer = PlainWriter(times=True, agent=agent_lines("decisions"))
     lines = [line for event in read_journal(folder) for line in writer.feed(event)]
     assert made(folder, "text").splitlines() == "\n".join([*lines, *writer.rest()]).splitlines()
 

@@ -48,7 +48,7 @@ class Bench:
         opened = ev.AudioOpened(
             input=microphone, output="out", input_rate=48000, output_rate=48000, echo_canceller="aec", problems=()
         )
-        self.do(self.core.audio.opened(self.now, opened))
+        self.do(self.core.audio.on_opened(self.now, opened))
 
     def do(self, effects: list[Effect]) -> None:
         for effect in effects:
@@ -56,11 +56,11 @@ class Bench:
             if isinstance(effect, Play):
                 self.received[effect.gen] = self.received.get(effect.gen, 0) + len(effect.pcm) // 2
             if isinstance(effect, Cut):
-                self.do(self.core.audio.cut_performed(self.now, effect, self.heard.get(effect.victim, 0)))
+                self.do(self.core.audio.on_cut(self.now, effect, self.heard.get(effect.victim, 0)))
 
     def connect(self) -> Bench:
-        self.do(self.core.connection.connecting(self.now, "ws://localhost"))
-        self.do(self.core.connection.connected(self.now, ms=5.0, server_session="s"))
+        self.do(self.core.connection.on_connecting(self.now, "ws://localhost"))
+        self.do(self.core.connection.on_connected(self.now, ms=5.0, server_session="s"))
         return self
 
     # -- the server ----------------------------------------------------------------------------------------------
@@ -69,19 +69,19 @@ class Bench:
         """Pass on a server message, given by its camelCase top-level fields."""
         message, problems = from_json(ServerMessage, fields)
         assert not problems
-        self.do(self.core.server.message(self.now, message))
+        self.do(self.core.server.on_message(self.now, message))
 
     def content(self, **fields: Any) -> None:
         self.says(serverContent=fields)
 
     def audio(self, ms: int) -> None:
         self.do(
-            self.core.server.audio_frame(self.now, AudioFrame(b"\x01\x00" * (ms * MS), 24_000, "audio/pcm;rate=24000"))
+            self.core.server.on_audio(self.now, AudioFrame(b"\x01\x00" * (ms * MS), 24_000, "audio/pcm;rate=24000"))
         )
 
     def audio_message(self, ms: int) -> None:
         message = audio_message(b"\x01\x00" * (ms * MS), "audio/pcm;rate=24000")
-        self.do(self.core.server.message(self.now, message))
+        self.do(self.core.server.on_message(self.now, message))
 
     def tool_ends(self, outcome: Outcome, mode: ToolExecutionMode = STANDARD) -> None:
         """Finish a call and compose its answer, as the agent would."""
@@ -94,17 +94,17 @@ class Bench:
         """Let the device consume `ms` of a generation."""
         before = self.heard.get(gen, 0)
         if before == 0:
-            self.do(self.core.audio.playback_started(self.now, gen))
+            self.do(self.core.audio.on_playback_started(self.now, gen))
         count = min(ms * MS, self.received.get(gen, 0) - before)
         self.heard[gen] = before + count
-        self.do(self.core.audio.playback_heard(self.now, gen, before, count))
+        self.do(self.core.audio.on_playback_heard(self.now, gen, before, count))
 
     def drains(self, gen: int) -> None:
         self.plays(gen, 10**6)
-        self.do(self.core.audio.playback_drained(self.now, gen))
+        self.do(self.core.audio.on_playback_drained(self.now, gen))
 
     def voice(self, speaking: bool) -> None:
-        self.do(self.core.audio.voice(self.now, speaking))
+        self.do(self.core.audio.on_voice(self.now, speaking))
 
     def passes(self, seconds: float) -> None:
         """Time passes, deadlines are kept."""

@@ -90,7 +90,7 @@ class AnySession(RuleBasedStateMachine):
     @rule()
     def connection_ends_and_returns(self) -> None:
         self.bench.do(
-            self.bench.core.connection.disconnected(self.bench.now, ConnectionClosedError("gone", close_code=1006))
+            self.bench.core.connection.on_disconnected(self.bench.now, ConnectionClosedError("gone", close_code=1006))
         )
         for ident in self.open_calls():
             self.bench.tool_ends(Outcome(ident, "t", "cancelled", {}, 1.0))

@@ -69,7 +69,7 @@ def test_text_that_waited_for_a_connection_that_failed_is_reported() -> None:
 
     bench = Bench(mode="text")
     bench.types("early")
-    bench.do(bench.core.connection.disconnected(bench.now, UnreachableError("no network")))
+    bench.do(bench.core.connection.on_disconnected(bench.now, UnreachableError("no network")))
     assert "early" in bench.last(ev.CommandRefused).reason
 
 
@@ -335,7 +335,7 @@ def test_a_complete_answer_that_no_device_played_is_not_cut_later() -> None:
     bench.types("one")
     bench.audio(500)
     bench.content(generationComplete=True)
-    bench.do(bench.core.audio.playback_drained(bench.now, 1))
+    bench.do(bench.core.audio.on_playback_drained(bench.now, 1))
     bench.content(turnComplete=True)
     bench.types("two")
     bench.content(interrupted=True)

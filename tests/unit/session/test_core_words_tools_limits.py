@@ -76,7 +76,7 @@ def test_a_typed_turn_is_thinking_until_something_of_the_answer_comes() -> None:
 
 def test_a_lost_connection_is_an_error_with_the_servers_reason(bench: Bench) -> None:
     bench.do(
-        bench.core.connection.disconnected(
+        bench.core.connection.on_disconnected(
             bench.now, ConnectionClosedError("The quota is used up", close_code=1011, reason="quota", remedy="Wait")
         )
     )
@@ -143,7 +143,7 @@ def test_without_a_microphone_a_voice_session_is_in_text_mode_and_says_why() -> 
 
 
 def test_a_vanished_microphone_turns_into_text_mode_and_the_call_goes_on(bench: Bench) -> None:
-    bench.do(bench.core.audio.device_lost(bench.now, "input", "The microphone vanished."))
+    bench.do(bench.core.audio.on_device_lost(bench.now, "input", "The microphone vanished."))
     assert bench.last(ev.AudioLost).reason == "The microphone vanished."
     assert (bench.last(ev.ControlChanged).mode, bench.word) == ("text", "text")
     bench.types("still here")
@@ -210,7 +210,7 @@ def test_a_running_tool_keeps_the_session_busy_and_thinking() -> None:
 
 def test_when_the_connection_ends_open_calls_are_cancelled(bench: Bench) -> None:
     call(bench)
-    bench.do(bench.core.connection.disconnected(bench.now, ConnectionClosedError("gone", close_code=1006)))
+    bench.do(bench.core.connection.on_disconnected(bench.now, ConnectionClosedError("gone", close_code=1006)))
     assert [e.call_id for e in bench.effects if isinstance(e, CancelTool)] == ["call-1"]
 
 

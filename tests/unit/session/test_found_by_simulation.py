@@ -36,7 +36,7 @@ def test_a_thought_on_a_lost_connection_does_not_claim_the_next_answer() -> None
     bench = Bench().connect()
     bench.content(modelTurn=THOUGHT)
     bench.do(
-        bench.core.connection.disconnected(bench.now, ConnectionClosedError("gone", close_code=1006), retrying=True)
+        bench.core.connection.on_disconnected(bench.now, ConnectionClosedError("gone", close_code=1006), retrying=True)
     )
     bench.connect()
     bench.content(outputTranscription={"text": "Hi!"})
@@ -46,7 +46,7 @@ def test_a_thought_on_a_lost_connection_does_not_claim_the_next_answer() -> None
 def test_sound_after_its_generation_was_complete_and_played_is_not_waited_for(bench: Bench) -> None:
     bench.content(outputTranscription={"text": "Hi!"}, generationComplete=True)
     bench.drains(1)
-    bench.do(bench.core.audio.playback_drained(bench.now, 1))
+    bench.do(bench.core.audio.on_playback_drained(bench.now, 1))
     bench.audio(20)
     bench.content(turnComplete=True)
     assert bench.core.is_quiet

@@ -176,12 +176,12 @@ async def test_a_device_that_is_lost_frees_the_floor_for_a_prompt(lost: str) -> 
     async with stage(agent=agent(), mode="text") as s:
         await s.begins()
         if lost == "input":
-            s.session.audio_input.voice(True)
+            s.session.audio_input.on_voice(True)
         else:
-            s.session.audio_input.playback_started(1)
+            s.session.audio_input.on_playback_started(1)
         s.session.handle.prompt()
         waits = [s.agent.context_queue.has_prompt]
-        s.session.audio_input.device_lost("input" if lost == "input" else "output", "unplugged")
+        s.session.audio_input.on_device_lost("input" if lost == "input" else "output", "unplugged")
         waits.append(s.agent.context_queue.has_prompt)
         assert waits == [True, False]
 

@@ -15,7 +15,7 @@ from gemini_live_runtime.errors import (
     UpgradeRefusedError,
 )
 from gemini_live_runtime.session.io.reconnect_policy import (
-    FREE_MOVES,
+    FREE_REPLACEMENTS,
     LONGEST_DELAY_S,
     MAX_ATTEMPTS,
     RESUMES,
@@ -104,12 +104,12 @@ def test_a_refused_handle_leads_to_a_fresh_session() -> None:
 
 def test_moves_of_our_own_use_up_no_attempts_and_are_never_given_up_but_slow_down() -> None:
     tries = ReconnectPolicy()
-    delays = [tries.move_delay() for _ in range(2000)]
-    assert delays[:FREE_MOVES] == [0.0] * FREE_MOVES
-    assert delays[FREE_MOVES:] == sorted(delays[FREE_MOVES:])
-    assert delays[FREE_MOVES] > 0
+    delays = [tries.replacement_delay() for _ in range(2000)]
+    assert delays[:FREE_REPLACEMENTS] == [0.0] * FREE_REPLACEMENTS
+    assert delays[FREE_REPLACEMENTS:] == sorted(delays[FREE_REPLACEMENTS:])
+    assert delays[FREE_REPLACEMENTS] > 0
     assert delays[-1] == LONGEST_DELAY_S
     assert tries.attempts == 0
     assert tries.resumes
     tries.connected(STABLE_S)
-    assert tries.move_delay() == 0
+    assert tries.replacement_delay() == 0

@@ -93,8 +93,8 @@ def test_errors_interruptions_and_tools_are_counted() -> None:
         ev.CodeFailed(where="w", name="n", error="two"),
     )
     assert (kept["error_count"], kept["last_error"]) == (2, "two")
-    kept.signals.tool_ended("pay", True)
-    kept.signals.tool_ended("pay", False)
+    kept.signals.on_tool_ended("pay", True)
+    kept.signals.on_tool_ended("pay", False)
     assert kept["called_ok:pay"] == 1
     assert kept.state.get("bg:pay_failed") is True
 

@@ -259,7 +259,7 @@ def test_with_the_servers_mark_and_a_round_trip_every_stage_is_known(
     telemetry.voice_ended(T0 + 5.5, "server_vad")
     telemetry.turn_started(T0 + 5.5, 1, "voice")
     telemetry.model_audio(T0 + 5.9, 10)
-    telemetry.playback_started(T0 + 6.0, device_latency_ms=12.0)
+    telemetry.on_playback_started(T0 + 6.0, device_latency_ms=12.0)
     telemetry.turn_completed(T0 + 8)
     stages = waterfall(telemetry)
     assert [getattr(stages, f"{name}_ms") for name in STAGES] == pytest.approx([420, 40, 400, 40, 100, 12])
@@ -289,7 +289,7 @@ def test_stages_that_cannot_be_measured_are_none_and_never_zero(telemetry: Sessi
     telemetry.voice_ended(T0 + 5.0)
     telemetry.turn_started(T0 + 5.1, 1, "voice")
     telemetry.model_audio(T0 + 6.0, 10)
-    telemetry.playback_started(T0 + 6.05)
+    telemetry.on_playback_started(T0 + 6.05)
     telemetry.turn_completed(T0 + 8)
     stages = waterfall(telemetry)
     assert (stages.hang_over_ms, stages.uplink_ms, stages.downlink_ms, stages.speaker_ms) == (None,) * 4
@@ -308,7 +308,7 @@ def test_without_a_local_mark_the_servers_is_the_zero_and_hides_the_network(tele
 def test_a_turn_that_the_model_began_has_no_end_of_speech(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0 + 1, 1, "model")
     telemetry.model_audio(T0 + 1, 10)
-    telemetry.playback_started(T0 + 1.1, turn=1)
+    telemetry.on_playback_started(T0 + 1.1, turn=1)
     telemetry.turn_completed(T0 + 2)
     stages = waterfall(telemetry)
     assert stages == Waterfall(buffer_ms=stages.buffer_ms)
@@ -327,11 +327,11 @@ def test_typed_text_has_no_hang_over_even_with_noise_in_the_room(telemetry: Sess
 
 def test_playback_after_the_completion_belongs_to_the_completed_turn(telemetry: SessionTelemetry) -> None:
     spoken_turn(telemetry, 1, T0 + 5)
-    telemetry.playback_started(T0 + 8, turn=1, device_latency_ms=10)
-    telemetry.playback_started(T0 + 9, turn=1)
+    telemetry.on_playback_started(T0 + 8, turn=1, device_latency_ms=10)
+    telemetry.on_playback_started(T0 + 9, turn=1)
     assert waterfall(telemetry).total_ms == pytest.approx(3010)
     telemetry.turn_started(T0 + 10, 2, "typed")
-    telemetry.playback_started(T0 + 11)
+    telemetry.on_playback_started(T0 + 11)
     assert telemetry.snapshot(T0 + 12)["stages"]["total"]["count"] == 1
 
 
@@ -386,7 +386,7 @@ def test_whatever_happens_stages_are_not_negative_and_explain_the_whole(steps: l
         elif step in ("audio", "cut"):
             telemetry.model_audio(now, 100, cut=step == "cut")
         elif step == "playback":
-            telemetry.playback_started(now, device_latency_ms=5)
+            telemetry.on_playback_started(now, device_latency_ms=5)
         elif step == "interrupted":
             telemetry.interrupted(now)
         elif step == "trip":

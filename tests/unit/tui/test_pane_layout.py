@@ -61,11 +61,11 @@ def test_a_console_with_one_pane_gives_it_everything():
 def test_the_state_is_remembered_and_what_does_not_fit_is_not(tmp_path):
     path = tmp_path / "state" / "console.json"
     state = PaneLayout((PANES[0].id,), talk=True)
-    remember(path, desk=state.to_json())
-    assert PaneLayout.from_json(recall(path)["desk"]) == state
+    remember(path, layout=state.to_json())
+    assert PaneLayout.from_json(recall(path)["layout"]) == state
     assert path.stat().st_mode & 0o777 == 0o600
-    path.write_text('{"desk": {"recent": ["nowhere", 7], "zoom": "moon", "talk": "yes"}}')
-    assert PaneLayout.from_json(recall(path)["desk"]) == PaneLayout()
+    path.write_text('{"layout": {"recent": ["nowhere", 7], "zoom": "moon", "talk": "yes"}}')
+    assert PaneLayout.from_json(recall(path)["layout"]) == PaneLayout()
     path.write_text("not json")
     assert recall(path) == {}
 
@@ -73,7 +73,7 @@ def test_the_state_is_remembered_and_what_does_not_fit_is_not(tmp_path):
 def test_how_keys_are_listed_is_remembered_and_what_does_not_fit_is_not(tmp_path):
     path, scopes = tmp_path / "console.json", (*SCOPES, PINNED)
     listing = StateListing({"bg", PINNED}, ["app:name", "user:mood"], changed_first=True)
-    remember(path, desk={}, state=listing.to_json())
+    remember(path, layout={}, state=listing.to_json())
     assert StateListing.from_json(recall(path)["state"], scopes) == listing
     odd = {"folded": ["moon", 7, "turn"], "pinned": [3, "", "k" * 1000, "app:a", "app:a"], "changed_first": 1}
     assert StateListing.from_json(odd, scopes) == StateListing({"turn"}, ["app:a"])

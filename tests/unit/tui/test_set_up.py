@@ -44,7 +44,7 @@ def test_what_is_written_of_a_device_means_that_device(
     listed: tuple[SoundDevice, ...], direction: devices.Direction
 ) -> None:
     usable = [device for device in listed if device.channels(direction)]
-    offered = devices.offers(listed, direction)
+    offered = devices.device_options(listed, direction)
     assert len(offered) == (len(usable) + 1 if usable else 0)
     for at, (offer, device) in enumerate(zip(offered[1:], usable, strict=True), 1):
         assert select_device(listed, offer.value, direction) == device

@@ -231,7 +231,7 @@ ACTIONS: tuple[Action, ...] = (
         palette=False,
     ),
     Action(
-        "watcher-room-mute",
+        "watcher-screen-mute",
         "m",
         "mute",
         "Mute or unmute",
@@ -261,7 +261,7 @@ ACTIONS: tuple[Action, ...] = (
         palette=False,
     ),
     Action(
-        "context-room",
+        "write-context",
         "",
         "app.open('give-context')",
         "Write context",
@@ -269,7 +269,7 @@ ACTIONS: tuple[Action, ...] = (
         "Change",
     ),
     Action(
-        "instruction-room",
+        "edit-instruction",
         "",
         "app.open('instruction')",
         "Edit the instruction",

@@ -199,7 +199,7 @@ ACTIONS: tuple[Action, ...] = (
         bar="pane",
     ),
     Action(
-        "watcher-room-break",
+        "watcher-screen-break",
         "b",
         "break",
         "Break",

@@ -16,9 +16,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DETAIL = click.option(
     "--detail",
-    type=click.Choice(["talk", "mind", "all"]),
-    default="mind",
-    help="Detail of plain lines: talk, the conversation; mind, with the agent's decisions (default); all, everything.",
+    type=click.Choice(["talk", "decisions", "all"]),
+    default="decisions",
+    help="Detail of plain lines: talk, the conversation; decisions, with the agent's decisions (default); "
+    "all, everything.",
 )
 
 SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (

@@ -88,16 +88,16 @@ def demo(
 
     Needs no key and no network; without a sound card, type. Say or type one of the phrases on the screen.
     """
-    starts = Starts(flags, _sound(text, no_sound, flags))
+    starter = EngineStarter(flags, _sound(text, no_sound, flags))
     if pick:
         named = ctx.get_parameter_source("agent") is not click.core.ParameterSource.DEFAULT
         if script or single_process or named:
             raise UsageError(
                 "--pick cannot be combined with AGENT, --script or --single-process", remedy="Leave out one of them"
             )
-        return converse(None, starts, first_screen="gallery")
-    spec = spec_of(starts.load(), agent=agent, backend="local", sound=starts.sound, script=script or "")
-    return open_console(spec, starts, single_process=single_process)
+        return converse(None, starter, first_screen="gallery")
+    spec = spec_of(starter.load(), agent=agent, backend="local", sound=starter.sound, script=script or "")
+    return open_console(spec, starter, single_process=single_process)
 
 
 @click.command()
@@ -119,26 +119,28 @@ def run(
 
     It is an Agent, a Live, or a function that returns one, in a module or a file.
     """
-    starts = Starts(flags, _sound(text, no_sound, flags))
-    config = starts.load().config
+    starter = EngineStarter(flags, _sound(text, no_sound, flags))
+    config = starter.load().config
     backend = chosen_backend(config)
     _require_key(backend, config)
-    spec = spec_of(starts.load(), agent=agent, backend=backend, sound=starts.sound, script=script or "", reload=reload)
+    spec = spec_of(
+        starter.load(), agent=agent, backend=backend, sound=starter.sound, script=script or "", reload=reload
+    )
     _remember(agent)
-    return open_console(spec, starts, single_process=single_process)
+    return open_console(spec, starter, single_process=single_process)
 
 
 def plain_start(flags: dict[str, Any], *, text: bool, no_sound: bool) -> int:
     """Open a console on the configured backend, or the welcome when no key is found."""
-    starts = Starts(flags, _sound(text, no_sound, flags))
-    config = starts.load().config
+    starter = EngineStarter(flags, _sound(text, no_sound, flags))
+    config = starter.load().config
     backend = chosen_backend(config)
     if backend == "gemini" and not key_found(config):
-        return converse(None, starts, first_screen="welcome")
-    return open_console(spec_of(starts.load(), agent=config.agent, backend=backend, sound=starts.sound), starts)
+        return converse(None, starter, first_screen="welcome")
+    return open_console(spec_of(starter.load(), agent=config.agent, backend=backend, sound=starter.sound), starter)
 
 
-class Starts:
+class EngineStarter:
     """Start sessions by the command line and the current config.
 
     Implements `launcher.Starter`. The config is loaded anew for each session: screens change it.
@@ -177,7 +179,7 @@ class Starts:
         config = self.load().config
         return config.audio_input, config.audio_output
 
-    def saved(self, key: str) -> None:
+    def on_saved(self, key: str) -> None:
         """Drop the flag of `key`: a choice on the screen overrides it."""
         self._flags[key] = None
 
@@ -234,17 +236,17 @@ def require_terminal(instead: str = "talk --plain") -> None:
         raise UsageError("The console needs a terminal on input and output", remedy=f"Without one use: {instead}")
 
 
-def open_console(spec: EngineSpec, starts: Starts, *, single_process: bool = False) -> int:
+def open_console(spec: EngineSpec, starter: EngineStarter, *, single_process: bool = False) -> int:
     """Start the engine, show the console, and return the exit code."""
     require_terminal()
     # While modules are imported the garbage collector finds nothing and delays the first paint.
     gc.disable()
     if single_process:
         _keep_the_screen()
-    return converse(_in_process(spec) if single_process else engine_source(spec), starts)
+    return converse(_in_process(spec) if single_process else engine_source(spec), starter)
 
 
-def converse(source: LinkSource | None, starts: Starts, *, first_screen: str = "") -> int:
+def converse(source: LinkSource | None, starter: EngineStarter, *, first_screen: str = "") -> int:
     """Show a console, and another for each agent that the user chooses in it.
 
     Returns the last one's exit code.
@@ -253,13 +255,13 @@ def converse(source: LinkSource | None, starts: Starts, *, first_screen: str = "
     gc.disable()
     # Faults of the settings are reported here, before an engine is started.
     hint = "This is the demo on the embedded server. To talk to Gemini: ^p, API key." if first_screen else ""
-    settings = settings_of(starts.load(), starter=starts, first_screen=first_screen, hint=hint)
+    settings = settings_of(starter.load(), starter=starter, first_screen=first_screen, hint=hint)
     while True:
-        outcome = show(source, settings, recorded=starts.load().config.record != "off")
+        outcome = show(source, settings, recorded=starter.load().config.record != "off")
         if outcome.next is None:
             return after(outcome, settings)
-        source = starts.source(outcome.next)
-        settings = settings_of(starts.load(), starter=starts)
+        source = starter.source(outcome.next)
+        settings = settings_of(starter.load(), starter=starter)
 
 
 def engine_source(spec: EngineSpec) -> LinkSource:

@@ -156,7 +156,7 @@ class _Conversation:
         self._interactive = interactive
         self._debug = debug
         self._session: LiveSession | None = None
-        self._made = asyncio.Event()
+        self._session_created = asyncio.Event()
         self._count = 0
         self._failure: Exception | None = None
         self._end_asked = False
@@ -203,7 +203,7 @@ class _Conversation:
         except Exception as error:
             self._fail(error)
             raise
-        self._made.set()
+        self._session_created.set()
         return self._session
 
     def _fail(self, error: Exception) -> None:
@@ -314,7 +314,7 @@ class _Conversation:
     async def _decide(self, engine: InProcessEngine) -> None:
         """Send the next text when the session is quiet; hang up after `IDLE_S` of quiet."""
         try:
-            await self._made.wait()
+            await self._session_created.wait()
             assert self._session is not None
             if self._interactive:
                 await self._read_lines(engine)

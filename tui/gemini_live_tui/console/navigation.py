@@ -51,7 +51,7 @@ class Navigation:
         if step == "end":
             self._time_travel.action_live()
         focused = self._screen.focused
-        if isinstance(focused, RowList) or (isinstance(focused, Sheet) and focused.moves):
+        if isinstance(focused, RowList) or (isinstance(focused, Sheet) and focused.is_movable):
             focused.move(step)
         else:
             pane = focused if isinstance(focused, LineList) else self._transcript

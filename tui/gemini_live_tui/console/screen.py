@@ -113,7 +113,9 @@ class ConsoleScreen(Screen[None]):
         keys = keys_of(BY_ID["text-mode"], settings.keymap)
         text_key = key_label("f2" if "f2" in keys else keys[0])
         logs_key = key_label(keys_of(BY_ID["pane-logs"], settings.keymap)[0])
-        layout = PaneLayout.from_json(recall(settings.memory).get("desk")).at_start()
+        remembered = recall(settings.memory)
+        # Files written before 0.2 call the layout "desk".
+        layout = PaneLayout.from_json(remembered.get("layout", remembered.get("desk"))).at_start()
         self.too_small = TooSmall(id="too-small", glyphs=signs)
         self.header = Header(id="header", glyphs=signs, replay=settings.replay)
         self.meters = MeterStrip(id="meters", glyphs=signs)
@@ -187,7 +189,7 @@ class ConsoleScreen(Screen[None]):
     @on(PaneGrid.Changed)
     def _on_layout_changed(self) -> None:
         self.set_class(self.grid.arrangement.tabs, "-tabs")
-        remember(self._settings.memory, desk=self.grid.state.to_json())
+        remember(self._settings.memory, layout=self.grid.state.to_json())
         self._store.wake()
 
     # -- the frame ---------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ class KeyScreen(BoxScreen):
             return
         starter = self.console.settings.starter
         if starter is not None:
-            starter.saved("backend")
+            starter.on_saved("backend")
         self._credential, self._done = None, True
         where = {"keyring": "in the keyring", "file": f"in {keys.key_file_label()}", "env": "for this run"}[place]
         later = "" if self.console.waiting else " It is used from the next session on."

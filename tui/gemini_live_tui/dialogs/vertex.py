@@ -88,7 +88,7 @@ class VertexScreen(BoxScreen):
             return
         starter = self.console.settings.starter
         if starter is not None:
-            starter.saved("backend")
+            starter.on_saved("backend")
         self._done = True
         later = "" if self.console.waiting else " It is used from the next session on."
         self.say(f"{said} Saved: {project} in {location}.{later} {note}".strip() + " Enter or esc goes back.")

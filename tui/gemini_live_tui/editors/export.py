@@ -282,7 +282,7 @@ class ExportScreen(ModalScreen[None]):
             self.say(str(error), "warning")
         else:
             self._may_replace = False
-            self.say(_told(done))
+            self.say(_result_text(done))
         finally:
             self._writing = False
 
@@ -394,7 +394,7 @@ def subject_of(console: ConsoleContext) -> Subject | None:
     return Subject(path, view.agent or view.session_id, view.t, view.turn, sound)
 
 
-def _told(done: ExportResult) -> str:
+def _result_text(done: ExportResult) -> str:
     first, more = _short(done.files[0]), len(done.files) - 1
     files = first if not more else f"{first} and {_count(more, 'more file')}"
     taken = "not redacted" if done.redacted is None else f"{_count(done.redacted, 'place')} redacted"

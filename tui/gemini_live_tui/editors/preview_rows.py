@@ -25,7 +25,7 @@ def edit_lines(preview: EditPreviewed, glyphs: Glyphs) -> Iterator[Line]:
     yield from _some([_changed(item, glyphs) for item in preview.values])
     yield from _some([[*_changed(item, glyphs), ("  computed", "quiet")] for item in preview.derived])
     yield from _some([_fires(item, glyphs) for item in preview.watchers])
-    yield from _some([_moves(item, glyphs) for item in preview.patterns])
+    yield from _some([_pattern_change(item, glyphs) for item in preview.patterns])
     yield from _some([_transition(item, glyphs) for item in preview.guards])
     if preview.phase:
         yield 0, [(f"{glyphs.here} ", "phase"), ("the conversation goes to ", "said"), (_name(preview.phase), "phase")]
@@ -68,18 +68,18 @@ def _fires(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
     return [*runs, (f"  {_name(item.get('key'))} {old} {glyphs.arrow} {new}", "quiet")]
 
 
-_MOVES = {
+_PATTERN_CHANGES = {
     "fires": " would fire now",
-    "begins": " would begin to be held",
-    "ends": " would no longer be held",
+    "begins": " would start to hold",
+    "ends": " would stop holding",
     "moves": " would progress",
 }
 
 
-def _moves(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
+def _pattern_change(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:
     how = str(item.get("how"))
     runs: list[Run] = [(f"{glyphs.dot} ", "watch"), ("pattern ", "quiet"), (_name(item.get("name")), "watch")]
-    runs.append((_MOVES.get(how, " would be otherwise"), "said"))
+    runs.append((_PATTERN_CHANGES.get(how, " would be otherwise"), "said"))
     times, wait = item.get("times"), item.get("wait_s")
     if how == "fires":
         often = f", {times} times" if isinstance(times, int) and times > 1 else ""

@@ -41,7 +41,7 @@ class WatcherScreen(BoxScreen):
     """Screen of one watcher or pattern; it follows the session."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "watcher.tcss"]
-    HINT = "{watcher-room-break} breaks, {watcher-why} why, esc closes"
+    HINT = "{watcher-screen-break} breaks, {watcher-why} why, esc closes"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("watcher")]
 
     def __init__(self, console: ConsoleContext, kind: str, name: str) -> None:
@@ -57,7 +57,7 @@ class WatcherScreen(BoxScreen):
     def hint(self) -> str:
         """Return the keys; only a watcher can be muted and fired."""
         settings = self.console.settings
-        more = ("{watcher-room-mute} mutes", "{watcher-fire} fires") if self._kind == "watcher" else ()
+        more = ("{watcher-screen-mute} mutes", "{watcher-fire} fires") if self._kind == "watcher" else ()
         return ", ".join([*hints(more, settings.keymap, ascii_only=settings.ascii), super().hint()])
 
     def contents(self) -> Iterator[Widget]:

@@ -30,7 +30,7 @@ class Latency(Sheet):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("latency")]
     dirty = Dirty.LATENCY
-    moves = True
+    is_movable = True
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)

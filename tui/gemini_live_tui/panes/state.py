@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from gemini_live_runtime.journal.agent_view import KeyCell
 
-MAX_MADE = 512
+MAX_CACHED_ROWS = 512
 """Number of painted rows that are kept."""
 
 
@@ -74,7 +74,7 @@ class StatePane(Guarded, Container):
         self._declared = rows.Declared()
         self._shape = ""
         self._counts: dict[str, int] = {}
-        self._made: dict[str, tuple[KeyCell, tuple[object, ...], Sequence[Run]]] = {}
+        self._row_cache: dict[str, tuple[KeyCell, tuple[object, ...], Sequence[Run]]] = {}
         """Painted rows, each with the values it was painted from."""
         self._breaks: frozenset[str] = frozenset()
         self._again: float | None = None
@@ -162,13 +162,13 @@ class StatePane(Guarded, Container):
             left = rows.FLASH_S - age + 0.01
             self._again = left if self._again is None else min(self._again, left)
         broken = bool(self._breaks) and shown_key(key) in self._breaks
-        made_of = (width, 0 <= age < rows.FLASH_S, broken, self._declared)
-        kept = self._made.get(row)
+        inputs = (width, 0 <= age < rows.FLASH_S, broken, self._declared)
+        kept = self._row_cache.get(row)
         # A changed key has a new cell object, so identity suffices.
-        if kept is not None and kept[0] is cell and kept[1] == made_of:
+        if kept is not None and kept[0] is cell and kept[1] == inputs:
             return kept[2]
-        if len(self._made) > MAX_MADE:
-            self._made.clear()
+        if len(self._row_cache) > MAX_CACHED_ROWS:
+            self._row_cache.clear()
         runs = rows.key_row(
             key,
             cell,
@@ -179,7 +179,7 @@ class StatePane(Guarded, Container):
             whole=row.startswith("^"),
             broken=broken,
         )
-        self._made[row] = (cell, made_of, runs)
+        self._row_cache[row] = (cell, inputs, runs)
         return runs
 
     # -- the cursor --------------------------------------------------------------------------------------------------

@@ -78,23 +78,23 @@ def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
     if not explained(event):
         return None
     if isinstance(payload, ev.PhaseEntered):
-        made = _entered(payload)
+        reason = _entered(payload)
     elif isinstance(payload, ev.PhaseBlocked):
-        made = _blocked(payload, agent)
+        reason = _blocked(payload, agent)
     elif isinstance(payload, ev.WatcherFired):
-        made = _fired(payload, agent)
+        reason = _fired(payload, agent)
     elif isinstance(payload, ev.PatternFired):
-        made = Reason(f"{_name(payload.pattern)} was seen", ((_said(payload.text),),))
+        reason = Reason(f"{_name(payload.pattern)} was seen", ((_said(payload.text),),))
     elif isinstance(payload, ev.RepairActed):
-        made = _repaired(payload)
+        reason = _repaired(payload)
     elif isinstance(payload, ev.PromotionDecided):
-        made = _kept(payload)
+        reason = _kept(payload)
     elif isinstance(payload, ev.ToolFinished):
-        made = _refused(payload, agent)
+        reason = _refused(payload, agent)
     else:
         return None
-    keys = {**_cells(made, agent), **_cells_of(made.missing, agent)}
-    return Reason(made.title, made.lead, made.trees, made.missing, keys, event.seq)
+    keys = {**_cells(reason, agent), **_cells_of(reason.missing, agent)}
+    return Reason(reason.title, reason.lead, reason.trees, reason.missing, keys, event.seq)
 
 
 def reason_of_transition(way: TransitionStatus, agent: AgentView) -> Reason:
@@ -112,9 +112,9 @@ def reason_of_transition(way: TransitionStatus, agent: AgentView) -> Reason:
         lead.append((("It is there because ", "quiet"), _said(way.because)))
     named = ((f"The guard from {here}", way.guard), (f"The guard of {way.to}", way.target_guard))
     trees = tuple((heading, tree) for heading, packed in named if isinstance(tree := unpack(packed), dict))
-    made = Reason(f"{here} to {way.to}", tuple(lead), trees, way.missing)
-    keys = {**_cells(made, agent), **_cells_of(way.missing, agent)}
-    return Reason(made.title, made.lead, made.trees, made.missing, keys)
+    reason = Reason(f"{here} to {way.to}", tuple(lead), trees, way.missing)
+    keys = {**_cells(reason, agent), **_cells_of(way.missing, agent)}
+    return Reason(reason.title, reason.lead, reason.trees, reason.missing, keys)
 
 
 def _entered(p: ev.PhaseEntered) -> Reason:
@@ -152,7 +152,7 @@ def _fired(p: ev.WatcherFired, agent: AgentView) -> Reason:
 
 
 def _repaired(p: ev.RepairActed) -> Reason:
-    what = "is nudged to ask again" if p.action == "nudge" else "has asked often enough: the agent's way out begins"
+    what = "is nudged to ask again" if p.action == "nudge" else "has asked often enough: escalation begins"
     lead: list[Sequence[Run]] = [(_said(f"In {_name(p.phase)} some needs stay open; the model {what}."),)]
     if p.attempt:
         lead.append(((f"Attempt {p.attempt}.", "quiet"),))

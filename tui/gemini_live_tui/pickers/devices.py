@@ -45,11 +45,11 @@ class DevicesScreen(BoxScreen):
     def __init__(self, console: ConsoleContext) -> None:
         super().__init__(console)
         self._lists = {side: OptionList(id=f"devices-{side}") for side in NOUNS}
-        self._offers: dict[str, list[devices.Offer]] = {"input": [], "output": []}
+        self._choices: dict[str, list[devices.DeviceOption]] = {"input": [], "output": []}
         self._chosen: dict[str, str] = {}
-        self._found: devices.Found | None = None
+        self._found: devices.DeviceListing | None = None
         self._listening = ""
-        self._ordered: tuple[str, str, devices.Offer] | None = None
+        self._ordered: tuple[str, str, devices.DeviceOption] | None = None
         self.level = LevelRow("level", id="devices-level", glyphs=self.signs)
         self._helper = console.sound_helper(self._reported)
 
@@ -82,7 +82,7 @@ class DevicesScreen(BoxScreen):
     async def _look(self) -> None:
         await self._helper.order("stop")
         self._listening = ""
-        found = await devices.find()
+        found = await devices.find_devices()
         self._found = found
         for side, wanted in zip(NOUNS, self.console.devices_wanted(), strict=True):
             self._fill(side, wanted)
@@ -95,12 +95,12 @@ class DevicesScreen(BoxScreen):
     def _fill(self, side: str, wanted: str) -> None:
         assert self._found is not None
         direction: devices.Direction = "input" if side == "input" else "output"
-        offered = self._offers[side] = devices.offers(self._found.devices, direction)
+        choices = self._choices[side] = devices.device_options(self._found.devices, direction)
         options = self._lists[side]
-        at = devices.current(self._found.devices, wanted, direction) if offered else None
-        self._chosen[side] = offered[at].value if at is not None else wanted
+        at = devices.current(self._found.devices, wanted, direction) if choices else None
+        self._chosen[side] = choices[at].value if at is not None else wanted
         options.clear_options()
-        if not offered:
+        if not choices:
             options.add_option(Option(f"no {NOUNS[side].lower()} was found", disabled=True))
             return
         options.add_options(self._options(side))
@@ -108,12 +108,12 @@ class DevicesScreen(BoxScreen):
 
     def _options(self, side: str) -> Iterator[Option]:
         room = 46 if self.has_class("-wide") else 66
-        details = [f"{offer.detail}  default" if offer.default else offer.detail for offer in self._offers[side]]
-        names = max((cell_len(offer.name) for offer in self._offers[side]), default=0)
+        details = [f"{choice.detail}  default" if choice.default else choice.detail for choice in self._choices[side]]
+        names = max((cell_len(choice.name) for choice in self._choices[side]), default=0)
         width = max(12, min(names, room - max(map(cell_len, details), default=0) - 4))
-        for offer, detail in zip(self._offers[side], details, strict=True):
-            mark = self.signs.dot if offer.value == self._chosen[side] else " "
-            name = fit(offer.name, width, self.signs.ellipsis)
+        for choice, detail in zip(self._choices[side], details, strict=True):
+            mark = self.signs.dot if choice.value == self._chosen[side] else " "
+            name = fit(choice.name, width, self.signs.ellipsis)
             gap = " " * (width - cell_len(name) + 2)
             yield Option(
                 Content.assemble(f"{mark} ", (name, "bold"), gap, fit(detail, room - width, self.signs.ellipsis))
@@ -129,11 +129,11 @@ class DevicesScreen(BoxScreen):
     def _listen(self) -> None:
         """Measure the microphone under the cursor."""
         at = self._lists["input"].highlighted
-        offered = self._offers["input"]
-        if at is None or at >= len(offered):
+        choices = self._choices["input"]
+        if at is None or at >= len(choices):
             self.level.rest("nothing to measure")
-        elif offered[at].value != self._listening or not self._listening:
-            self._order_levels(offered[at].value)
+        elif choices[at].value != self._listening or not self._listening:
+            self._order_levels(choices[at].value)
 
     @work(group="levels", exclusive=True)
     async def _order_levels(self, device: str) -> None:
@@ -156,8 +156,8 @@ class DevicesScreen(BoxScreen):
         at = self._lists["input"].highlighted
         if at is None or not self.console.store.live:
             return False
-        offer = self._offers["input"][at]
-        name = offer.name if offer.value else offer.detail
+        choice = self._choices["input"][at]
+        name = choice.name if choice.value else choice.detail
         return bool(name) and name == self.console.store.view.input_device
 
     # -- choosing ----------------------------------------------------------------------------------------------------
@@ -165,21 +165,21 @@ class DevicesScreen(BoxScreen):
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
         side = "input" if event.option_list is self._lists["input"] else "output"
-        if event.option_index < len(self._offers[side]):
-            self._choose(side, self._offers[side][event.option_index])
+        if event.option_index < len(self._choices[side]):
+            self._choose(side, self._choices[side][event.option_index])
 
-    def _choose(self, side: str, offer: devices.Offer) -> None:
+    def _choose(self, side: str, choice: devices.DeviceOption) -> None:
         """Choose a device; during a call it is saved once the change succeeded."""
         console = self.console
         if console.waiting or console.settings.replay or not console.store.live:
-            self._keep(side, offer, "")
+            self._keep(side, choice, "")
             return
         from gemini_live_runtime.commands import SetDevices
 
-        wanted = {**self._chosen, side: offer.value}
+        wanted = {**self._chosen, side: choice.value}
         ident = console.order(SetDevices(input=wanted["input"], output=wanted["output"]))
         if ident:
-            self._ordered = (ident, side, offer)
+            self._ordered = (ident, side, choice)
             self.say(f"Changing the devices{self.signs.ellipsis}")
         else:
             self.say("The engine does not take orders at the moment. Try again.", "warning")
@@ -187,9 +187,9 @@ class DevicesScreen(BoxScreen):
     def _sound_opened(self, event: Event) -> None:
         """Show the devices that the call has opened."""
         if self._ordered is not None:
-            _, side, offer = self._ordered
+            _, side, choice = self._ordered
             self._ordered = None
-            self._keep(side, offer, "The call goes on with it.")
+            self._keep(side, choice, "The call goes on with it.")
 
     def refused(self, command_id: str, reason: str) -> bool:
         """Show that the old devices stay; return False for another screen's command."""
@@ -200,20 +200,20 @@ class DevicesScreen(BoxScreen):
         return True
 
     @work(group="choose")
-    async def _keep(self, side: str, offer: devices.Offer, now: str) -> None:
+    async def _keep(self, side: str, choice: devices.DeviceOption, now: str) -> None:
         key = f"audio.{side}"
         try:
-            note = await asyncio.to_thread(save, {key: offer.value})
+            note = await asyncio.to_thread(save, {key: choice.value})
         except GeminiLiveError as error:
             self.say(str(error), "error")
             return
         if self.console.settings.starter is not None:
-            self.console.settings.starter.saved(key)
-        self._chosen[side] = offer.value
+            self.console.settings.starter.on_saved(key)
+        self._chosen[side] = choice.value
         options = self._lists[side]
         for at, option in enumerate(self._options(side)):
             options.replace_option_prompt_at_index(at, option.prompt)
-        self.say(" ".join(filter(None, (f"{NOUNS[side]}: {offer.name}. Saved.", now, note))))
+        self.say(" ".join(filter(None, (f"{NOUNS[side]}: {choice.name}. Saved.", now, note))))
         if side == "input":
             self._lists["output"].focus()
 

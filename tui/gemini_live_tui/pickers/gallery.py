@@ -88,7 +88,7 @@ class GalleryScreen(BoxScreen):
             return
         name = found.name if isinstance(found, BundledAgent) else _short(found.reference)
         if console.settings.starter is None:
-            self.say("This console only looks on. Start another with: gemini-live-tui demo --pick", "warning")
+            self.say("This console only attaches to sessions. Start one with: gemini-live-tui demo --pick", "warning")
         elif console.waiting or not console.store.live:
             self._begin(found)
         else:

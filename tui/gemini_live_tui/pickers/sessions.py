@@ -165,8 +165,8 @@ class SessionsScreen(Screen[None]):
         if self._in_trash:
             return "The trash is empty. What is deleted waits here for 30 days."
         return (
-            "No session is recorded yet.\n\nA session is recorded unless it was started with --record off: it will "
-            "stand here once you have talked to somebody."
+            "No session is recorded yet.\n\nA session is recorded unless it was started with --record off: it "
+            "appears here after its first turn."
         )
 
     def _sum(self, found: list[Entry]) -> str:

@@ -12,11 +12,11 @@ from gemini_live_runtime.audio.probe import list_devices
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.text import sanitise_line
 
-__all__ = ["Direction", "Found", "Offer", "find", "offers"]
+__all__ = ["DeviceListing", "DeviceOption", "Direction", "device_options", "find_devices"]
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class DeviceOption:
     """Row of the list of devices.
 
     `value` is the config's value ("" is the system's default); the other texts are sanitised.
@@ -29,29 +29,29 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DeviceListing:
     """Devices found, or a sentence about why there are none."""
 
     devices: tuple[SoundDevice, ...]
     problem: str
 
 
-async def find() -> Found:
+async def find_devices() -> DeviceListing:
     """List the devices in a helper process, without blocking the event loop."""
     listed = await asyncio.to_thread(list_devices)
-    return Found(listed.devices, sanitise_line(listed.problem))
+    return DeviceListing(listed.devices, sanitise_line(listed.problem))
 
 
-def offers(devices: Sequence[SoundDevice], direction: Direction) -> list[Offer]:
+def device_options(devices: Sequence[SoundDevice], direction: Direction) -> list[DeviceOption]:
     """Return the rows of a direction, the system's default first."""
     usable = [device for device in devices if device.channels(direction)]
     if not usable:
         return []
     chosen = select_device(devices, None, direction)
     return [
-        Offer("", "System default", sanitise_line(chosen.name, 40)),
+        DeviceOption("", "System default", sanitise_line(chosen.name, 40)),
         *(
-            Offer(
+            DeviceOption(
                 _written(devices, device, direction),
                 sanitise_line(device.name, 60),
                 f"{sanitise_line(device.host_api, 20)}  {device.channels(direction)} ch  {device.rate / 1000:g} kHz",
@@ -63,7 +63,7 @@ def offers(devices: Sequence[SoundDevice], direction: Direction) -> list[Offer]:
 
 
 def current(devices: Sequence[SoundDevice], wanted: str, direction: Direction) -> int | None:
-    """Return the index in `offers` of the config's `wanted`, or None."""
+    """Return the index in `device_options` of the config's `wanted`, or None."""
     if not wanted:
         return 0
     try:

@@ -22,7 +22,7 @@ class Sheet(Contained, can_focus=True, inherit_bindings=False):
     Sheet { height: 1fr; width: 1fr; background: $background; color: $foreground; }
     """
 
-    moves: ClassVar[bool] = False
+    is_movable: ClassVar[bool] = False
     """True when `move` is implemented; else the scroll keys move the transcript."""
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -12,7 +12,7 @@ from gemini_live_runtime.journal.plain import PlainWriter
 def text(material: ExportSource) -> Iterator[bytes]:
     """Yield UTF-8 lines, further lines of a paragraph indented."""
     window = material.window
-    writer = PlainWriter(times=True, within=None if window.whole else window.covers, agent=agent_lines("mind"))
+    writer = PlainWriter(times=True, within=None if window.whole else window.covers, agent=agent_lines("decisions"))
     for event in material.events():
         for line in writer.feed(event):
             yield f"{line}\n".encode("utf-8", "replace")

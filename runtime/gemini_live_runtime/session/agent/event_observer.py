@@ -200,7 +200,7 @@ class EventObserver:
         if isinstance(event.payload, ev.PlaybackDrained):
             agent.react(PlaybackDrained(agent.context_queue.has_prompt))
             return
-        agent.telemetry.playback_started(agent.clock.now(), turn=event.turn, device_latency_ms=self.speaker_ms)
+        agent.telemetry.on_playback_started(agent.clock.now(), turn=event.turn, device_latency_ms=self.speaker_ms)
         agent.react(PlaybackStarted())
 
     def _on_voice(self, event: ev.Event) -> None:

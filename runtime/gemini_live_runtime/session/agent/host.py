@@ -88,7 +88,7 @@ class SessionHost:
 
     def note_prompt(self) -> None:
         """Note that the model was asked to speak."""
-        self._perform(self._core.server.prompted(self._clock.now()))
+        self._perform(self._core.server.on_prompt_sent(self._clock.now()))
 
     def take_soft_turn(self) -> None:
         """End the user's turn although the model kept silent."""

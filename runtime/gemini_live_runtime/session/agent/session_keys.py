@@ -122,7 +122,7 @@ class SessionSignals:
                 if model:
                     self._state.set("session:last_output_transcription", model)
 
-    def tool_ended(self, name: str, ok: bool) -> None:
+    def on_tool_ended(self, name: str, ok: bool) -> None:
         """Count a tool's success, and keep whether its last call failed."""
         with writing_as(SIGNAL):
             if ok:

@@ -168,7 +168,7 @@ class TurnPipeline:
         if outcome.status != "cancelled":
             await self._checkpoints.before_answer(outcome.call_id, outcome.name)
         if ran:
-            self._session_keys.tool_ended(outcome.name, outcome.status == "ok")
+            self._session_keys.on_tool_ended(outcome.name, outcome.status == "ok")
         summary = ToolCallSummary.of(outcome.call_id, outcome.name, outcome.args, outcome.result, outcome.status)
         agent.transcript.add_tool_call(summary)
         self._session_keys.settle()

@@ -48,7 +48,7 @@ READING_S = 10.0
 """Seconds that reading an agent may take."""
 
 LOOK_S = 1.0
-"""Seconds between two looks at a watched agent's files while no turn is open."""
+"""Seconds between two looks at an agent's files while no turn is open."""
 
 
 class HotReload:
@@ -96,8 +96,8 @@ class HotReload:
     # -- when to read ------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Look at the files of a watched agent at intervals, from now on."""
-        if self._source is not None and self._source.watched and not self._closed:
+        """Look at the agent's files at intervals, from now on."""
+        if self._source is not None and self._source.auto_reload and not self._closed:
             self._timer = asyncio.get_running_loop().call_later(LOOK_S, self._look)
 
     def _look(self) -> None:
@@ -125,7 +125,7 @@ class HotReload:
             self._queue_adoption(ready)
         elif self._is_wanted:
             self._read()
-        elif self._source is not None and self._source.watched:
+        elif self._source is not None and self._source.auto_reload:
             self._read_if_changed()
 
     # -- reading -----------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ class AudioEvents:
         out, state.out = state.out, []
         return out
 
-    def cut_performed(self, now: float, cut: Cut, heard: int) -> list[Effect]:
+    def on_cut(self, now: float, cut: Cut, heard: int) -> list[Effect]:
         """Take what was heard of a generation whose playback was cut: `heard` samples."""
         state = self._state
         generation = state.ledger.get(cut.victim)
@@ -49,7 +49,7 @@ class AudioEvents:
         )
         return state.flush(now)
 
-    def opened(self, now: float, opened: ev.AudioOpened) -> list[Effect]:
+    def on_opened(self, now: float, opened: ev.AudioOpened) -> list[Effect]:
         """Take the devices that opened; without a microphone use text mode."""
         state = self._state
         state.input_open = bool(opened.input)
@@ -73,7 +73,7 @@ class AudioEvents:
             state.emit_controls("engine", reason)
         return state.flush(now)
 
-    def device_lost(self, now: float, direction: str, reason: str) -> list[Effect]:
+    def on_device_lost(self, now: float, direction: str, reason: str) -> list[Effect]:
         """Go on without a device that was lost."""
         state = self._state
         state.emit(ev.AudioLost(direction="input" if direction == "input" else "output", reason=reason))
@@ -94,19 +94,19 @@ class AudioEvents:
         state.apply_microphone(now)
         return state.flush(now)
 
-    def voice(self, now: float, speaking: bool) -> list[Effect]:
+    def on_voice(self, now: float, speaking: bool) -> list[Effect]:
         """Take a change of the local voice mark."""
         state = self._state
         state.emit(ev.VoiceMarked(speaking=speaking))
         state.change_voice(now, speaking)
         return state.flush(now)
 
-    def echo_warning(self, now: float, leaking: bool) -> list[Effect]:
+    def on_echo_warning(self, now: float, leaking: bool) -> list[Effect]:
         """Report that echo is reduced too little while the model plays, or again enough."""
         self._state.emit(ev.EchoLeaking(leaking=leaking))
         return self._state.flush(now)
 
-    def playback_started(self, now: float, gen: int) -> list[Effect]:
+    def on_playback_started(self, now: float, gen: int) -> list[Effect]:
         """Note that the device consumed the first sample of a generation."""
         state = self._state
         generation = state.ledger.get(gen)
@@ -115,7 +115,7 @@ class AudioEvents:
         state.emit(ev.PlaybackStarted(), turn=turn, gen=gen)
         return state.flush(now)
 
-    def playback_heard(self, now: float, gen: int, first: int, count: int) -> list[Effect]:
+    def on_playback_heard(self, now: float, gen: int, first: int, count: int) -> list[Effect]:
         """Note that `count` samples of a generation were played, from `first` on."""
         state = self._state
         generation = state.ledger.get(gen)
@@ -124,7 +124,7 @@ class AudioEvents:
         state.emit(ev.PlaybackHeard(of=gen, first=first, count=count, muted=not state.speaker_on))
         return state.flush(now)
 
-    def playback_drained(self, now: float, gen: int) -> list[Effect]:
+    def on_playback_drained(self, now: float, gen: int) -> list[Effect]:
         """Note that all of a generation was played."""
         state = self._state
         state.playing.discard(gen)

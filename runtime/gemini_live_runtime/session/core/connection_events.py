@@ -17,13 +17,13 @@ class ConnectionEvents:
         self._state = state
         self._tools = tools
 
-    def preparing(self, now: float) -> list[Effect]:
+    def on_preparing(self, now: float) -> list[Effect]:
         """Note that a connection is being prepared: an embedded server, a token."""
         state = self._state
         state.facts.status, state.facts.why = "connecting", ""
         return state.flush(now)
 
-    def connecting(self, now: float, url: str, *, resuming: bool = False) -> list[Effect]:
+    def on_connecting(self, now: float, url: str, *, resuming: bool = False) -> list[Effect]:
         """Note that an attempt to connect begins."""
         state = self._state
         state.facts.status, state.facts.why = (
@@ -33,7 +33,7 @@ class ConnectionEvents:
         state.emit(ev.ConnectionOpening(url=url, resuming=resuming))
         return state.flush(now)
 
-    def connected(
+    def on_connected(
         self, now: float, *, ms: float, server_session: str, resumed: bool = False, hold: bool = False
     ) -> list[Effect]:
         """Take up a connection whose `setupComplete` arrived.
@@ -79,7 +79,7 @@ class ConnectionEvents:
         """True while a connection is made, or its model has yet to be briefed."""
         return self._state.facts.status in ("offline", "connecting") or self._state.holding_texts
 
-    def disconnected(self, now: float, error: GeminiLiveError, *, retrying: bool = False) -> list[Effect]:
+    def on_disconnected(self, now: float, error: GeminiLiveError, *, retrying: bool = False) -> list[Effect]:
         """Take a connection's end, by `error`; `retrying`: another will be made."""
         state = self._state
         code, reason = 1006, ""

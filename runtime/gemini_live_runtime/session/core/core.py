@@ -62,7 +62,7 @@ class SessionCore:
             self.state.end(reason, exit_code)
         return self.state.flush(now)
 
-    def not_sent(self, now: float, send: Send) -> list[Effect]:
+    def on_not_sent(self, now: float, send: Send) -> list[Effect]:
         """Report a typed text that could not go out."""
         if send.text:
             reason = f"Not sent, the connection ended: {send.text[:200]}"

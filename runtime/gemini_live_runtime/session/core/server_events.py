@@ -27,12 +27,12 @@ class ServerEvents:
         self._connection = connection
         self._tools = tools
 
-    def audio_frame(self, now: float, frame: AudioFrame) -> list[Effect]:
+    def on_audio(self, now: float, frame: AudioFrame) -> list[Effect]:
         """Take a message with nothing but model audio: the hot path."""
         self._model_audio(frame.data, frame.rate)
         return self._state.flush(now)
 
-    def message(self, now: float, message: ServerMessage) -> list[Effect]:
+    def on_message(self, now: float, message: ServerMessage) -> list[Effect]:
         """Take any other message: everything in it counts, content before flags."""
         state = self._state
         for problem in message.problems:
@@ -60,17 +60,17 @@ class ServerEvents:
 
     def _content(self, content: ServerContent, now: float) -> None:
         if content.input_transcription is not None and content.input_transcription.text:
-            self._user_said(content.input_transcription.text, now)
+            self._on_user_text(content.input_transcription.text, now)
         if content.model_turn is not None:
             for part in content.model_turn.parts:
                 if part.inline_data is not None:
                     self._media(part.inline_data)
                 if part.text:
-                    self._model_said(part.text, "thought" if part.thought else "text")
+                    self._on_model_text(part.text, "thought" if part.thought else "text")
                 if part.function_call is not None:
                     self._tools.start(part.function_call)
         if content.output_transcription is not None and content.output_transcription.text:
-            self._model_said(content.output_transcription.text, "speech")
+            self._on_model_text(content.output_transcription.text, "speech")
         if content.generation_complete:
             self._generation_complete()
         if content.interrupted:
@@ -87,7 +87,7 @@ class ServerEvents:
             text = f"The model sent {len(blob.data)} bytes of {mime_type or 'unnamed media'}, which cannot be played"
             self._state.emit(ev.Notice(level="warning", code="media", text=text))
 
-    def _user_said(self, text: str, now: float) -> None:
+    def _on_user_text(self, text: str, now: float) -> None:
         state = self._state
         if not text.strip() and not state.turns.is_open:
             return
@@ -110,7 +110,7 @@ class ServerEvents:
                 state.facts.speaking = True
             state.out.append(Play(generation.number, pcm, rate))
 
-    def _model_said(self, text: str, channel: Literal["speech", "text", "thought"]) -> None:
+    def _on_model_text(self, text: str, channel: Literal["speech", "text", "thought"]) -> None:
         state = self._state
         if channel == "thought":
             # Thinking aloud is not speaking, and the answer is still owed.
@@ -196,7 +196,7 @@ class ServerEvents:
             self._state.emit(ev.VoiceMarked(speaking=speaking, source="server"))
             self._state.change_voice(now, speaking)
 
-    def prompted(self, now: float) -> list[Effect]:
+    def on_prompt_sent(self, now: float) -> list[Effect]:
         """Note that the model was asked to speak."""
         self._state.owe(now)
         return self._state.flush(now)

@@ -59,7 +59,7 @@ class AudioInput:
         state = self._core.state
         return state.mode == "voice" and state.microphone_on and state.input_open and not state.ended
 
-    def mic_chunk(self, chunk: MicChunk) -> None:
+    def on_mic_chunk(self, chunk: MicChunk) -> None:
         """Send 20 ms of microphone audio to the socket."""
         if self._audio.finished is not self._is_finished:
             self._is_finished = self._audio.finished
@@ -99,26 +99,26 @@ class AudioInput:
 
     # -- the speaker and the devices ---------------------------------------------------------------------------------
 
-    def playback_started(self, gen: int) -> None:
+    def on_playback_started(self, gen: int) -> None:
         """Pass on that the first sample of `gen` was played."""
-        self._perform(self._core.audio.playback_started(self._now(), gen))
+        self._perform(self._core.audio.on_playback_started(self._now(), gen))
 
-    def playback_heard(self, gen: int, first: int, count: int) -> None:
+    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
         """Pass on that samples of `gen` were played."""
-        self._perform(self._core.audio.playback_heard(self._now(), gen, first, count))
+        self._perform(self._core.audio.on_playback_heard(self._now(), gen, first, count))
 
-    def playback_drained(self, gen: int) -> None:
+    def on_playback_drained(self, gen: int) -> None:
         """Pass on that all of `gen` was played."""
-        self._perform(self._core.audio.playback_drained(self._now(), gen))
+        self._perform(self._core.audio.on_playback_drained(self._now(), gen))
 
-    def voice(self, speaking: bool) -> None:
+    def on_voice(self, speaking: bool) -> None:
         """Pass on that the local voice mark changed."""
-        self._perform(self._core.audio.voice(self._now(), speaking))
+        self._perform(self._core.audio.on_voice(self._now(), speaking))
 
-    def echo_warning(self, leaking: bool) -> None:
+    def on_echo_warning(self, leaking: bool) -> None:
         """Pass on that echo is reduced too little, or again enough."""
-        self._perform(self._core.audio.echo_warning(self._now(), leaking))
+        self._perform(self._core.audio.on_echo_warning(self._now(), leaking))
 
-    def device_lost(self, direction: Direction, reason: str) -> None:
+    def on_device_lost(self, direction: Direction, reason: str) -> None:
         """Pass on that a device was lost."""
-        self._perform(self._core.audio.device_lost(self._now(), direction, reason))
+        self._perform(self._core.audio.on_device_lost(self._now(), direction, reason))

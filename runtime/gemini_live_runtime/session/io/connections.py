@@ -90,13 +90,13 @@ class ConnectionManager:
     async def run(self, opening_audio: asyncio.Task[None]) -> None:
         """Connect, read to the end, and again as long as that may help."""
         began = self._clock.now()
-        self._perform(self._core.connection.preparing(began))
+        self._perform(self._core.connection.on_preparing(began))
         await self._orchestrator.begin()
         try:
             opening = await self._opening()
         except GeminiLiveError as error:
             await opening_audio
-            self._perform(self._core.connection.disconnected(self._clock.now(), error))
+            self._perform(self._core.connection.on_disconnected(self._clock.now(), error))
             return
         if opening.deaf:
             self._perform(self._core.audio.server_is_deaf(self._clock.now(), opening.deaf))
@@ -106,12 +106,12 @@ class ConnectionManager:
             delay = None
             if self._moved:
                 ended = ConnectionClosedError(MOVING, close_code=1001)
-                delay = self._reconnecting.move_delay()
+                delay = self._reconnecting.replacement_delay()
             elif was_connected or self._agent.ever_connected or unresumable:
                 delay = self._reconnecting.delay(ended, unresumable=unresumable, announced=self._announced)
                 if not keeps_handle(ended):
                     self._core.state.resumption_handle = ""
-            self._perform(self._core.connection.disconnected(self._clock.now(), ended, retrying=delay is not None))
+            self._perform(self._core.connection.on_disconnected(self._clock.now(), ended, retrying=delay is not None))
             if self._writer.connection is not None:
                 await self._writer.connection.close()
             if delay is None:
@@ -128,7 +128,7 @@ class ConnectionManager:
         """
         self._announced = self._moved = False
         handle = self._core.state.resumption_handle if self._reconnecting.resumes else ""
-        self._perform(self._core.connection.connecting(self._clock.now(), opening.url, resuming=bool(handle)))
+        self._perform(self._core.connection.on_connecting(self._clock.now(), opening.url, resuming=bool(handle)))
         instruction = self._orchestrator.steering.instruction_for_setup()
         try:
             setup = self._orchestrator.setup_text(instruction, resuming=bool(handle))
@@ -151,7 +151,7 @@ class ConnectionManager:
         session = _session_id(connection)
         ms = round((now - began) * 1000, 1)
         self._perform(
-            self._core.connection.connected(now, ms=ms, server_session=session, resumed=bool(handle), hold=True)
+            self._core.connection.on_connected(now, ms=ms, server_session=session, resumed=bool(handle), hold=True)
         )
         self._orchestrator.on_connected(instruction, resumed=bool(handle))
         measuring = asyncio.create_task(self._measure(connection), name="round trip")
@@ -190,9 +190,9 @@ class ConnectionManager:
                 return error
             unreadable = 0
             if isinstance(message, AudioFrame):
-                self._perform(core.server.audio_frame(clock.now(), message))
+                self._perform(core.server.on_audio(clock.now(), message))
             else:
-                self._perform(core.server.message(clock.now(), message))
+                self._perform(core.server.on_message(clock.now(), message))
 
     def _unreadable(self, error: ProtocolError) -> None:
         text = redactor.text(f"The server sent a frame that cannot be read: {error.message}")

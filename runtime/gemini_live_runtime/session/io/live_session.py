@@ -304,7 +304,7 @@ class LiveSession:
     def _on_audio_opened(self, opened: AudioOpened) -> None:
         if opened.output is not None:
             self.orchestrator.observer.speaker_ms = opened.output.latency_ms
-        self._perform(self._core.audio.opened(self._now(), _opened_event(opened)))
+        self._perform(self._core.audio.on_opened(self._now(), _opened_event(opened)))
 
     async def _change_devices(self, order: SetDevices, command_id: str) -> None:
         if not isinstance(self._audio, ChangesDevices):
@@ -365,7 +365,7 @@ class LiveSession:
                     # Barge-in: playback is cut here, and the core learns what was heard.
                     self._audio.cut(effect.cut_below)
                     heard = self._audio.played_samples(effect.victim)
-                    self._perform(self._core.audio.cut_performed(self._now(), effect, heard))
+                    self._perform(self._core.audio.on_cut(self._now(), effect, heard))
                 case Microphone():
                     self._audio.set_microphone(effect.on)
                     self.audio_input.on_microphone(effect.on)
@@ -395,7 +395,7 @@ class LiveSession:
         self._writer.post(send)
 
     def _on_send_lost(self, send: Send) -> None:
-        self._perform(self._core.not_sent(self._now(), send))
+        self._perform(self._core.on_not_sent(self._now(), send))
 
     def _renew_connection(self) -> None:
         self._connections.renew()

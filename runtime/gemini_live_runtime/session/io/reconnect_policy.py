@@ -18,7 +18,7 @@ from gemini_live_runtime.wire.closes import CloseKind, CloseMeaning, classify
 MAX_ATTEMPTS = 5
 """Attempts in a row before giving up."""
 
-FREE_MOVES = 5
+FREE_REPLACEMENTS = 5
 """Intended changes of connection in quick succession that happen without a delay."""
 
 FIRST_DELAY_S = 0.5
@@ -50,12 +50,12 @@ class ReconnectPolicy:
 
     jitter: random.Random = field(default_factory=random.Random)
     attempts: int = 0
-    moves: int = 0
+    replacements: int = 0
 
     def connected(self, lasted_s: float) -> None:
         """Note the end of a connection that lasted `lasted_s` seconds."""
         if lasted_s >= STABLE_S:
-            self.attempts = self.moves = 0
+            self.attempts = self.replacements = 0
 
     def delay(self, error: GeminiLiveError, *, unresumable: bool = False, announced: bool = False) -> float | None:
         """Return the seconds to wait before the next attempt, or None to give up.
@@ -71,15 +71,15 @@ class ReconnectPolicy:
             return 0.0  # at once: each second without a connection is silence for the user
         return self.jitter.uniform(0, min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (self.attempts - 1)))
 
-    def move_delay(self) -> float:
+    def replacement_delay(self) -> float:
         """Return the seconds to wait before replacing a connection left on purpose.
 
-        0 for the first `FREE_MOVES` of a row, then a doubling delay: an agent may ask for a new one after each.
+        0 for the first `FREE_REPLACEMENTS` of a row, then a doubling delay: an agent may ask for a new one after each.
         """
-        self.moves += 1
-        if self.moves <= FREE_MOVES:
+        self.replacements += 1
+        if self.replacements <= FREE_REPLACEMENTS:
             return 0.0
-        return float(min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(self.moves - FREE_MOVES, 10)))
+        return float(min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(self.replacements - FREE_REPLACEMENTS, 10)))
 
     @property
     def resumes(self) -> bool:

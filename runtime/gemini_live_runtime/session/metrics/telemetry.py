@@ -197,7 +197,9 @@ class SessionTelemetry:
         chunks, size = self._counted_elsewhere()
         return self._chunks + chunks, self._bytes + size
 
-    def playback_started(self, now: float, *, turn: int | None = None, device_latency_ms: float | None = None) -> None:
+    def on_playback_started(
+        self, now: float, *, turn: int | None = None, device_latency_ms: float | None = None
+    ) -> None:
         """Note that the device consumed the first sample of an answer.
 
         `turn` is the answer's turn; None is the newest with audio. May come after the turn's completion.

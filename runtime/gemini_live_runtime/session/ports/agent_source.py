@@ -10,7 +10,7 @@ PlanT_co = TypeVar("PlanT_co", covariant=True)
 class Source(Protocol[PlanT_co]):
     """File or module that an agent is read from."""
 
-    watched: bool
+    auto_reload: bool
     """Reload by itself when it has changed."""
 
     @property

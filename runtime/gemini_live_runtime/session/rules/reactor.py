@@ -267,7 +267,7 @@ def voice_defaults(activity: Literal["client", "server"] = "server") -> tuple[Re
             isinstance(event, Live) and isinstance(event.event, ev.AudioLost)
         )
         if may_be_free and voice.prompt_pending and voice.floor_is_free:
-            yield PromptModel("playback drained" if isinstance(event, PlaybackDrained) else "nobody is speaking")
+            yield PromptModel("playback drained" if isinstance(event, PlaybackDrained) else "no one is speaking")
 
     def user_speech(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[LiveEffect]:
         match event:

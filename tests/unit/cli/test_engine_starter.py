@@ -31,8 +31,8 @@ def own(tmp_path: Path) -> str:
     return f"{tmp_path / 'mine.py'}:agent"
 
 
-def starts(**flags: Any) -> start.Starts:
-    return start.Starts(flags, Sound(kind="devices"))
+def starts(**flags: Any) -> start.EngineStarter:
+    return start.EngineStarter(flags, Sound(kind="devices"))
 
 
 def test_the_demo_is_on_the_embedded_server_whatever_is_configured(
@@ -66,7 +66,7 @@ def test_a_device_chosen_on_the_screen_goes_before_the_command_lines(specs: list
     started = starts(**{"audio.input": "USB", "audio.output": "HDMI"})
     assert started.devices() == ("USB", "HDMI")
     config.set_value(config.config_path({}), "audio.input", "Desk")
-    started.saved("audio.input")
+    started.on_saved("audio.input")
     assert started.devices() == ("Desk", "HDMI")
     started.source(Choice(demo=True))
     assert (specs[0].input, specs[0].output) == ("Desk", "HDMI")
