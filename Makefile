@@ -4,20 +4,21 @@ OLDEST_PYTHON ?= python3.11
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-fast test-rest test-lowest lint prose bench docs clean mutants
+.PHONY: demo test test-fast test-rest test-lowest lint prose bench docs clean mutants soak
 
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
 
-# Unit tests and whole sessions; decoding hundreds of sentences takes a minute by itself and belongs to the rest.
+# Unit tests and whole sessions; decoding sentences takes a minute by itself and belongs to the rest.
 FAST := tests/unit tests/session
-SLOW := tests/unit/local/test_recogniser_accuracy.py
-# Tests that measure real time (sound, terminals, processes) run one after the other; the others run beside each other.
-ALONE := tests/audio tests/e2e tests/packaging tests/sdk tests/snapshots
+SLOW := tests/unit/local/test_recogniser_accuracy.py tests/unit/local/test_recogniser.py
+# Tests that listen to real sound run one after the other; the others run beside each other.
+ALONE := tests/audio
 # One or two folders for each dependency whose lowest version is to be shown to work.
 LOWEST := tests/unit/audio tests/unit/cli tests/unit/wire tests/unit/tools tests/unit/local/test_recogniser.py tests/pilot/test_console_typing.py
 # The longest files first: no worker is left with one of them at the end.
-REST = $(SLOW) tests/docs tests/mutants $(filter-out tests/docs tests/mutants $(FAST) $(ALONE),$(patsubst %/,%,$(wildcard tests/*/)))
+FIRST := $(SLOW) tests/sdk tests/docs tests/mutants tests/e2e tests/snapshots
+REST = $(FIRST) $(filter-out $(FIRST) $(FAST) $(ALONE),$(patsubst %/,%,$(wildcard tests/*/)))
 PARALLEL := -q -n auto --maxprocesses 4 --dist loadfile
 
 test: lint test-fast test-rest
@@ -45,6 +46,11 @@ PROSE :=
 
 prose: $(VENV)/.test
 	@$(BIN)/python -m tests.style.prose $(PROSE)
+
+# What takes long: more sentences for the recogniser, four times the simulated sessions, every mutation.
+soak: $(VENV)/.test
+	SOAK=1 $(BIN)/python -m pytest $(PARALLEL) tests/unit/local/test_recogniser_accuracy.py tests/simulation $(PYTEST_ARGS)
+	$(BIN)/python -m tests.mutants
 
 bench: $(VENV)/.test .venv-sdk/.ready
 	$(BIN)/python -m tests.bench $(BENCH)

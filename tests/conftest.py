@@ -5,6 +5,7 @@ In CI a skip that is not listed in `allowed_skips.toml` fails the run.
 
 from __future__ import annotations
 
+import gc
 import os
 import tomllib
 from collections.abc import Iterator
@@ -34,6 +35,15 @@ _FOREIGN = (
     "COLUMNS",
     "LINES",
 )
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage rarely: the modules and tests that a collection walks through stay for the whole run.
+
+    It makes the tests of the console a quarter faster.
+    """
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 1000)
 
 
 @pytest.fixture(autouse=True)

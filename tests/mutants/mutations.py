@@ -398,7 +398,7 @@ CONNECTIONS = rows(
     ("run", "the agent begins before the connection", drop("_orchestrator.begin"), PHASES),
     ("_one", "a session is resumed", assign("handle", "''"), RECONNECTING),
     ("_one", "a setup carries the present instruction", gives("instruction_for_setup", "''"), PHASES),
-    ("_one", "the agent learns of a connection", drop("on_connected"), PHASES),
+    ("_one", "the agent learns of a connection", drop("_orchestrator.on_connected"), PHASES),
 )
 
 LIVE_HANDLE = rows(

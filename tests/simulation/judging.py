@@ -1,7 +1,8 @@
-"""Putting simulated sessions before the reference model, one or two thousand."""
+"""Putting simulated sessions before the reference model, some thousand."""
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import Any
 
@@ -11,7 +12,7 @@ from tests.simulation.rules import Broken
 from tests.simulation.running import Run, run
 from tests.simulation.timeline import Timeline
 
-SEEDS = 2000
+SEEDS = 8000 if os.environ.get("SOAK") else 2000
 SHARDS = 8
 
 

@@ -1,11 +1,15 @@
-"""Test the recogniser on many synthetic sentences: accepted, lost and rejected."""
+"""Test the recogniser on many synthetic sentences: accepted, lost and rejected.
+
+CI says every ninth sentence, each voice others; `make soak` every third.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 
 import pytest
-from tests.support.recogniser_evaluation import VOICES, Counts, evaluate
+from tests.support.recogniser_evaluation import UNCOVERED, VOICES, Counts, evaluate
 from tests.support.synthetic_speech import have_voices
 
 from gemini_live_runtime.clock import run_virtual
@@ -18,10 +22,13 @@ pytestmark = [
 ]
 
 
+STRIDE = len(VOICES) * (1 if os.environ.get("SOAK") else 3)
+
+
 @pytest.fixture(scope="module")
 def counts() -> dict[str, Counts]:
-    """Three voices share the phrases and the thirty uncovered sentences between them."""
-    return run_virtual(evaluate(VOICES, stride=len(VOICES)))
+    """Each voice says another share of the phrases and of the uncovered sentences."""
+    return run_virtual(evaluate(VOICES, stride=STRIDE))
 
 
 @pytest.mark.parametrize("voice", VOICES)
@@ -34,5 +41,6 @@ def test_at_most_one_covered_sentence_in_twenty_is_lost(counts: dict[str, Counts
 
 
 def test_nine_of_ten_uncovered_sentences_are_refused(counts: dict[str, Counts]) -> None:
-    assert sum(c.refused + c.accepted for c in counts.values()) == 30
-    assert sum(c.refused for c in counts.values()) >= 27, counts
+    said = sum(c.refused + c.accepted for c in counts.values())
+    assert said >= len(UNCOVERED) * len(VOICES) // STRIDE
+    assert sum(c.refused for c in counts.values()) >= 0.9 * said, counts
