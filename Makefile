@@ -4,6 +4,9 @@ OLDEST_PYTHON ?= python3.11
 VENV ?= .venv
 BIN := $(VENV)/bin
 
+# Processes and test workers share compiled modules, also where the environment says not to write them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-fast test-rest test-lowest lint prose bench docs clean mutants soak
 
 demo: $(VENV)/.demo
@@ -11,8 +14,9 @@ demo: $(VENV)/.demo
 
 # Unit tests and whole sessions; decoding sentences takes a minute by itself and belongs to the rest.
 FAST := tests/unit tests/session
-SLOW := tests/unit/local/test_recogniser_accuracy.py tests/unit/local/test_recogniser.py
-# Tests that listen to real sound run one after the other; the others run beside each other.
+SLOW := tests/unit/local/test_recogniser_accuracy.py
+# Tests that listen to real sound run one after the other; the others run beside each other, and some of them wait for
+# processes.
 ALONE := tests/audio
 # One or two folders for each dependency whose lowest version is to be shown to work.
 LOWEST := tests/unit/audio tests/unit/cli tests/unit/wire tests/unit/tools tests/unit/local/test_recogniser.py tests/pilot/test_console_typing.py

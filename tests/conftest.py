@@ -17,7 +17,12 @@ from hypothesis import HealthCheck, settings
 from gemini_live_runtime.text import redactor
 
 # How long an example takes says something of the machine, not of the code.
-settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "any-machine",
+    deadline=None,
+    max_examples=1000 if os.environ.get("SOAK") else 40,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("any-machine")
 
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.toml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -53,13 +54,14 @@ class AgentSource:
             self._others = frozenset(sys.modules)
         # Includes modules that its functions imported since the last load.
         before = self._own()
-        for name in before:
+        for name, module in before.items():
             sys.modules.pop(name, None)
+            _remove_bytecode(module)
         importlib.invalidate_caches()
         known = {*self._stamps, *((self.path,) if self.path.endswith(".py") else ())}
         # Stamped before reading: a file written during the import counts as changed.
         stamps = {path: _stamp(path) for path in known}
-        # Bytecode caches have a resolution of one second and would hide a quick second edit.
+        # Bytecode is matched to its source by seconds and size, which would hide a quick second edit.
         writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         try:
             plan = load_agent(self.reference)
@@ -100,6 +102,14 @@ class AgentSource:
             return {}
         found = [(name, module) for name, module in list(sys.modules.items()) if name not in others]
         return {name: module for name, module in found if _is_in(name, module, folder)}
+
+
+def _remove_bytecode(module: ModuleType) -> None:
+    """Remove the cached bytecode that importing `module` wrote, if any."""
+    cached = getattr(module, "__cached__", None)
+    if cached:
+        with contextlib.suppress(OSError):
+            os.unlink(cached)
 
 
 def _exchange(fresh: Iterable[str], old: dict[str, ModuleType]) -> None:
