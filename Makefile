@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Processes and test workers share compiled modules, also where the environment says not to write them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rest test-lowest lint prose bench docs clean mutants soak
+.PHONY: demo test test-fast test-rest test-lowest lint style types imports prose bench docs clean mutants soak
 
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
@@ -25,7 +25,10 @@ FIRST := $(SLOW) tests/sdk tests/docs tests/mutants tests/e2e tests/snapshots
 REST = $(FIRST) $(filter-out $(FIRST) $(FAST) $(ALONE),$(patsubst %/,%,$(wildcard tests/*/)))
 PARALLEL := -q -n auto --maxprocesses 4 --dist loadfile
 
-test: lint test-fast test-rest
+test:
+	@$(MAKE) --no-print-directory -j2 lint
+	@$(MAKE) --no-print-directory test-fast
+	@$(MAKE) --no-print-directory test-rest
 
 test-fast: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(SLOW:%=--ignore=%) $(PYTEST_ARGS)
@@ -39,10 +42,16 @@ test-lowest: .venv-lowest/.ready
 	.venv-lowest/bin/python -c 'import google.auth.transport.requests, keyring'
 	.venv-lowest/bin/python -m pytest $(PARALLEL) $(LOWEST) $(PYTEST_ARGS)
 
-lint: $(VENV)/.test prose
+lint: types imports style prose
+
+style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
 	$(BIN)/mypy
+
+imports: $(VENV)/.test
 	$(BIN)/lint-imports
 
 # Files and folders whose docstrings are checked; empty means all of them.

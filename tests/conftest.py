@@ -43,9 +43,9 @@ _FOREIGN = (
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage rarely: the modules and tests that a collection walks through stay for the whole run.
+    """Collect garbage rarely, which makes the console's tests a quarter faster.
 
-    It makes the tests of the console a quarter faster.
+    A collection walks through modules and tests, which stay for the whole run anyway.
     """
     gc.freeze()
     gc.set_threshold(100_000, 50, 1000)
