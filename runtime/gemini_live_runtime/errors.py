@@ -140,15 +140,18 @@ class FrameTooLargeError(ProtocolError):
 class ConnectionClosedError(WireError):
     """End of the connection.
 
-    `close_code` and `reason` are the server's; 1006 means that no close frame came.
+    `close_code` and `reason` are the server's, unless this side closed (`by_us`); 1006 means that no close frame came.
     """
 
     code = "connection-closed"
 
-    def __init__(self, message: str, *, close_code: int, reason: str = "", remedy: str = "") -> None:
+    def __init__(
+        self, message: str, *, close_code: int, reason: str = "", remedy: str = "", by_us: bool = False
+    ) -> None:
         super().__init__(message, remedy=remedy, field="close_code", value=close_code)
         self.close_code = close_code
         self.reason = reason
+        self.by_us = by_us
 
 
 class JournalError(GeminiLiveError):

@@ -1,6 +1,8 @@
 """Locate and create private files: config, sessions, engine sockets.
 
-Folders are created with mode 0700, files with 0600.
+Folders are created with mode 0700, files with 0600. The engines' folders lie where other users may write, too (the
+temporary folder), and an engine runs what it finds there: `own_folder` accepts one only when no other user can put
+another in its place.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import stat
 import sys
 import tempfile
 from pathlib import Path
@@ -98,6 +101,61 @@ def private_dir(path: Path) -> Path:
     return path
 
 
+def own_folder(path: Path, *, create: bool = False) -> Path:
+    """Return the folder `path`, which no other user can read, change or replace.
+
+    The folder is this user's and no link; its mode becomes 0700. Those above are root's or this user's, and not
+    writable by others unless sticky. `create` makes missing ones. Raises `UsageError` that names the folder at fault,
+    and `OSError`.
+    """
+    if sys.platform == "win32":
+        if create:
+            path.mkdir(parents=True, exist_ok=True)
+        return path
+    _check_ancestors(path.absolute().parent, create)
+    if create:
+        path.mkdir(mode=0o700, exist_ok=True)
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        if path.is_symlink():
+            raise _unsafe(path, "is a link", "Remove it") from None
+        raise
+    try:
+        status = os.fstat(fd)
+        if status.st_uid != os.getuid():
+            raise _unsafe(path, "belongs to another user", "Remove it")
+        if stat.S_IMODE(status.st_mode) != 0o700:
+            os.fchmod(fd, 0o700)
+    finally:
+        os.close(fd)
+    return path
+
+
+def _check_ancestors(path: Path, create: bool) -> None:
+    # From the root down: in a folder that was found safe no other user can replace what is checked next.
+    for folder in [*reversed(path.parents), path]:
+        if create and not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+        if status.st_uid not in (0, os.getuid()):
+            raise _unsafe(folder, "belongs to another user", "Remove it")
+        if stat.S_ISLNK(status.st_mode):
+            folder.stat()  # raises for links in a circle
+            _check_ancestors(folder.parent / folder.readlink(), create)
+        elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
+            raise _unsafe(folder, "can be changed by other users", f"Run chmod go-w {folder}")
+
+
+def _unsafe(folder: Path, problem: str, remedy: str) -> UsageError:
+    return UsageError(
+        f"The folder {folder} {problem}",
+        remedy=f"{remedy}, or set XDG_RUNTIME_DIR to a folder of your own",
+        field="runtime folder",
+        value=str(folder),
+    )
+
+
 def open_private(path: Path, flags: int) -> int:
     """Open a file with mode 0600 from its creation on, and return the descriptor.
 
@@ -122,12 +180,17 @@ def write_private_text(path: Path, text: str, *, sync: bool = False) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}")
     with contextlib.suppress(FileNotFoundError):
         part.unlink()
-    with os.fdopen(open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as file:
-        file.write(text)
-        if sync:
-            file.flush()
-            os.fsync(file.fileno())
-    part.replace(path)
+    try:
+        with os.fdopen(open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as file:
+            file.write(text)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
 
 
 def safe_name(name: str, *, field: str = "name") -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -25,3 +27,18 @@ def test_a_runtime_folder_too_deep_for_a_socket_is_replaced(tmp_path: Path, monk
     deep.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
     assert paths.runtime_dir().name.startswith("glt-")
+
+
+def test_a_file_that_cannot_be_written_in_full_leaves_the_old_one_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "config.toml"
+    paths.write_private_text(path, "old")
+
+    def full(fd: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        paths.write_private_text(path, "new", sync=True)
+    assert [(item.name, item.read_text()) for item in tmp_path.iterdir()] == [("config.toml", "old")]

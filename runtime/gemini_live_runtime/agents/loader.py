@@ -100,6 +100,9 @@ def _from_file(path: Path) -> ModuleType:
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    # Last: a file in the working folder must not stand in for an installed module.
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
     try:
         spec.loader.exec_module(module)
     except GeminiLiveError as error:

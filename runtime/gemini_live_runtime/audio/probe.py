@@ -34,7 +34,7 @@ def list_devices(timeout: float = TIMEOUT_S) -> DeviceList:
     path = os.pathsep.join(part for part in (folder, os.environ.get("PYTHONPATH", "")) if part)
     try:
         child = subprocess.run(
-            [sys.executable, "-m", "gemini_live_runtime.audio.probe"],
+            [sys.executable, "-P", "-m", "gemini_live_runtime.audio.probe"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -18,20 +18,25 @@ import hmac
 import os
 import secrets
 import socket
-import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.hub import Hub, Outbox
-from gemini_live_runtime.engine.link import MAX_COMMAND_BYTES, Closed, encode
+from gemini_live_runtime.engine.link import MAX_COMMAND_BYTES, Closed, check_hello, encode
+from gemini_live_runtime.engine.peer import peer_uid
 from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE
-from gemini_live_runtime.errors import EngineError, GeminiLiveError, ProtocolError
+from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolError
 
 ServerKind = Literal["unix", "tcp"]
 
 MAX_CONSOLES = 16
+"""Consoles attached at once; a further one is refused."""
+
+MAX_HELLOS = 16
+"""Connections that have not sent their hello yet; a further one is refused."""
+
 MAX_MALFORMED = 50
 """Malformed lines a console may send before its link ends."""
 
@@ -66,11 +71,12 @@ class ConsoleServer:
         self._token = ""
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self._hellos_awaited = 0
 
     async def open(self) -> None:
         """Start to listen; raises `EngineError` when that fails."""
         try:
-            paths.private_dir(self._folder)
+            paths.own_folder(self._folder, create=True)
             if self._kind == "unix":
                 await self._open_unix()
             else:
@@ -150,31 +156,41 @@ class ConsoleServer:
 
     async def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
         """Return why this console is refused, or "" when it is admitted."""
-        from gemini_live_runtime import vocabulary
-
         caller = peer_uid(writer.get_extra_info("socket"))
         if caller is not None and caller != os.getuid():
             return "This engine belongs to another user"
-        if self._hub.consoles >= MAX_CONSOLES:
-            return f"This engine has {MAX_CONSOLES} consoles already"
+        if self._hellos_awaited >= MAX_HELLOS:
+            return f"{MAX_HELLOS} consoles are attaching to this engine already; try again in a moment"
+        refusal = await self._refusal_of_hello(reader)
+        # Only now, after the last wait before `attach`: consoles may have come meanwhile.
+        if not refusal and self._hub.consoles >= MAX_CONSOLES:
+            return f"This engine has {MAX_CONSOLES} consoles already; close one of them and attach again"
+        return refusal
+
+    async def _refusal_of_hello(self, reader: asyncio.StreamReader) -> str:
+        from gemini_live_runtime import vocabulary
+
+        self._hellos_awaited += 1
         try:
             async with asyncio.timeout(HELLO_S):
                 line = await reader.readline()
             hello = vocabulary.parse_object(line, "hello").get("hello")
             token = hello.get("token") if isinstance(hello, dict) else None
             if self._token and not (
-                isinstance(token, str) and hmac.compare_digest(token.encode(), self._token.encode())
+                isinstance(token, str) and hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
             ):
                 return "The token is wrong"
-            vocabulary.check_header(hello, where="The console")
+            check_hello(hello, "The console")
         except TimeoutError:
             return f"No hello within {HELLO_S:.0f} s"
         except ValueError:
             return "The hello is too long"
         except ProtocolError:
-            return "The first line of a console must be a hello"
-        except GeminiLiveError as error:
-            return str(error)
+            return "The first line of a console must be a hello of gemini-live-tui"
+        except NewerFormatError as error:
+            return f"{error.message}. Attach with the version of gemini-live-tui that started this engine"
+        finally:
+            self._hellos_awaited -= 1
         return ""
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -214,12 +230,3 @@ async def _send_lines(outbox: Outbox, writer: asyncio.StreamWriter) -> None:
     while lines := await outbox.take():
         writer.write("".join(f"{line}\n" for line in lines).encode("ascii"))
         await writer.drain()
-
-
-def peer_uid(connection: Any) -> int | None:
-    """Return the user id at the other end of a Unix socket; None when unknown."""
-    option = getattr(socket, "SO_PEERCRED", None)
-    if option is None or connection is None or connection.family != getattr(socket, "AF_UNIX", None):
-        return None
-    _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
-    return int(uid)

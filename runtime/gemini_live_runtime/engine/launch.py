@@ -2,8 +2,9 @@
 
 The engine is started first and found later: `start_engine` returns as soon as the process exists, so that the console
 can paint meanwhile, and `connect` polls the socket, since the engine cannot call back. The process is in a session of
-its own (no terminal's hang-up reaches it) and its output goes to a file until it captures its output itself; from that
-file comes the reason when it dies before it listens.
+its own (no terminal's hang-up reaches it), imports nothing from the working folder (`-P`) except an agent, and its
+output goes to a file until it captures its output itself; from that file comes the reason when it dies before it
+listens.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class EngineProcess:
 def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequence[str] = ()) -> EngineProcess:
     """Start the engine of `spec` as a process and return at once.
 
-    `program` replaces `python -m gemini_live_runtime.engine`; the spec's file is its last argument. Raises
+    `program` replaces `python -P -m gemini_live_runtime.engine`; the spec's file is its last argument. Raises
     `EngineError` when it cannot be started, or an engine of that session runs already.
     """
     folder = engine_folder(spec.session_id, root)
@@ -69,12 +70,13 @@ def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequenc
     if is_alive(folder):
         raise EngineError(f"An engine {spec.session_id} is running already", field="session id")
     try:
-        paths.private_dir(folder)
+        paths.own_folder(folder.parent, create=True)
+        paths.own_folder(folder, create=True)
         paths.write_private(folder / SPEC_FILE, spec.to_json())
         output = paths.open_private(folder / OUTPUT_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             process = subprocess.Popen(
-                [*(program or (sys.executable, "-m", "gemini_live_runtime.engine")), str(folder / SPEC_FILE)],
+                [*(program or (sys.executable, "-P", "-m", "gemini_live_runtime.engine")), str(folder / SPEC_FILE)],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from gemini_live_runtime.commands import Command
-from gemini_live_runtime.errors import ProtocolError
+from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import Event
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
@@ -129,10 +129,25 @@ def decode(line: str | bytes) -> LinkMessage:
         if "closed" in value:
             raise LinkClosed(str(value["closed"]["reason"]))
         hello = value["hello"]
-        vocabulary.check_header(hello, where="The engine's link")
+        check_hello(hello, "The engine")
         return Hello(str(hello["session_id"]), int(hello["pid"]), str(hello["program"]), str(hello.get("folder", "")))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ProtocolError(f"The engine sent a malformed line: {str(error)[:100]}") from None
+
+
+def check_hello(value: object, sender: str) -> None:
+    """Raise `ProtocolError` unless `value` is a hello that this program reads.
+
+    `NewerFormatError` for a newer version's. `sender` begins the sentence.
+    """
+    from gemini_live_runtime import vocabulary
+
+    try:
+        vocabulary.check_header(value, where=sender)
+    except NewerFormatError:
+        raise
+    except JournalError:
+        raise ProtocolError(f"{sender} sent something else than a hello of gemini-live-tui: {value!r:.100}") from None
 
 
 def _dumps(value: Any) -> str:

@@ -41,7 +41,16 @@ class LocalServerProcess:
 
     @classmethod
     async def _launch(cls, script: str) -> LocalServerProcess:
-        arguments = ["-m", "gemini_live_runtime.local", "--host", "127.0.0.1", "--port", "0", "--exit-with-parent"]
+        arguments = [
+            "-P",
+            "-m",
+            "gemini_live_runtime.local",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--exit-with-parent",
+        ]
         if script:
             arguments += ["--script", script]
         process = await asyncio.create_subprocess_exec(

@@ -50,6 +50,8 @@ def main(
     os.umask(0o077)
     drop_addition()
     try:
+        with contextlib.suppress(FileNotFoundError):  # `read_spec` names the file
+            paths.own_folder(spec_file.parent)
         spec = read_spec(spec_file)
         return asyncio.run(_serve(spec, spec_file.parent, factory, server_kind, on_listening))
     except GeminiLiveError as error:

@@ -3,6 +3,9 @@
 A lock that the process holds until it dies, not the process id, says that an engine lives: the system reuses ids. A
 folder without a held lock is that of a dead engine, or of one that is just starting: it is removed when it is older
 than `STARTING_S`, or when `engine.json`, written after the lock was taken, is in it.
+
+The runtime folder and the engines' folders in it are this user's alone (`paths.own_folder`); of what is not, nothing is
+listed, read, signalled or removed.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import contextlib
 import json
 import os
 import socket
+import stat
 import sys
 import time
 from dataclasses import dataclass
@@ -19,7 +23,7 @@ from typing import Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.journal.disk import is_locked, lock
+from gemini_live_runtime.journal.disk import is_locked, lock, lock_holder, sign_lock
 
 SPEC_FILE = "spec.json"
 ENGINE_FILE = "engine.json"
@@ -52,14 +56,19 @@ class EngineInfo:
 
 
 def engine_folder(session_id: str, root: Path | None = None) -> Path:
-    """Return an engine's folder; raises `UsageError` for an id that is no safe name."""
-    return (root or paths.runtime_dir()) / paths.safe_name(session_id, field="session id")
+    """Return an engine's folder, which need not exist.
+
+    Raises `UsageError` for an id that is no safe name, and for a runtime folder that another user can change.
+    """
+    name = paths.safe_name(session_id, field="session id")
+    return _own_root(root) / name
 
 
 def take_lock(folder: Path) -> int:
     """Mark `folder` as a living engine's; return the descriptor to keep open."""
     fd = paths.open_private(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
     lock(fd)
+    sign_lock(fd)
     return fd
 
 
@@ -72,14 +81,24 @@ def is_alive(folder: Path) -> bool:
                 return True
         except (OSError, ValueError, KeyError, TypeError):
             return False
-    return is_locked(folder / LOCK_FILE)
+    return _is_own(folder) and is_locked(folder / LOCK_FILE)
+
+
+def proven_pid(folder: Path) -> int | None:
+    """Return the id of the process that holds the lock of `folder`.
+
+    The system tells it, since a file may name any process. None where the system does not.
+    """
+    return lock_holder(folder / LOCK_FILE) if _is_own(folder) else None
 
 
 def list_engines(root: Path | None = None) -> list[EngineInfo]:
-    """Return the living engines, oldest first, and remove the folders of dead ones."""
-    root = root or paths.runtime_dir()
+    """Return the living engines, oldest first, and remove the folders of dead ones.
+
+    Raises `UsageError` for a runtime folder that another user can change.
+    """
     found = []
-    for folder in _folders(root):
+    for folder in _folders(_own_root(root)):
         if is_alive(folder):
             info = read_info(folder)
             if info is not None:
@@ -113,8 +132,34 @@ def _folders(root: Path) -> list[Path]:
     found = []
     for name in names:
         with contextlib.suppress(UsageError):
-            found.append(engine_folder(name, root))
-    return found
+            found.append(root / paths.safe_name(name))
+    return [folder for folder in found if _is_own(folder)]
+
+
+def _own_root(root: Path | None) -> Path:
+    """Return the runtime folder; one that exists is checked."""
+    root = root or paths.runtime_dir()
+    try:
+        return paths.own_folder(root)
+    except FileNotFoundError:
+        return root
+    except OSError as error:
+        raise UsageError(
+            f"The runtime folder {root} cannot be used: {error.strerror or error}",
+            remedy="Set XDG_RUNTIME_DIR to a folder of your own",
+            field="runtime folder",
+            value=str(root),
+        ) from None
+
+
+def _is_own(folder: Path) -> bool:
+    if sys.platform == "win32":
+        return True
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
 def _age(folder: Path) -> float:

@@ -12,7 +12,9 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.commands import Command
 from gemini_live_runtime.engine.link import MAX_LINE_BYTES, LinkClosed, LinkMessage, decode
+from gemini_live_runtime.engine.peer import peer_uid
 from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE
+from gemini_live_runtime.errors import EngineError
 
 _GONE = "The engine is gone"
 
@@ -27,7 +29,10 @@ class SocketLink:
 
     @classmethod
     async def connect(cls, folder: Path) -> SocketLink:
-        """Connect to the engine of `folder`; raises `OSError` when none answers."""
+        """Connect to the engine of `folder`.
+
+        Raises `OSError` when none answers, and `EngineError` when another user's process does.
+        """
         socket_path, token_path = folder / SOCKET_FILE, folder / TOKEN_FILE
         token = ""
         if token_path.exists():
@@ -40,6 +45,15 @@ class SocketLink:
             reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=MAX_LINE_BYTES)
         else:
             reader, writer = await asyncio.open_unix_connection(os.fspath(socket_path), limit=MAX_LINE_BYTES)
+            listener = peer_uid(writer.get_extra_info("socket"))
+            if listener is not None and listener != os.getuid():
+                writer.close()
+                raise EngineError(
+                    f"The process that listens at {socket_path} belongs to another user",
+                    remedy="Set XDG_RUNTIME_DIR to a folder of your own",
+                    field="runtime folder",
+                    value=str(folder),
+                )
         hello = {"format": ev.FORMAT, "version": ev.VERSION, **({"token": token} if token else {})}
         writer.write(json.dumps({"hello": hello}).encode() + b"\n")
         return cls(reader, writer)

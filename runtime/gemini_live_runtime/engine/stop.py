@@ -11,7 +11,7 @@ from typing import Literal
 
 from gemini_live_runtime.commands import Command, HangUp
 from gemini_live_runtime.engine.link import Bye, LinkClosed
-from gemini_live_runtime.engine.registry import engine_folder, is_alive, read_info
+from gemini_live_runtime.engine.registry import engine_folder, is_alive, proven_pid, read_info
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
 
@@ -24,7 +24,8 @@ async def stop_engine(
 ) -> Literal["ended", "terminated", "killed"]:
     """Stop an engine and return how it ended: hang up, then SIGTERM, then SIGKILL.
 
-    `patience_s` is the time for an orderly end. Raises `EngineError` for an unknown engine, or one that does not end.
+    `patience_s` is the time for an orderly end. Only a process that the system names as the holder of the engine's lock
+    is signalled. Raises `EngineError` for an unknown engine, or one that does not end.
     """
     folder = engine_folder(session_id, root)
     if not is_alive(folder):
@@ -33,19 +34,28 @@ async def stop_engine(
         )
     if await _hang_up(folder, patience_s) and await _wait_until_dead(folder, GRACE_S):
         return "ended"
-    info = read_info(folder)
-    if info is None:
-        raise EngineError(f"The engine {session_id} does not answer and its process is unknown", field="session id")
+    pid = proven_pid(folder)
+    if pid is None and not is_alive(folder):
+        return "ended"
+    if pid is None:
+        info = read_info(folder)
+        raise EngineError(
+            f"The engine {session_id} does not answer, and the system does not tell which process it is",
+            remedy=f"Look at process {info.pid}, and end it if it is the engine" if info is not None else "",
+            field="session id",
+        )
     steps: tuple[tuple[int, Literal["terminated", "killed"]], ...] = (
         (signal.SIGTERM, "terminated"),
         (getattr(signal, "SIGKILL", signal.SIGTERM), "killed"),
     )
     for number, outcome in steps:
+        # Asked again: the engine may have ended, and the system may have given its id to another process.
         with contextlib.suppress(OSError):
-            os.kill(info.pid, number)
+            if proven_pid(folder) == pid:
+                os.kill(pid, number)
         if await _wait_until_dead(folder, GRACE_S):
             return outcome
-    raise EngineError(f"The engine {session_id} (process {info.pid}) cannot be ended", field="session id")
+    raise EngineError(f"The engine {session_id} (process {pid}) cannot be ended", field="session id")
 
 
 async def _hang_up(folder: Path, patience_s: float) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import struct
 import sys
 from pathlib import Path
 
@@ -12,6 +13,12 @@ from gemini_live_runtime import paths
 
 if sys.platform != "win32":
     import fcntl
+
+_FLOCK = {
+    "linux": (("type", "whence", "start", "len", "pid"), "@hhqqi0q"),
+    "darwin": (("start", "len", "pid", "type", "whence"), "@qqihh0q"),
+}
+"""Fields of `struct flock` in their order, and their layout, see fcntl(2)."""
 
 
 class Disk:
@@ -65,6 +72,37 @@ def lock(fd: int) -> None:
     if sys.platform != "win32":
         with contextlib.suppress(OSError):
             fcntl.flock(fd, fcntl.LOCK_EX)
+
+
+def sign_lock(fd: int) -> None:
+    """Let the system tell others which process holds the lock; see `lock_holder`."""
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError):
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def lock_holder(path: Path) -> int | None:
+    """Return the id of the living process that signed the lock of the file `path`.
+
+    None for an unsigned one, and where the system does not tell.
+    """
+    layout = _FLOCK.get(sys.platform)
+    if sys.platform == "win32" or layout is None:
+        return None
+    names, fields = layout
+    asked = {"type": fcntl.F_WRLCK, "whence": os.SEEK_SET, "start": 0, "len": 0, "pid": 0}
+    try:
+        fd = paths.open_private(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        answer = fcntl.fcntl(fd, fcntl.F_GETLK, struct.pack(fields, *(asked[name] for name in names)))
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    found = dict(zip(names, struct.unpack(fields, answer), strict=True))
+    return found["pid"] if found["type"] != fcntl.F_UNLCK and found["pid"] > 0 else None
 
 
 def is_locked(path: Path) -> bool:

@@ -121,7 +121,7 @@ class EspeakChild:
         if self._process is None or self._process.poll() is not None:
             self._end()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "gemini_live_runtime.local.espeak_child"],
+                [sys.executable, "-P", "-m", "gemini_live_runtime.local.espeak_child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from gemini_live_runtime.errors import ConnectionClosedError, UpgradeRefusedError
 from gemini_live_runtime.text import redactor
+from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
 MAX_REASON = 300
 """Characters of a server's reason that are used."""
@@ -109,11 +110,15 @@ _MEANINGS: dict[CloseKind, CloseMeaning] = {
             True,
         ),
         CloseMeaning(
-            CloseKind.TOO_LARGE, "A message was above the size limit", "Send or request less at a time", False, True
+            CloseKind.TOO_LARGE,
+            "The server refused a message as above its size limit",
+            "Send less at a time",
+            False,
+            True,
         ),
         CloseMeaning(
             CloseKind.PROTOCOL,
-            "One side violated the WebSocket protocol",
+            "The server says that this side violated the WebSocket protocol",
             "Check that the address is a Live API server",
             False,
             True,
@@ -121,6 +126,33 @@ _MEANINGS: dict[CloseKind, CloseMeaning] = {
         CloseMeaning(CloseKind.UNKNOWN, "The server closed the connection", "Connect again", True, True),
     )
 }
+
+_BY_US: dict[int, CloseMeaning] = {
+    1002: CloseMeaning(
+        CloseKind.PROTOCOL,
+        "The server violated the WebSocket protocol, so this side closed the connection",
+        "Check that the address is a Live API server, and that no proxy changes what it sends",
+        False,
+        True,
+    ),
+    1007: CloseMeaning(
+        CloseKind.PROTOCOL,
+        "The server sent text that is not UTF-8, so this side closed the connection",
+        "Check that the address is a Live API server, and that no proxy changes what it sends",
+        False,
+        True,
+    ),
+    1009: CloseMeaning(
+        CloseKind.TOO_LARGE,
+        f"The server sent a message above {MAX_MESSAGE_BYTES >> 20} MiB, so this side closed the connection",
+        "Ask for shorter answers, then connect again",
+        False,
+        True,
+    ),
+}
+"""Meanings of the codes with which this side fails a connection (RFC 6455, 7.1.7)."""
+
+_LEFT = CloseMeaning(CloseKind.NORMAL, "This side closed the connection", "Connect again to go on", True, True)
 
 # The first match decides: "The model is overloaded" is not about the model's name, nor a quota about the key.
 _REASONS: tuple[tuple[CloseKind, re.Pattern[str]], ...] = tuple(
@@ -168,7 +200,7 @@ _CODES = {
     1014: CloseKind.UNAVAILABLE,
     1015: CloseKind.NETWORK,
 }
-# This side reports these codes for the transport itself, so their reason is not the server's.
+# These codes are about the transport itself, so their reason says nothing of the session.
 _FIXED_CODES = frozenset({1002, 1006, 1009, 1015})
 
 
@@ -178,8 +210,10 @@ def server_text(text: str, limit: int = MAX_REASON) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def classify(code: int, reason: str = "") -> CloseMeaning:
-    """Return the meaning of a close code and the server's reason."""
+def classify(code: int, reason: str = "", *, by_us: bool = False) -> CloseMeaning:
+    """Return the meaning of a close code and its reason; `by_us`: this side closed."""
+    if by_us:
+        return _BY_US.get(code, _LEFT)
     if code not in _FIXED_CODES:
         for kind, pattern in _REASONS:
             if pattern.search(reason[:MAX_REASON]):
@@ -192,12 +226,12 @@ def code_and_reason(code: int, reason: str) -> str:
     return f"{code}: {reason.rstrip('.')}" if reason else f"{code}, no reason given"
 
 
-def closed_error(code: int, reason: str = "") -> ConnectionClosedError:
-    """Return the error of a close, with the server's reason."""
-    meaning = classify(code, reason)
+def closed_error(code: int, reason: str = "", *, by_us: bool = False) -> ConnectionClosedError:
+    """Return the error of a close, with the reason; `by_us`: this side closed."""
+    meaning = classify(code, reason, by_us=by_us)
     text = server_text(reason)
     message = f"{meaning.sentence} ({code_and_reason(code, text)})"
-    return ConnectionClosedError(message, close_code=code, reason=text, remedy=meaning.remedy)
+    return ConnectionClosedError(message, close_code=code, reason=text, remedy=meaning.remedy, by_us=by_us)
 
 
 _STATUS = {

@@ -28,7 +28,7 @@ from gemini_live_runtime.errors import (
     UsageError,
 )
 from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk
-from gemini_live_runtime.wire.closes import classify, closed_error, code_and_reason, server_text
+from gemini_live_runtime.wire.closes import CloseKind, classify, closed_error, code_and_reason, server_text
 from gemini_live_runtime.wire.codec import client_to_json
 from gemini_live_runtime.wire.endpoints import Backend, Endpoint
 from gemini_live_runtime.wire.json_frame import dump_object, frame_size
@@ -190,7 +190,7 @@ class Connection:
             frame = await self._transport.recv()
         except TransportClosed as end:
             self._on_closed(end)
-            raise closed_error(end.code, end.reason) from None
+            raise closed_error(end.code, end.reason, by_us=end.by_us) from None
         return self._read(frame)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
@@ -203,7 +203,7 @@ class Connection:
         with contextlib.suppress(asyncio.CancelledError):
             await self._writer
         await self._transport.close(code, reason)
-        self._on_closed(TransportClosed(code, reason))
+        self._on_closed(TransportClosed(code, reason, by_us=True))
 
     async def handshake(self, setup: Setup, timeout: float = SETUP_TIMEOUT) -> None:
         """Send `setup` and wait for `setupComplete`; raise `SetupRejectedError`."""
@@ -218,10 +218,13 @@ class Connection:
                 field="setup",
             ) from None
         except ConnectionClosedError as error:
-            meaning = classify(error.close_code, error.reason)
+            meaning = classify(error.close_code, error.reason, by_us=error.by_us)
             cause = code_and_reason(error.close_code, error.reason)
+            closed = "The server closed instead of accepting the setup"
+            if error.by_us or meaning.kind is CloseKind.NETWORK:
+                closed = "The connection ended before the server accepted the setup"
             raise SetupRejectedError(
-                f"The server closed instead of accepting the setup ({cause}): {_lower_first(meaning.sentence)}",
+                f"{closed} ({cause}): {_lower_first(meaning.sentence)}",
                 remedy=meaning.remedy,
                 field="close_code",
                 value=error.close_code,
@@ -298,17 +301,19 @@ class Connection:
             if item.done is None:
                 self.audio_dropped += 1
             elif not item.done.done():
-                item.done.set_exception(closed_error(self._end.code, self._end.reason))
+                item.done.set_exception(self._closed_error())
         self._queued_chunks = 0
         # After a failed send the writer itself is here, and ends by returning.
         if self._writer is not asyncio.current_task():
             self._writer.cancel()
 
     def _check_open(self) -> None:
-        if self._end is not None:
-            raise closed_error(self._end.code, self._end.reason)
-        if self._closing:
-            raise closed_error(1000)
+        if self.closed:
+            raise self._closed_error()
+
+    def _closed_error(self) -> ConnectionClosedError:
+        end = self._end or TransportClosed(1000, by_us=True)
+        return closed_error(end.code, end.reason, by_us=end.by_us)
 
     def _drop_oldest_audio(self) -> None:
         for index, item in enumerate(self._queue):

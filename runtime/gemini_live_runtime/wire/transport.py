@@ -16,13 +16,14 @@ CLOSE_TIMEOUT = 1.0
 class TransportClosed(Exception):  # noqa: N818 - an end, not always an error
     """End of a transport: the peer closed, or the connection broke (1006).
 
-    `code` and `reason` are those of the close frame.
+    `code` and `reason` are those of the close frame. `by_us`: this side sent it first.
     """
 
-    def __init__(self, code: int, reason: str = "") -> None:
+    def __init__(self, code: int, reason: str = "", *, by_us: bool = False) -> None:
         super().__init__(f"closed {code} {reason}".rstrip())
         self.code = code
         self.reason = reason
+        self.by_us = by_us
 
 
 class Transport(Protocol):

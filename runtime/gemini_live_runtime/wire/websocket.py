@@ -108,12 +108,12 @@ class WebSocketTransport:
 
 
 def _closed(error: ConnectionClosed) -> TransportClosed:
+    # This side fails a connection for a violation of the protocol (1002), invalid UTF-8 (1007) or a message above the
+    # limit (1009). The peer then echoes the code, if it answers at all, so the order tells whose it is.
+    if error.sent is not None and error.sent.code in (1002, 1007, 1009) and not error.rcvd_then_sent:
+        return TransportClosed(int(error.sent.code), error.sent.reason, by_us=True)
     if error.rcvd is not None:
         return TransportClosed(int(error.rcvd.code), error.rcvd.reason)
-    # No close frame was received: the connection broke (1006), unless this side failed it for a violation of the
-    # protocol (1002), invalid UTF-8 (1007) or a message above the limit (1009).
-    if error.sent is not None and error.sent.code in (1002, 1007, 1009):
-        return TransportClosed(int(error.sent.code), error.sent.reason)
     return TransportClosed(1006)
 
 
@@ -171,17 +171,23 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
     except ConnectionRefusedError:
         raise _unreachable(f"Nothing listens at {where}", "Check the port, and that the server is running") from None
     except (ConnectionError, EOFError):
-        raise _unreachable(
-            f"{where} closed the connection during the handshake",
-            "Check the address, and whether it needs wss:// or ws://",
-        ) from None
+        raise _broken_off(where) from None
     except OSError as error:
         raise _unreachable(
             f"{where} cannot be reached: {error.strerror or error}", "Check the address and the network"
         ) from None
-    except (InvalidHandshake, ValueError):
+    except (InvalidHandshake, ValueError) as error:
+        if isinstance(error.__cause__, ConnectionError | EOFError):
+            raise _broken_off(where) from None
         raise _unreachable(f"{where} does not speak WebSocket", "Check the address and the port") from None
     return WebSocketTransport(connection)
+
+
+def _broken_off(where: str) -> UnreachableError:
+    return _unreachable(
+        f"{where} closed the connection during the handshake",
+        "Try again; if it recurs, check the address, and whether it needs wss:// or ws://",
+    )
 
 
 def _unreachable(message: str, remedy: str) -> UnreachableError:

@@ -66,13 +66,13 @@ def test_a_refused_upgrade_is_told_with_status_reason_and_remedy(status: int) ->
         (b"HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\n<title>A blog</title>\r\n", ["HTTP 200: A blog"]),
         (b"SSH-2.0-OpenSSH_9.6\r\n", ["WebSocket"]),
         (b"\x00\xff\x1b[2J\r\n\r\n", ["WebSocket"]),
-        (b"", ["does not speak WebSocket"]),
+        (b"", ["closed the connection during the handshake"]),
     ],
     ids=["a web page", "another protocol", "noise", "nothing"],
 )
 def test_something_that_is_no_websocket_server_is_said_to_be_none(data: bytes, words: list[str]) -> None:
     with RawServer(data) as server:
-        _failed(talk(server.url), *words, "Check the address")
+        _failed(talk(server.url), *words, "heck the address")
 
 
 def test_a_port_where_nobody_listens_is_named() -> None:
@@ -142,7 +142,7 @@ def test_a_server_that_sends_nothing_but_garbage_is_given_up() -> None:
 
 def test_a_frame_above_the_limit_ends_the_call_with_a_sentence() -> None:
     with FakeLiveServer(sends('{"x": "' + "y" * MAX_MESSAGE_BYTES + '"}')) as server:
-        _failed(talk(server.url), "size limit")
+        _failed(talk(server.url), "The server sent a message above 16 MiB", "so this side closed")
 
 
 def audio(pcm: bytes, mime_type: str = "audio/pcm;rate=24000") -> str:

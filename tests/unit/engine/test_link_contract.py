@@ -22,10 +22,11 @@ from gemini_live_runtime.engine import host as host_module
 from gemini_live_runtime.engine import hub as hub_module
 from gemini_live_runtime.engine.console_server import ConsoleServer
 from gemini_live_runtime.engine.host import Host
-from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
+from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot, decode
 from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
@@ -330,6 +331,48 @@ async def test_a_caller_that_says_nothing_is_sent_away(socket_kind, monkeypatch)
         line = await asyncio.wait_for(reader.readline(), WAIT)
         assert "No hello within" in json.loads(line)["closed"]["reason"]
         writer.close()
+
+
+async def test_more_consoles_at_once_than_there_is_room_for_are_refused_one_by_one(socket_kind, monkeypatch):
+    monkeypatch.setattr(server_module, "MAX_CONSOLES", 3)
+    async with engine(socket_kind) as running:
+        callers = [await running.attach() for _ in range(8)]
+        answers = await asyncio.gather(*(receive(link) for link in callers), return_exceptions=True)
+        assert sum(isinstance(answer, Hello) for answer in answers) == 3 == running.host.hub.consoles
+        refusals = {str(answer) for answer in answers if isinstance(answer, LinkClosed)}
+        assert refusals == {"This engine has 3 consoles already; close one of them and attach again"}
+
+
+async def test_callers_that_say_nothing_leave_no_room_until_they_are_gone(socket_kind, monkeypatch):
+    monkeypatch.setattr(server_module, "MAX_HELLOS", 2)
+    async with engine(socket_kind) as running:
+        first = await running.attach()
+        assert isinstance(await receive(first), Hello)
+        silent = [await _raw(first) for _ in range(2)]
+        with pytest.raises(LinkClosed, match="attaching to this engine already"):
+            await receive(await running.attach())
+        for reader, writer in silent:
+            writer.write(b"no hello\n")
+            assert b"must be a hello" in await asyncio.wait_for(reader.read(), WAIT)
+            writer.close()
+        assert isinstance(await receive(await running.attach()), Hello)
+
+
+@pytest.mark.parametrize(
+    "hello", [b"hello\n", b'{"hello": {"format": "another"}}\n', b'{"hello": 7}\n', b"GET / HTTP/1.1\r\n"]
+)
+async def test_a_wrong_hello_is_called_one_and_not_a_wrong_recording(hello):
+    async with engine("unix") as running:
+        reader, writer = await _raw(await running.attach())
+        writer.write(hello)
+        reason = json.loads(await asyncio.wait_for(reader.read(), WAIT))["closed"]["reason"]
+        assert reason == "The first line of a console must be a hello of gemini-live-tui"
+        writer.close()
+
+
+async def test_an_engine_that_says_a_wrong_hello_is_told_from_a_recording():
+    with pytest.raises(ProtocolError, match="The engine sent something else than a hello"):
+        decode('{"hello": {"format": "another", "session_id": "s1", "pid": 1, "program": "p"}}')
 
 
 async def _raw(link: SocketLink) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

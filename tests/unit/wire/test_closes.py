@@ -84,6 +84,16 @@ def test_a_close_is_a_sentence_with_the_servers_words_and_a_remedy() -> None:
     assert str(closed_error(1006)).startswith("The connection broke (1006, no reason given).")
 
 
+@pytest.mark.parametrize("code", [1000, 1001, 1002, 1007, 1009])
+def test_a_close_of_this_side_says_so_and_blames_no_setup(code: int) -> None:
+    error = closed_error(code, "invalid start byte", by_us=True)
+    assert "his side closed the connection" in error.message
+    assert f"({code}: invalid start byte)" in error.message
+    assert error.remedy
+    assert error.by_us
+    assert "setup" not in str(error)
+
+
 def test_a_servers_reason_is_redacted_and_bounded() -> None:
     redactor.add("a-secret-of-this-test")
     error = closed_error(1008, "bad key a-secret-of-this-test AIzaSyCanaryCanaryCanary " + "x" * 1_000)

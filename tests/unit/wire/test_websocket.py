@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
+import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 from tests.unit.wire.frames import realtime_audio
 from websockets.asyncio.server import ServerConnection, serve
 
-from gemini_live_runtime.errors import ConnectionClosedError, UnreachableError, UpgradeRefusedError
+from gemini_live_runtime.errors import ConnectionClosedError, SetupRejectedError, UnreachableError, UpgradeRefusedError
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 from gemini_live_runtime.wire.codec import decode_client
@@ -131,10 +133,59 @@ async def test_a_frame_above_the_limit_ends_with_1009() -> None:
 
     async with server(handler) as url:
         connection = await connect(local_endpoint(url), SETUP)
-        with pytest.raises(ConnectionClosedError, match="above the size limit") as caught:
+        with pytest.raises(
+            ConnectionClosedError, match="The server sent a message above 16 MiB, so this side closed"
+        ) as caught:
             await connection.receive()
         assert caught.value.close_code == 1009
         await connection.close()
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+@pytest.mark.parametrize(
+    ("frame", "says", "cause"),
+    [
+        (b"\x81\x02\xc3\x28", "server sent text that is not UTF-8, so this side closed the connection", "(1007: "),
+        (b"\x83\x00", "server violated the WebSocket protocol, so this side closed the connection", "(1002: "),
+    ],
+    ids=["bad UTF-8", "bad opcode"],
+)
+async def test_a_close_of_ours_is_not_taken_for_the_servers(
+    accepted: bool, frame: bytes, says: str, cause: str
+) -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        if accepted:
+            await accept(transport)
+        else:
+            await transport.recv()
+        socket.transport.write(frame)
+        # The library answers our close frame with the same code.
+        with contextlib.suppress(TransportClosed):
+            await transport.recv()
+
+    async with server(handler) as url:
+        if accepted:
+            connection = await connect(local_endpoint(url), SETUP)
+            with pytest.raises(ConnectionClosedError) as caught:
+                await connection.receive()
+            assert caught.value.message.startswith(f"The {says} {cause}")
+            await connection.close()
+        else:
+            with pytest.raises(SetupRejectedError) as rejected:
+                await connect(local_endpoint(url), SETUP)
+            assert rejected.value.message.startswith(
+                f"The connection ended before the server accepted the setup {cause}"
+            )
+            assert rejected.value.message.endswith(f": the {says}")
+            assert "Check the setup" not in rejected.value.remedy
+
+
+async def test_a_message_after_our_own_close_says_that_we_closed() -> None:
+    async with server(lambda transport, socket: accept(transport)) as url:
+        connection = await connect(local_endpoint(url), SETUP)
+        await connection.close(1001, "moving")
+        with pytest.raises(ConnectionClosedError, match="This side closed the connection"):
+            connection.post(compose.text_turn("late"))
 
 
 async def test_a_socket_cut_off_without_a_close_is_1006() -> None:
@@ -181,8 +232,8 @@ async def test_an_unreachable_server_is_a_sentence(url: str, says: str, monkeypa
 @pytest.mark.parametrize(
     ("reply", "scheme", "says"),
     [
-        (b"SSH-2.0-OpenSSH_9.6\r\n", "ws", "does not speak WebSocket|closed the connection during the handshake"),
-        (b"", "ws", "closed the connection during the handshake|does not speak WebSocket"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "ws", "does not speak WebSocket"),
+        (b"", "ws", "closed the connection during the handshake"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "ws", "HTTP 200"),
         (b"not tls at all\r\n", "wss", "TLS with 127.0.0.1"),
     ],
@@ -198,6 +249,20 @@ async def test_a_server_of_another_kind_is_a_sentence(reply: bytes, scheme: str,
         port = other.sockets[0].getsockname()[1]
         with pytest.raises((UnreachableError, UpgradeRefusedError), match=says):
             await open_websocket(url_endpoint(f"{scheme}://127.0.0.1:{port}"))
+
+
+async def test_a_reset_during_the_upgrade_is_no_other_protocol() -> None:
+    async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        # Closing without lingering sends a reset instead of an orderly end.
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+
+    other = await asyncio.start_server(reset, "127.0.0.1", 0)
+    async with other:
+        port = other.sockets[0].getsockname()[1]
+        with pytest.raises(UnreachableError, match="closed the connection during the handshake"):
+            await open_websocket(url_endpoint(f"ws://127.0.0.1:{port}"))
 
 
 async def test_a_server_that_never_answers_the_upgrade_times_out() -> None:

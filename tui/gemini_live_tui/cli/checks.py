@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from gemini_live_runtime import __version__, paths
-from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.errors import GeminiLiveError, UsageError
 from gemini_live_tui import config as configuration
 
 REACH_TIMEOUT_S = 5.0
@@ -226,12 +226,23 @@ def _folders() -> list[Check]:
         existing = folder
         while not existing.exists() and existing != existing.parent:
             existing = existing.parent
-        if os.access(existing, os.W_OK):
+        unsafe = _unsafe(folder) if name == "engines" and existing == folder else None
+        if unsafe is not None:
+            checks.append(Check(name, "failed", unsafe.message, unsafe.remedy))
+        elif os.access(existing, os.W_OK):
             free = shutil.disk_usage(existing).free / 1e9
             checks.append(Check(name, "ok", f"{folder} ({free:.1f} GB free)"))
         else:
             checks.append(Check(name, "failed", f"{folder} is not writable", "Set XDG_DATA_HOME and XDG_RUNTIME_DIR"))
     return checks
+
+
+def _unsafe(folder: Path) -> UsageError | None:
+    try:
+        paths.own_folder(folder)
+    except UsageError as error:
+        return error
+    return None
 
 
 _CHECKS: tuple[tuple[str, Callable[[], list[Check]]], ...] = (

@@ -27,7 +27,7 @@ Spawn = Callable[[str], Awaitable[Process]]
 
 async def spawn_player(device: str) -> Process:
     """Start a player process of the runtime."""
-    command = [sys.executable, "-m", "gemini_live_runtime.audio.player", *([device] if device else [])]
+    command = [sys.executable, "-P", "-m", "gemini_live_runtime.audio.player", *([device] if device else [])]
     return await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=asyncio.subprocess.DEVNULL)
 
 

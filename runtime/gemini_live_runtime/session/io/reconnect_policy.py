@@ -113,4 +113,6 @@ def _code(error: GeminiLiveError) -> int:
 
 def _meaning(error: GeminiLiveError) -> CloseMeaning:
     close = _close(error)
-    return classify(close.close_code, close.reason) if isinstance(close, ConnectionClosedError) else classify(1006)
+    if not isinstance(close, ConnectionClosedError):
+        return classify(1006)
+    return classify(close.close_code, close.reason, by_us=close.by_us)
