@@ -69,7 +69,7 @@ class Entry(SessionSummary):
         """Words for what is unusual about it, such as `errors`."""
         if self.problem:
             return ("unreadable",)
-        words = []
+        words = ["damaged"] if self.damage else []
         if self.running:
             words.append("running")
         if self.ended == "broken off":

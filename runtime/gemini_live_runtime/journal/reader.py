@@ -2,27 +2,34 @@
 
 A journal may be torn at its end (the engine was killed, or is writing right now), hold damaged lines, or repeat and
 lack event numbers. Reading never fails for that: a line counts when it ends with a newline, parses as an event and has
-a number above the last. All others are skipped and reported with their line number. Only a header that is no session's,
-or of a newer version, is refused.
+a number above the last. All others are skipped and reported with their line number. Where numbers are missing, a look
+ahead tells whether this one is damaged: a single wrong number must not hide all events after it.
+
+The first line is the header. Without a usable one, a file that holds an event is a session whose header is damaged; any
+other file is refused, and so is a newer version.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from gemini_live_runtime import vocabulary
-from gemini_live_runtime.errors import JournalError, ProtocolError
+from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import Event
-from gemini_live_runtime.journal.lines import EVENTS_FILE, read_line
+from gemini_live_runtime.journal.lines import EVENTS_FILE, holds_event, lines_of, parsed_event, read_line
 from gemini_live_runtime.journal.retention import is_running
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """Longest line read, in bytes; a longer one is reported and skipped."""
+
+_LINES_AHEAD = 5
+"""Lines looked at to judge an event whose number is not the next one."""
 
 MAX_PROBLEMS = 100
 """Problems kept as text; `Journal.problem_count` counts all."""
@@ -46,7 +53,8 @@ class Journal:
     def __init__(self, path: Path, header: dict[str, object]) -> None:
         self.path = path
         self.header = header
-        self.session_id = str(header.get("session_id", ""))
+        """First line; {} when that is damaged."""
+        self.session_id = str(header.get("session_id", path.parent.name if path.name == EVENTS_FILE else ""))
         self.problems: list[Problem] = []
         self.problem_count = 0
         self.torn = False
@@ -64,7 +72,7 @@ class Journal:
     def __iter__(self) -> Iterator[Event]:
         self.problems, self.problem_count, self.torn = [], 0, False
         with open_regular(self.path) as file:
-            entries = EventLines(file, self)
+            entries = EventLines(file, self.report, has_header=bool(self.header))
             for event, _, _ in entries:
                 if event is not None:
                     yield event
@@ -78,34 +86,54 @@ class Journal:
 
 
 class EventLines:
-    """Lines of an open journal, as (event, offset, end).
+    """Lines of an open journal from `offset` on, as (event, offset, end).
 
     The event is None for a skipped line; offsets are bytes. Iterating again continues after the last whole line, so
-    that a file that is being written can be followed. Problems go to `journal.report`. `offset` is the end of what was
-    read; `torn`: an incomplete line follows.
+    that a file that is being written can be followed. Problems go to `report`, with the line's number. `offset` is the
+    end of what was read; `torn`: an incomplete line follows. Only events with numbers above `after` count.
     """
 
-    def __init__(self, file: BinaryIO, journal: Journal) -> None:
-        self.offset = 0
+    def __init__(
+        self,
+        file: BinaryIO,
+        report: Callable[[int, str], None],
+        *,
+        has_header: bool,
+        offset: int = 0,
+        after: int = 0,
+    ) -> None:
+        self.offset = offset
         self.torn = False
         self._file = file
-        self._journal = journal
+        self._report = report
+        self._has_header = has_header
         self._number = 0
-        self._last = 0
+        self._last = after
 
     def __iter__(self) -> Iterator[tuple[Event | None, int, int]]:
         self.torn = False
         self._file.seek(self.offset)
-        for line, size, whole in _lines(self._file):
+        for line, size, whole in lines_of(self._file, MAX_LINE_BYTES):
             if not whole and size < MAX_LINE_BYTES:
                 self.torn = True
                 return
             begin, self.offset = self.offset, self.offset + size
             self._number += 1
-            yield self._event(line, whole) if self._number > 1 else None, begin, self.offset
+            if self._number == 1 and begin == 0:
+                yield self._first(line), begin, self.offset
+            else:
+                yield self._event(line, whole), begin, self.offset
+
+    def _first(self, line: bytes) -> Event | None:
+        if self._has_header:
+            return None
+        self._report(1, "is damaged: it should be the header of a session")
+        # When the beginning of the file is missing the first line may be any.
+        event = parsed_event(line)
+        return self._event(line, True) if event is not None else None
 
     def _event(self, line: bytes, whole: bool) -> Event | None:
-        report, number, last = self._journal.report, self._number, self._last
+        report, number, last = self._report, self._number, self._last
         if not whole:
             report(number, f"is longer than {MAX_LINE_BYTES // 1024 // 1024} MiB")
             return None
@@ -118,10 +146,24 @@ class EventLines:
             report(number, f"repeats event {event.seq}, which was skipped")
             return None
         if event.seq != last + 1:
+            if (following := self._following()) and following <= event.seq:
+                report(number, f"has the number {event.seq}, but event {following} follows: it was skipped")
+                return None
             missing = f"event {last + 1}" if event.seq == last + 2 else f"events {last + 1} to {event.seq - 1}"
             report(number, f"comes after {missing} went missing")
         self._last = event.seq
         return event
+
+    def _following(self) -> int:
+        """Return the number of the next event in the lines ahead, or 0."""
+        found = 0
+        for line, _, whole in islice(lines_of(self._file, MAX_LINE_BYTES), _LINES_AHEAD):
+            event = parsed_event(line) if whole else None
+            if event is not None and event.seq > self._last:
+                found = event.seq
+                break
+        self._file.seek(self.offset)
+        return found
 
 
 def events_between(file: BinaryIO, offset: int, end: int, after: int) -> list[Event]:
@@ -130,24 +172,20 @@ def events_between(file: BinaryIO, offset: int, end: int, after: int) -> list[Ev
     Skips all other lines without a report: the first pass has reported them.
     """
     found: list[Event] = []
-    file.seek(offset)
-    for line, size, whole in _lines(file):
-        offset += size
-        if whole:
-            try:
-                event = vocabulary.event_from_line(line)
-            except (ProtocolError, RecursionError):
-                event = None
-            if event is not None and event.seq > after:
-                found.append(event)
-                after = event.seq
-        if offset >= end:
+    for event, _, line_end in EventLines(file, _ignore, has_header=not offset, offset=offset, after=after):
+        if event is not None:
+            found.append(event)
+        if line_end >= end:
             break
     return found
 
 
+def _ignore(number: int, text: str) -> None:
+    return None
+
+
 def read_journal(path: Path) -> Journal:
-    """Open a session's folder or its `events.jsonl`.
+    """Open a session's folder or its `events.jsonl`; a damaged header is no error.
 
     Raises `JournalError` for a file that is no session, `NewerFormatError` for a newer format.
     """
@@ -155,14 +193,20 @@ def read_journal(path: Path) -> Journal:
         path = path / EVENTS_FILE
     with open_regular(path) as file:
         line, _, whole = read_line(file, MAX_LINE_BYTES)
-    if not line:
-        raise JournalError(f"{path} is empty: the session ended before anything was recorded", field="path")
-    try:
-        header = vocabulary.parse_object(line, "header") if whole else None
-    except ProtocolError:
-        header = None
-    vocabulary.check_header(header, where=str(path))
-    assert header is not None
+        if not line:
+            raise JournalError(f"{path} is empty: the session ended before anything was recorded", field="path")
+        try:
+            header = vocabulary.parse_object(line, "header") if whole else {}
+        except ProtocolError:
+            header = {}
+        try:
+            vocabulary.check_header(header, where=str(path))
+        except NewerFormatError:
+            raise
+        except JournalError:
+            if not holds_event(file):
+                raise
+            header = {}
     return Journal(path, header)
 
 
@@ -183,11 +227,3 @@ def open_regular(path: Path) -> BinaryIO:
         os.close(fd)
         raise JournalError(f"{path} is not a file", field="path", value=str(path))
     return os.fdopen(fd, "rb")
-
-
-def _lines(file: BinaryIO) -> Iterator[tuple[bytes, int, bool]]:
-    while True:
-        line, size, whole = read_line(file, MAX_LINE_BYTES)
-        if not line:
-            return
-        yield line, size, whole

@@ -37,7 +37,7 @@ class RecordedHistory(History):
         super().__init__()
         self._until = until
         self._file = open_regular(self.journal.path)
-        self._entries = EventLines(self._file, self.journal)
+        self._entries = EventLines(self._file, self.journal.report, has_header=bool(self.journal.header))
         self._ended = False
 
     @property

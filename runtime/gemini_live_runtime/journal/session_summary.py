@@ -9,13 +9,13 @@ import json
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.events import FORMAT, VERSION
-from gemini_live_runtime.journal.lines import EVENTS_FILE, read_line
+from gemini_live_runtime.journal.lines import EVENTS_FILE, holds_event, read_line
 from gemini_live_runtime.text import sanitise_line
 
 MAX_SCAN = 256 * 1024 * 1024
@@ -55,6 +55,8 @@ class SessionSummary:
     exit_code: int | None = None
     problem: str = ""
     """Sentence that says why this is no readable session; "" when it is one."""
+    damage: str = ""
+    """Sentence that says what is damaged in a session that can be read; "" for nothing."""
 
 
 def summarise(folder: Path) -> SessionSummary:
@@ -62,27 +64,28 @@ def summarise(folder: Path) -> SessionSummary:
     try:
         with os.fdopen(paths.open_private(folder / EVENTS_FILE, os.O_RDONLY), "rb") as file:
             header, _, _ = read_line(file, _LINE_BYTES)
-            problem = _fault(header)
-            if problem:
-                return SessionSummary(problem=problem)
-            return _Scan().run(file)
+            problem, is_damaged = _fault(header)
+            if is_damaged and holds_event(file):
+                file.seek(0)
+                return replace(_Scan().run(file), damage="Its first line is damaged.")
+            return SessionSummary(problem=problem) if problem else _Scan().run(file)
     except OSError as error:
         return SessionSummary(problem=f"It cannot be read: {error.strerror or error}.")
 
 
-def _fault(header: bytes) -> str:
-    """Return a sentence that says what is wrong with the first line, or ""."""
+def _fault(header: bytes) -> tuple[str, bool]:
+    """Return a sentence on the fault of the first line, or "", and True for damage."""
     if not header:
-        return "It is empty: the session ended before anything was recorded."
+        return "It is empty: the session ended before anything was recorded.", False
     value = _object(header)
     if value.get("format") != FORMAT:
-        return "This is not a session of gemini-live-tui."
+        return "This is not a session of gemini-live-tui.", True
     version = value.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 0:
-        return "It is damaged: its header has no usable version."
+        return "It is damaged: its header has no usable version.", True
     if version > VERSION:
-        return f"It is of the newer format version {version}: update gemini-live-tui to read it."
-    return ""
+        return f"It is of the newer format version {version}: update gemini-live-tui to read it.", False
+    return "", False
 
 
 class _Scan:
