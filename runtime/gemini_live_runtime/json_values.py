@@ -1,9 +1,14 @@
-"""Parse JSON strictly, and compare its values: true is neither a number nor 1."""
+"""Parse JSON strictly, encode it for lines, and compare values.
+
+When values are compared, true is neither a number nor 1.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 
@@ -29,6 +34,48 @@ def _finite(text: str) -> float:
 
 strict_decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 """Decoder that raises `NotFiniteError`; shared, because `json.loads` with options creates one for every call."""
+
+
+# What a terminal would obey, what reorders or hides text, what some readers take for the end of a line, and what UTF-8
+# cannot encode: DEL, C1, bidi controls, invisible signs, separators of lines, tags, lone surrogates. The encoder has
+# escaped C0 already.
+_ESCAPED = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+
+
+def _line_encoder() -> Callable[[Any], str]:
+    """Return a fast `json.dumps` with fixed options.
+
+    `json.dumps` with options creates two encoders for each call; this creates one in all.
+    """
+    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return encoder.encode
+    parts = make(None, encoder.default, json.encoder.encode_basestring, None, ":", ",", False, False, True)
+    return lambda value: "".join(parts(value, 0))
+
+
+_encode = _line_encoder()
+
+
+def encode_line(value: Any) -> str:
+    """Return `value` as JSON on one line that a terminal shows harmlessly.
+
+    Text stays as it is, but for control characters, bidi controls and lone surrogates, which are escaped: so every
+    value encodes as UTF-8. A circular value raises `RecursionError`.
+    """
+    line = _encode(value)
+    # Both tests are far quicker than a search by the pattern.
+    if (line.isascii() and "\x7f" not in line) or line.isprintable():
+        return line
+    return _ESCAPED.sub(_escape, line)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
 
 
 def same_value(left: Any, right: Any) -> bool:

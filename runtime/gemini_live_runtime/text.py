@@ -146,6 +146,8 @@ class Redactor:
     def _update_spellings(self) -> None:
         import json
 
+        from gemini_live_runtime.json_values import encode_line
+
         spellings = {
             spelling
             for secret in (*self._permanent, *self._temporary)
@@ -153,11 +155,12 @@ class Redactor:
                 secret,
                 quote(secret, safe="", errors="replace"),
                 json.dumps(secret)[1:-1],
+                encode_line(secret)[1:-1],
                 repr(secret)[1:-1],
             )
         }
         self._known = sorted(spellings, key=lambda known: (-len(known), known))
-        self._known_in_json = tuple({json.dumps(known)[1:-1] for known in self._known})
+        self._known_in_json = tuple({encode_line(known)[1:-1] for known in self._known})
 
     def may_redact(self, line: str) -> bool:
         """Return False when `value` certainly changes no field of the event in `line`.
@@ -166,7 +169,7 @@ class Redactor:
         """
         # Searching the whole line costs a fraction of a walk through its fields, and the cheap tests for a rare
         # character come first.
-        low = line.lower()
+        low = _lowered(line)
         if "bearer" in low or "key: " in low or "AIza" in line or "ya29." in line or "AQ." in line:
             return True
         if ("=" in line and "key=" in low) or ("'" in line and "key': '" in low) or ("@" in line and "://" in line):
@@ -174,7 +177,7 @@ class Redactor:
         if "token" in low and ("token " in low or "token=" in low or "tokens/" in low):
             return True
         # U+212A, the Kelvin sign, matches "k" in the patterns, which ignore case.
-        if "\\" in line and ('key\\":' in low or "\\u212a" in low):
+        if ("\\" in line and 'key\\":' in low) or "\u212a" in line:
             return True
         if line.find("{", line.find("{", 1) + 1) >= 0:  # deeper than the event and its data, fields have any name
             names = low.replace("_", "").replace("-", "")
@@ -248,6 +251,12 @@ def _without_patterns(text: str) -> str:
     ):
         return _SECRETS.sub(REDACTED, text)
     return text
+
+
+def _lowered(line: str) -> str:
+    """Return `line` in lower case, with anything in place of other than ASCII."""
+    # Lower-casing text beyond ASCII takes a hundred times as long: the bytes of UTF-8 are treated as characters.
+    return line.lower() if line.isascii() else line.encode("utf-8", "surrogatepass").lower().decode("latin-1")
 
 
 @lru_cache(maxsize=1024)

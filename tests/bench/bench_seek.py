@@ -54,7 +54,7 @@ FIRST_S = 0.2
 def write(folder: Path, count: int, *, full: bool = False) -> Path:
     """Write a recorded session and return its path."""
     path = folder / f"{count}-{full}.jsonl"
-    with path.open("w", encoding="ascii") as file:
+    with path.open("w", encoding="utf-8") as file:
         file.write(json.dumps({**vocabulary.header(), "session_id": "bench"}) + "\n")
         file.writelines(f"{event.to_line()}\n" for event in recording(count, full=full))
     return path

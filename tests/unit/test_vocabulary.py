@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -23,13 +24,21 @@ def test_every_payload_has_an_example_that_round_trips(name):
     def round_trip(payload, stamp):
         event = events.Event(*stamp, payload)
         line = event.to_line()
-        assert "\n" not in line
-        assert line.isascii()
-        assert line == json.dumps(event.to_json(), separators=(",", ":"))
+        assert not any(unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp") for sign in line)
+        assert json.loads(line.encode()) == json.loads(json.dumps(event.to_json()))
         assert vocabulary.event_from_line(line) == event
         assert vocabulary.event_from_line(line).to_line() == line
 
     round_trip()
+
+
+@pytest.mark.parametrize("unsafe", ["\x1b", "\x7f", "\x9b", "\u202e", "\u2066", "\u2028", "\ud800", "\U000e0041"])
+def test_what_a_terminal_obeys_is_escaped_and_all_other_text_stays(unsafe: str) -> None:
+    text = f"Grüße 你好 😀 {unsafe} ende"
+    line = events.Event(1, 0.0, 0, 0, events.TranscriptDelta(side="model", text=text)).to_line()
+    assert unsafe not in line
+    assert "Grüße 你好 😀 " in line
+    assert vocabulary.event_from_line(line.encode()).payload.text == text
 
 
 @given(orders, st.text(min_size=1, max_size=80))

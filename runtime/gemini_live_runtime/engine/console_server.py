@@ -228,5 +228,5 @@ class ConsoleServer:
 
 async def _send_lines(outbox: Outbox, writer: asyncio.StreamWriter) -> None:
     while lines := await outbox.take():
-        writer.write("".join(f"{line}\n" for line in lines).encode("ascii"))
+        writer.write("".join(f"{line}\n" for line in lines).encode())
         await writer.drain()

@@ -207,8 +207,25 @@ class Host:
         if self.hub.journal is not None:
             # A disk that fails at the very end is reported while consoles are still attached.
             await asyncio.to_thread(self.hub.journal.flush)
+            self._tell_missing(self.hub.journal)
         self.hub.bye(self.hub.view.ended or "ended", code)
         return code
+
+    def _tell_missing(self, journal: JournalWriter) -> None:
+        missing, cut = journal.missing_events, self.hub.values_cut
+        if missing:
+            events = "1 event is" if missing == 1 else f"{missing:,} events are"
+            self.hub.tell(
+                ev.Notice(
+                    level="error",
+                    code="events-missing",
+                    text=f"{events} missing in the session file.",
+                    remedy=f"Free some space on the disk of {journal.folder} before the next session",
+                )
+            )
+        if cut > 1:
+            text = f"{cut:,} values were too large for an event and were cut."
+            self.hub.tell(ev.Notice(level="warning", code="values-cut", text=text))
 
     async def close(self) -> None:
         """Close the journal; nothing is emitted after this."""

@@ -22,8 +22,9 @@ from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.engine.link import Bye, Closed, Hello, Snapshot, encode
+from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot
 from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS, cut_payload
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.samples import MeterSample
@@ -136,12 +137,15 @@ class Hub:
         self.wall = clock.wall()
         """Seconds since the Unix epoch at t = 0: the `wall` of `session.started`."""
         self._outboxes: list[Outbox] = []
-        self._before_start: deque[ev.Payload] = deque(maxlen=_MAX_EARLY)
+        self._waiting: deque[ev.Payload] = deque(maxlen=_MAX_EARLY)
+        """Payloads of the engine that follow the next event."""
         self._on_consoles = on_consoles
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due = 0.0
         self._ended = False
+        self.values_cut = 0
+        """Number of values that were too large for an event."""
         self._second_start = self._loop.time()
         self._worst_lag = 0.0
         self._lag_ms = 0.0
@@ -170,17 +174,37 @@ class Hub:
         except (TypeError, ValueError, RecursionError) as error:
             event = ev.Event(view.seq + 1, t, turn, gen, _without_secrets(_plain_values(payload, error)))
             line = event.to_line()
+        if len(line) > MAX_LINE_CHARS:
+            event = self._cut(event)
+            line = event.to_line()
         apply(view, event)
         if self.journal is not None:
             self.journal.append(line)
         for outbox in self._outboxes:
             outbox.push(line)
-        if self._before_start:
+        if self._waiting:
             # Swap before emitting: `tell` calls `emit` again, which must find no queue.
-            queued, self._before_start = self._before_start, deque(maxlen=_MAX_EARLY)
-            for payload_before in queued:
-                self.tell(payload_before)
+            queued, self._waiting = self._waiting, deque(maxlen=_MAX_EARLY)
+            for waiting in queued:
+                self.tell(waiting)
         return event
+
+    def _cut(self, event: ev.Event) -> ev.Event:
+        """Return `event` with its large values cut; the first time a notice follows it."""
+        payload, count = cut_payload(event.payload, self._keep_value)
+        if not self.values_cut:
+            notice = ev.Notice(
+                level="warning",
+                code="value-cut",
+                text=f"A value in {event.type} is too large for an event: what is shown and recorded of it is cut.",
+                remedy="Return less data from tools; events name the file with the whole value",
+            )
+            self._waiting.append(notice)
+        self.values_cut += count
+        return replace(event, payload=payload)
+
+    def _keep_value(self, name: str, data: bytes) -> bool:
+        return self.journal is not None and self.journal.keep_value(name, data)
 
     def tell(self, payload: ev.Payload) -> None:
         """Emit a payload of the engine itself, in the current turn and generation.
@@ -188,7 +212,7 @@ class Hub:
         Before the session's first event it waits: a journal begins with `session.started`.
         """
         if not self.view.seq and not isinstance(payload, ev.SessionStarted):
-            self._before_start.append(payload)
+            self._waiting.append(payload)
         else:
             self.emit(payload, turn=self.view.turn, gen=self.view.gen)
 
@@ -216,7 +240,7 @@ class Hub:
         """
         outbox = Outbox()
         outbox.push(encode(Hello(*self._identity, self.folder)))
-        outbox.push(encode(Snapshot(self.view)))
+        outbox.push(encode_snapshot(self.view))
         # No await since the snapshot was encoded, so no event can come in between.
         self._outboxes.append(outbox)
         self._sent_sample = None
@@ -319,7 +343,7 @@ def _plain_values(payload: ev.Payload, error: Exception) -> ev.Payload:
 
     probe = ev.Event(1, 0.0, 0, 0, payload)
     try:
-        line = json.dumps(probe.to_json(), ensure_ascii=True, default=lambda value: f"{value!r:.200}", skipkeys=True)
+        line = json.dumps(probe.to_json(), default=lambda value: f"{value!r:.200}", skipkeys=True)
         return vocabulary.event_from_line(line).payload
     except Exception:
         return ev.Notice(

@@ -19,13 +19,21 @@ from gemini_live_runtime.commands import Command
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import Event
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.json_values import encode_line
 from gemini_live_runtime.samples import MeterSample
 
 MAX_COMMAND_BYTES = 1024 * 1024
 """Longest line accepted from a console, in bytes: twice the longest typed text, fully escaped."""
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
-"""Longest line accepted from an engine, in bytes; a snapshot of a full transcript is well below."""
+"""Longest line sent by an engine, in bytes; a console skips a longer one.
+
+Events are far below it, see `large_values`; a snapshot that would be longer leaves out large values of state.
+"""
+
+
+_LONGEST_TEXT = 100_000
+"""Characters of the longest text of an agent's view, its `MAX_JSON`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +104,46 @@ def encode(message: LinkMessage | Closed) -> str:
     if isinstance(message, Event):
         return message.to_line()
     if isinstance(message, MeterSample):
-        return _dumps({"sample": asdict(message)})
+        return encode_line({"sample": asdict(message)})
     if isinstance(message, Snapshot):
-        return _dumps({"snapshot": message.view.to_json()})
+        return encode_snapshot(message.view)
     if isinstance(message, Bye):
-        return _dumps({"bye": asdict(message)})
+        return encode_line({"bye": asdict(message)})
     if isinstance(message, Closed):
-        return _dumps({"closed": asdict(message)})
+        return encode_line({"closed": asdict(message)})
     from gemini_live_runtime import vocabulary
 
-    return _dumps({"hello": {**vocabulary.header(), **asdict(message)}})
+    return encode_line({"hello": {**vocabulary.header(), **asdict(message)}})
+
+
+def encode_snapshot(view: SessionView) -> str:
+    """Return the line of a snapshot.
+
+    If it is too long, large values of the agent are left out.
+    """
+    value = view.to_json()
+    line = encode_line({"snapshot": value})
+    longest = _LONGEST_TEXT
+    while _is_too_long(line) and longest:
+        longest //= 10
+        line = encode_line({"snapshot": {**value, "mind": _without_long_texts(value["mind"], longest)}})
+    return line
+
+
+def _is_too_long(line: str) -> bool:
+    # UTF-8 takes at most four bytes for a character.
+    return len(line) * 4 > MAX_LINE_BYTES and len(line.encode()) > MAX_LINE_BYTES
+
+
+def _without_long_texts(value: Any, longest: int) -> Any:
+    if isinstance(value, str):
+        # Some texts are JSON themselves: the note is JSON as well as text.
+        return value if len(value) <= max(longest, 60) else f'"(too long to show: {len(value):,} characters)"'
+    if isinstance(value, dict):
+        return {name: _without_long_texts(item, longest) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_long_texts(item, longest) for item in value]
+    return value
 
 
 def decode(line: str | bytes) -> LinkMessage:
@@ -148,7 +186,3 @@ def check_hello(value: object, sender: str) -> None:
         raise
     except JournalError:
         raise ProtocolError(f"{sender} sent something else than a hello of gemini-live-tui: {value!r:.100}") from None
-
-
-def _dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))

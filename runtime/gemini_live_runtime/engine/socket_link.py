@@ -66,10 +66,7 @@ class SocketLink:
         if self._closed:
             raise LinkClosed(self._closed)
         try:
-            line = await self._reader.readline()
-        except ValueError:
-            await self._end("The engine sent a line that is too long")
-            raise LinkClosed(self._closed) from None
+            line = await self._read_line()
         except OSError:
             line = b""
         if not line.endswith(b"\n"):
@@ -80,6 +77,22 @@ class SocketLink:
         except LinkClosed as closed:
             await self._end(closed.reason)
             raise
+
+    async def _read_line(self) -> bytes:
+        """Return the next line, skipping those that are too long; b"" at the end."""
+        skipping = False
+        while True:
+            try:
+                line = await self._reader.readuntil()
+            except asyncio.IncompleteReadError:
+                return b""
+            except asyncio.LimitOverrunError as over:
+                await self._reader.readexactly(over.consumed)
+                skipping = True
+                continue
+            if not skipping:
+                return line
+            skipping = False  # this was the end of the long line
 
     async def send(self, command: Command) -> None:
         """Send a command to the engine; raises `LinkClosed`."""

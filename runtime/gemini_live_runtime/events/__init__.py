@@ -6,14 +6,12 @@ journal on disk::
     {"seq": 12, "t": 3.21, "turn": 1, "gen": 1, "type": "transcript.delta", "data": {"side": "model", ...}}
 
 Payload fields hold JSON values only, so creating and encoding an event costs no conversion. Text is raw: displays
-sanitise it. This module imports nothing of the runtime, so that a console starts fast; `vocabulary`, which needs
-pydantic, reads events back and has their JSON Schema.
+sanitise it. This module imports next to nothing, so that a console starts fast; `vocabulary`, which needs pydantic,
+reads events back and has their JSON Schema.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -22,6 +20,7 @@ from gemini_live_runtime.events.agent import *
 from gemini_live_runtime.events.base import *
 from gemini_live_runtime.events.inspection import *
 from gemini_live_runtime.events.session import *
+from gemini_live_runtime.json_values import encode_line
 from gemini_live_runtime.records import record
 
 PAYLOADS: dict[str, type[Payload]] = {
@@ -35,23 +34,6 @@ PAYLOADS: dict[str, type[Payload]] = {
 _FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in PAYLOADS.values()}  # type: ignore[arg-type]
 _WIRE = {cls: (names, f'"type":"{cls.type}","data":') for cls, names in _FIELDS.items()}
 """Fields of each payload and the constant middle of its line, for `to_line`."""
-
-
-def _encoder() -> Callable[[Any], str]:
-    """Return a fast `json.dumps` with fixed options.
-
-    `json.dumps` with options creates two encoders for each call; this creates one in all. Circular references are not
-    checked: they raise `RecursionError`.
-    """
-    encoder = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False)
-    make = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:
-        return encoder.encode
-    parts = make(None, encoder.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True)
-    return lambda value: "".join(parts(value, 0))
-
-
-_encode = _encoder()
 
 
 @record
@@ -92,11 +74,11 @@ class Event:
     def to_line(self) -> str:
         """Return the wire form, without a newline at its end or inside.
 
-        Lone surrogates stay escaped.
+        It is text as it is, see `json_values.encode_line`, and always encodes as UTF-8.
         """
         payload = self.payload
         if isinstance(payload, Unknown):
-            return _encode(self.to_json())
+            return encode_line(self.to_json())
         names, head = _WIRE[type(payload)]
-        data = _encode({name: getattr(payload, name) for name in names})
+        data = encode_line({name: getattr(payload, name) for name in names})
         return f'{{"seq":{self.seq},"t":{round(self.t, 6)!r},"turn":{self.turn},"gen":{self.gen},{head}{data}}}'

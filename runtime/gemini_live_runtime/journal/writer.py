@@ -6,7 +6,10 @@ of the process; about once a second they are flushed to the device, which a powe
 
 The order of the queue is the order of the file. When the disk fails the conversation goes on: lines wait in memory (up
 to `MAX_UNWRITTEN`) and are tried again at every sync, sound is no longer recorded, and each such change is reported
-once. A queue that grows faster than the disk takes it has a bound, too: then the journal ends, or sound does.
+once. A queue that grows faster than the disk takes it has a bound, too: then events are left out and counted, or sound
+ends.
+
+A value that is too large for an event (see `large_values`) has a file of its own beside the journal.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from pathlib import Path
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.disk import Disk, lock
+from gemini_live_runtime.journal.disk import Disk, lock, write_all
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.retention import trim_audio
 from gemini_live_runtime.journal.tracks import FILES, RATES, TrackFile
@@ -36,6 +39,9 @@ SYNC_S = 1.0
 
 MAX_UNWRITTEN = 16 * 1024 * 1024
 """Bytes of lines kept in memory while the disk refuses them."""
+
+MAX_VALUE_BYTES = 64 * 1024 * 1024
+"""Bytes of all values kept beside one journal."""
 
 MAX_QUEUED_AUDIO = 16 * 1024 * 1024
 """Bytes of samples that may wait for a slow disk (about three minutes of both tracks)."""
@@ -66,6 +72,11 @@ class EventsFile:
         self.unwritten = bytearray(json.dumps(header).encode() + b"\n")
         self._fd = disk.create(self.path)
         lock(self._fd)
+
+    @property
+    def waiting(self) -> int:
+        """Number of events in `unwritten`."""
+        return max(0, self.unwritten.count(b"\n") - (not self.written))  # the header comes first
 
     def append(self, lines: bytes) -> None:
         """Write whole lines after the unwritten ones; they join them on `OSError`."""
@@ -144,6 +155,9 @@ class JournalWriter:
             ) from None
         self._wake = threading.Condition()
         self._lines: deque[str] = deque()
+        self._values: deque[tuple[str, bytes]] = deque()
+        self._value_names: set[str] = set()
+        self._value_bytes = 0
         self._pcm: deque[tuple[ev.Side, bytes]] = deque()
         self._queued_lines = 0
         self._queued_audio = 0
@@ -151,6 +165,7 @@ class JournalWriter:
         self._idle = False
         self._closing = False
         self._urgent = False
+        self._retry = False
         self._thread = start_daemon_thread(self._run, "journal")
 
     # -- the session's side -----------------------------------------------------------------------------------------
@@ -161,11 +176,39 @@ class JournalWriter:
             if self._stopped or self._closing:
                 self.lost_events += 1
                 return
+            if self._queued_lines + len(line) > MAX_UNWRITTEN:
+                self.lost_events += 1
+                self._notice(
+                    "error",
+                    "journal-behind",
+                    "The disk is too slow for this session: some events are missing in its file",
+                    "Record to a faster disk, or set record to off",
+                )
+                return
             self._lines.append(line)
             self._queued_lines += len(line)
-            if self._queued_lines > MAX_UNWRITTEN:
-                self._give_up()
             self._call_thread()
+
+    def keep_value(self, name: str, data: bytes) -> bool:
+        """Queue a value for the file `name` beside the journal, where it is written once.
+
+        Returns False when the values of this session take too much room.
+        """
+        with self._wake:
+            if name in self._value_names:
+                return True
+            if self._stopped or self._closing or self._value_bytes + len(data) > MAX_VALUE_BYTES:
+                return False
+            self._value_names.add(name)
+            self._value_bytes += len(data)
+            # The event that names the file is appended next, which wakes the thread.
+            self._values.append((name, data))
+            return True
+
+    @property
+    def missing_events(self) -> int:
+        """Number of events that are not in the file: lost, or not written so far."""
+        return self.lost_events + self._events.waiting
 
     def audio(self, track: ev.Side, pcm: bytes) -> None:
         """Queue samples (s16le at the track's rate) of a track; a no-op without sound."""
@@ -186,11 +229,14 @@ class JournalWriter:
             self._wake.notify()
 
     def flush(self) -> None:
-        """Block until all that was queued is written or refused, for tests and exports."""
+        """Block until all that was queued is written or refused.
+
+        What a failing disk has refused before is tried again.
+        """
         with self._wake:
-            self._urgent = True
+            self._urgent = self._retry = True
             self._wake.notify()
-            while (self._lines or self._pcm or self._busy) and self._thread.is_alive():
+            while (self._lines or self._pcm or self._busy or self._retry) and self._thread.is_alive():
                 self._wake.wait(0.5)
 
     def close(self) -> None:
@@ -210,7 +256,7 @@ class JournalWriter:
         next_sync = time.monotonic() + SYNC_S
         while True:
             with self._wake:
-                while not (self._lines or self._pcm or self._closing):
+                while not (self._lines or self._pcm or self._closing or self._retry):
                     self._urgent = False
                     idle = not (self._events.dirty or self._events.unwritten or self._any_dirty())
                     left = None if idle else next_sync - time.monotonic()
@@ -222,10 +268,14 @@ class JournalWriter:
                 if (self._lines or self._pcm) and not self._closing:
                     # Gather: the session appends without a wake-up for this long, and one write takes all of it.
                     self._wake.wait_for(lambda: self._closing or self._urgent, GATHER_S)
-                lines, pcm = self._take()
-                closing = self._closing
+                lines, values, pcm = self._take()
+                closing, retry = self._closing, self._retry
+                self._retry = False
             # The lock is released here: a slow disk must not block `append`. Only this thread touches the files.
+            self._write_values(values)
             self._write_lines(lines)
+            if retry and self._failing and not self._stopped:
+                self._attempt(self._events.retry)
             for track, samples in pcm:
                 self._write_audio(track, samples)
             if closing or time.monotonic() >= next_sync:
@@ -239,23 +289,24 @@ class JournalWriter:
                     break
         self._close_files()
 
-    def _take(self) -> tuple[list[str], list[tuple[ev.Side, bytes]]]:
-        lines, pcm = list(self._lines), list(self._pcm)
+    def _take(self) -> tuple[list[str], list[tuple[str, bytes]], list[tuple[ev.Side, bytes]]]:
+        lines, values, pcm = list(self._lines), list(self._values), list(self._pcm)
         self._lines.clear()
+        self._values.clear()
         self._pcm.clear()
         self._queued_lines = self._queued_audio = 0
         self._busy = True
-        return lines, pcm
+        return lines, values, pcm
 
     def _any_dirty(self) -> bool:
         return any(track.dirty for track in self._tracks.values())
 
     def _write_lines(self, lines: list[str]) -> None:
         if self._stopped:
-            self.lost_events += len(lines) + self._events.unwritten.count(b"\n")
+            self.lost_events += len(lines) + self._events.waiting
             self._events.unwritten.clear()
             return
-        data = "".join(f"{line}\n" for line in lines).encode("ascii", "backslashreplace")
+        data = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
         if self._failing:
             # Wait for the next sync to try again: a batch comes up to fifty times a second.
             self._events.unwritten += data
@@ -278,11 +329,34 @@ class JournalWriter:
         else:
             if self._failing:
                 self._failing = False
-                self._notice("info", "journal-recovered", "The session file is written again, no event was lost")
+                lost = f"{self.lost_events:,} events are missing" if self.lost_events else "no event was lost"
+                self._notice("info", "journal-recovered", f"The session file is written again, {lost}")
 
     def _give_up(self) -> None:
         self._stopped = True
-        self._notice("error", "journal-stopped", "The session file could not be written for too long: it ends here")
+        held = f"{MAX_UNWRITTEN // 1024 // 1024} MiB"
+        self._notice(
+            "error", "journal-stopped", f"The disk refused the session file until {held} were waiting: it ends here"
+        )
+
+    def _write_values(self, values: list[tuple[str, bytes]]) -> None:
+        for name, data in values:
+            path = self.folder / name
+            try:
+                fd = self._disk.create(path)
+                try:
+                    write_all(self._disk, fd, data)
+                finally:
+                    self._disk.close(fd)
+            except OSError as error:
+                with contextlib.suppress(OSError):
+                    self._disk.unlink(path)
+                self._notice(
+                    "warning",
+                    "value-not-kept",
+                    f"A value too large for an event could not be kept: {error.strerror or error}",
+                    f"Free some space on the disk of {self.folder}",
+                )
 
     def _sync(self) -> None:
         if not self._stopped:
@@ -374,8 +448,7 @@ class JournalWriter:
                 track.close()
             except OSError as error:
                 self._fail_audio(error)
-        if self._events.unwritten:
-            self.lost_events += self._events.unwritten.count(b"\n")
+        self.lost_events += self._events.waiting
         with contextlib.suppress(OSError):
             self._events.close()
 

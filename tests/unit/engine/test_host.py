@@ -205,3 +205,21 @@ def test_what_a_console_imports_to_start_an_engine_does_not_import_pydantic():
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(ev.__file__).parents[1])}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+def test_events_missing_in_the_file_and_values_cut_are_told_before_the_goodbye(tmp_path):
+    async def main() -> None:
+        engine = in_process(spec(record="text", data_dir=str(tmp_path)), make_session)
+        await asyncio.sleep(1)
+        engine.host.hub.journal.lost_events = 3
+        engine.host.hub.values_cut = 2
+        await engine.hang_up("enough")
+        messages = await rest(engine.link)
+        assert isinstance(messages[-1], Bye)
+        told = [m.payload.text for m in messages if isinstance(m, ev.Event) and m.type == "notice"]
+        assert told == [
+            "3 events are missing in the session file.",
+            "2 values were too large for an event and were cut.",
+        ]
+
+    run_virtual(main())

@@ -20,13 +20,15 @@ from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophon
 from gemini_live_runtime.engine import console_server as server_module
 from gemini_live_runtime.engine import host as host_module
 from gemini_live_runtime.engine import hub as hub_module
+from gemini_live_runtime.engine import link as link_module
 from gemini_live_runtime.engine.console_server import ConsoleServer
 from gemini_live_runtime.engine.host import Host
-from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot, decode
+from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot, decode, encode
 from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import ProtocolError
+from gemini_live_runtime.journal.agent_view import unpack
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
@@ -416,3 +418,29 @@ async def test_the_door_is_private_even_under_an_open_umask(kind, name):
             assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
     finally:
         os.umask(before)
+
+
+async def test_a_line_above_the_limit_is_skipped_and_the_link_goes_on():
+    reader = asyncio.StreamReader(limit=200)
+    link = SocketLink(reader, None)
+    last = encode(Bye("over", 0)).encode() + b"\n"
+    reader.feed_data(b"x" * 500 + b"\n" + last)  # the end of the long line is at hand
+    assert await link.receive() == Bye("over", 0)
+    reader.feed_data(b"x" * 500)
+    waiting = asyncio.create_task(link.receive())
+    await asyncio.sleep(0)
+    reader.feed_data(b"x" * 500 + b"\n" + last)
+    assert await waiting == Bye("over", 0)
+
+
+def test_a_snapshot_above_the_limit_leaves_out_the_longest_values(monkeypatch):
+    view = SessionView()
+    for seq, (key, value) in enumerate([(f"app:k{number}", "漢" * 2000) for number in range(20)] + [("app:n", 1)], 1):
+        change = ev.StateChanged(key=key, old=None, new=value, mutation=seq, origin="agent")
+        apply(view, ev.Event(seq, 0.0, 0, 0, change))
+    monkeypatch.setattr(link_module, "MAX_LINE_BYTES", 100_000)
+    line = encode(Snapshot(view))
+    assert len(line.encode()) < 100_000
+    shown = decode(line).view.agent_view.keys
+    assert unpack(shown["app:n"].value) == 1
+    assert "too long to show" in unpack(shown["app:k3"].value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,7 @@ def replay(
     journal = read_journal(locate(session))
     if as_json:
         for event in journal:
-            click.echo(event.to_line())
+            click.echo(json.dumps(event.to_json(), separators=(",", ":")))
         return _problems(journal)
     if plain:
         from gemini_live_runtime.journal.agent_lines import agent_lines

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -287,7 +288,8 @@ class _Conversation:
 
         stream = output.stdout
         if self._form == "json":
-            return lambda event: print(event.to_line(), file=stream, flush=True)
+            # ASCII, whatever the encoding of the terminal or file.
+            return lambda event: print(json.dumps(event.to_json(), separators=(",", ":")), file=stream, flush=True)
         from gemini_live_runtime.journal.agent_lines import agent_lines
         from gemini_live_runtime.journal.plain import PlainWriter
 

@@ -5,13 +5,14 @@ Without a filter all events are listed, and none is read.
 
 from __future__ import annotations
 
-import json
 import time
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, overload
+
+from gemini_live_runtime.json_values import encode_line
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
@@ -59,7 +60,7 @@ class EventFilter:
 
 
 def _escaped(text: str) -> str:
-    return json.dumps(text)[1:-1].lower()
+    return encode_line(text)[1:-1].lower()
 
 
 class Numbers(Sequence[str]):

@@ -6,17 +6,17 @@
      "events": [...], "view": {...}}
 
 `events` are those of the range in the form of the session's own file (see docs/events.md), one on a line. `view` is the
-fold of everything up to the last of them, a `SessionView`. The file is ASCII.
+fold of everything up to the last of them, a `SessionView`. The file is UTF-8 without control characters.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.formats.base import ExportSource
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.json_values import encode_line
 
 FORMAT = "gemini-live-tui/export"
 VERSION = 1
@@ -32,7 +32,7 @@ def data(material: ExportSource) -> Iterator[bytes]:
         "range": {"words": window.words, "stretches": window.stretches, "turn": window.turn},
         "redacted": material.redaction is not None,
     }
-    yield json.dumps(head)[:-1].encode() + b',\n"events": ['
+    yield encode_line(head)[:-1].encode() + b',\n"events": ['
     # The view must be that of the last event in the range, which is only known when no later one comes: events after
     # it wait in `behind`.
     view, behind = SessionView(), []
@@ -43,6 +43,6 @@ def data(material: ExportSource) -> Iterator[bytes]:
             for earlier in behind:
                 apply(view, earlier)
             behind.clear()
-            yield between + event.to_line().encode("ascii", "backslashreplace")
+            yield between + event.to_line().encode()
             between = b",\n"
-    yield b'\n],\n"view": ' + json.dumps(view.to_json()).encode() + b"}\n"
+    yield b'\n],\n"view": ' + encode_line(view.to_json()).encode() + b"}\n"

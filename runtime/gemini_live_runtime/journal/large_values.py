@@ -1,0 +1,113 @@
+"""Cut values that are too large for the line of an event.
+
+A cut text keeps its beginning, followed by a note with its length and SHA-256; of a list or object that is large by the
+number of its items only such a note is left, as `{"$cut": {...}}`. The whole value, as JSON, is offered to a keeper,
+which stores it beside the journal under a name made of its hash; the hash is that of the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import ProtocolError
+from gemini_live_runtime.json_values import encode_line
+
+MAX_LINE_CHARS = 1024 * 1024
+"""Characters of the longest line of an event; values of a longer one are cut."""
+
+MAX_TEXT_CHARS = 64 * 1024
+"""Characters of the longest text in an event whose line is too long."""
+
+KEPT_CHARS = 4096
+"""Characters of a cut text that stay in the event."""
+
+Keeper = Callable[[str, bytes], bool]
+"""Function that stores a value under a file name; False when it does not."""
+
+
+class _Cutter:
+    """Cutter of the values of one event."""
+
+    def __init__(self, keep: Keeper) -> None:
+        self.count = 0
+        self._keep = keep
+
+    def value(self, value: Any) -> Any:
+        """Return `value` with its long texts cut, at any depth."""
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, Mapping):
+            return {self.value(name): self.value(item) for name, item in value.items()}
+        if isinstance(value, Sequence):
+            items = [self.value(item) for item in value]
+            return tuple(items) if isinstance(value, tuple) else items
+        return value
+
+    def whole(self, value: Any) -> dict[str, Any]:
+        """Return an object in place of all of `value`."""
+        text = encode_line(value)
+        digest, file = self._stored(text)
+        return {"$cut": {"characters": len(text), "sha256": digest, "file": file}}
+
+    def _text(self, text: str) -> str:
+        if len(text) <= MAX_TEXT_CHARS:
+            return text
+        digest, file = self._stored(encode_line(text))
+        where = f"whole in {file}" if file else "not kept"
+        return f"{text[:KEPT_CHARS]}… [cut: {len(text):,} characters, SHA-256 {digest}, {where}]"
+
+    def _stored(self, text: str) -> tuple[str, str]:
+        """Return the hash of a value's JSON text and the name of its file, "" for none."""
+        data = text.encode()
+        digest = hashlib.sha256(data).hexdigest()
+        name = f"value-{digest[:16]}.json"
+        self.count += 1
+        return digest, name if self._keep(name, data) else ""
+
+
+def cut_payload(payload: ev.Payload, keep: Keeper) -> tuple[ev.Payload, int]:
+    """Return `payload` fit for a line, and the number of values cut.
+
+    A payload that cannot be cut becomes a notice.
+    """
+    cutter = _Cutter(keep)
+    kind: Any = type(payload)
+    try:
+        values = {field.name: cutter.value(getattr(payload, field.name)) for field in fields(kind)}
+    except RecursionError:
+        return _notice(payload), 1
+    sizes = {name: len(encode_line(value)) for name, value in values.items()}
+    for name in sorted(sizes, key=sizes.__getitem__, reverse=True):
+        if sum(sizes.values()) <= MAX_LINE_CHARS // 2:
+            break
+        values[name] = cutter.whole(getattr(payload, name))
+        sizes[name] = len(encode_line(values[name]))
+    cut: ev.Payload = replace(payload, **values)  # type: ignore[type-var]
+    if not _is_readable(cut):
+        return _notice(payload), max(1, cutter.count)
+    return cut, cutter.count
+
+
+def _is_readable(payload: ev.Payload) -> bool:
+    """Return True when a reader accepts the payload: not every field takes an object."""
+    # Imported here, because pydantic takes long to import and few sessions cut a value.
+    from gemini_live_runtime import vocabulary
+
+    try:
+        vocabulary.event_from_line(ev.Event(1, 0.0, 0, 0, payload).to_line())
+    except ProtocolError:
+        return False
+    return True
+
+
+def _notice(payload: ev.Payload) -> ev.Notice:
+    return ev.Notice(
+        level="error",
+        code="event-lost",
+        text=f"An event {payload.type} was too large to be written.",
+        remedy="Return less data from tools",
+    )
