@@ -56,6 +56,8 @@ class PhasePane(RowList):
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
         """Return the runs of one row."""
         agent, glyphs = self._agent, self._glyphs
+        if row in ("now", "path") and not agent.path:
+            return ()
         if row == "now":
             broken = agent.path[-1].phase in breaks_on(agent, "phase")
             return rows.now_row(agent, self._elapsed, width, glyphs, broken=broken)
@@ -68,7 +70,9 @@ class PhasePane(RowList):
         if row == "tools":
             return rows.tools_row(agent, width, glyphs)
         if row.startswith("way:"):
-            way = agent.ways[int(row.removeprefix("way:"))]
+            way = self._way(row)
+            if way is None:
+                return ()
             broken = self._transition(way) in breaks_on(agent, "transition")
             room = max(len(other.to) for other in agent.ways)
             return rows.transition_row(way, width, glyphs, room=room, broken=broken)
@@ -77,11 +81,15 @@ class PhasePane(RowList):
     @property
     def transition_at_cursor(self) -> TransitionStatus | None:
         """Transition under the cursor."""
-        row = self.row_at_cursor
-        return self._agent.ways[int(row.removeprefix("way:"))] if row.startswith("way:") else None
+        return self._way(self.row_at_cursor)
+
+    def _way(self, row: str) -> TransitionStatus | None:
+        """Return the transition of a row; None when the view has fewer by now."""
+        kind, _, number = row.partition(":")
+        return self._agent.ways[int(number)] if kind == "way" and int(number) < len(self._agent.ways) else None
 
     def _transition(self, way: TransitionStatus) -> str:
-        return f"{self._agent.path[-1].phase}>{way.to}"
+        return f"{self._agent.path[-1].phase if self._agent.path else ''}>{way.to}"
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """Explain the entry into the phase, or the transition under the cursor."""

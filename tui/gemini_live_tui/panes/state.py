@@ -153,10 +153,13 @@ class StatePane(Guarded, Container):
             return rows.heading_row(
                 scope, self._counts.get(scope, 0), width, glyphs, folded=scope in self.listing.folded
             )
-        key = row[1:]
-        cell = self._agent.keys.get(key) if row[:1] in "-^" else None
-        if cell is None:
+        if row[:1] not in "-^":
             return rows.plain_row(row, width, glyphs)
+        key = row[1:]
+        cell = self._agent.keys.get(key)
+        if cell is None:
+            # The view lives on while the pane is not shown: the key was removed after the rows were listed.
+            return ()
         age = self._elapsed - cell.t
         if 0 <= age < rows.FLASH_S:
             left = rows.FLASH_S - age + 0.01

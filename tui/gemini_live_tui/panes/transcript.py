@@ -76,8 +76,8 @@ class Transcript(LineList):
         found = self._line_at(round(self.scroll_y) + event.y)
         if found is None or self.text_selection is not None or event.chain > 1:
             return
-        block = self._view.blocks[found[0]]
-        if block.seq and (block.status in _EXPLAINED and block.kind in ("notice", "tool")):
+        block = self._block(found[0])
+        if block is not None and block.seq and (block.status in _EXPLAINED and block.kind in ("notice", "tool")):
             self.post_message(ExplainEvent(block.seq))
 
     # -- items -------------------------------------------------------------------------------------------------------
@@ -86,20 +86,29 @@ class Transcript(LineList):
         """Return the number of blocks."""
         return len(self._view.blocks)
 
+    def _block(self, index: int) -> Block | None:
+        """Return a block by its number in the list; None when it was dropped since."""
+        at = index + self._forgotten - self._view.blocks_forgotten
+        return self._view.blocks[at] if 0 <= at < len(self._view.blocks) else None
+
     def item_rev(self, index: int) -> int:
         """Return the block's revision, odd once its turn's stages are known."""
-        block = self._view.blocks[index]
-        return 2 * block.rev + (self._measured(block) is not None)
+        block = self._block(index)
+        return 2 * block.rev + (self._measured(block) is not None) if block is not None else -1
 
     def item_open(self, index: int) -> bool:
         """Return True for a block that grows, or a tool that runs."""
-        return not self._view.blocks[index].done
+        block = self._block(index)
+        return block is not None and not block.done
 
     def item_lines(self, index: int, width: int) -> list[Line]:
         """Return a gutter with time and speaker, and the text wrapped beside it."""
-        block = self._view.blocks[index]
+        block = self._block(index)
+        if block is None:
+            return []
         lines: list[Line] = []
-        if index and self._spacious and self._view.blocks[index - 1].turn != block.turn:
+        before = self._block(index - 1) if index else None
+        if self._spacious and before is not None and before.turn != block.turn:
             lines.append(Line(()))
         gutter = self._gutter(block, width)
         used = sum(len(text) for text, _ in gutter)

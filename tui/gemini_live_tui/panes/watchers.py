@@ -64,11 +64,14 @@ class WatchersPane(RowList):
         kind, _, name = row.partition(":")
         if kind == "empty":
             return rows.empty_row(row, width, glyphs)
-        room = max(len(other) for other in (*agent.watchers, *agent.patterns))
+        room = max((len(other) for other in (*agent.watchers, *agent.patterns)), default=0)
         broken = name in breaks_on(agent, "watcher")
+        # The view lives on while the pane is not shown: what was listed may be gone.
         if kind == "watcher":
-            return rows.watcher_row(agent.watchers[name], self._elapsed, width, glyphs, room=room, broken=broken)
-        return rows.pattern_row(agent.patterns[name], self._elapsed, width, glyphs, room=room, broken=broken)
+            card = agent.watchers.get(name)
+            return rows.watcher_row(card, self._elapsed, width, glyphs, room=room, broken=broken) if card else ()
+        pattern = agent.patterns.get(name)
+        return rows.pattern_row(pattern, self._elapsed, width, glyphs, room=room, broken=broken) if pattern else ()
 
     @property
     def watcher_at_cursor(self) -> WatcherCard | None:
