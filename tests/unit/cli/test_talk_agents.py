@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -13,8 +14,10 @@ import pytest
 from tests.support.command_line import Ended, run
 
 from gemini_live_runtime import paths
+from gemini_live_runtime.engine.host import InProcessEngine
 from gemini_live_runtime.journal.catalog import list_entries
 from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_tui.cli.talk import _Conversation
 
 ASK = "what is the weather in Lisbon"
 
@@ -190,3 +193,18 @@ def test_the_faults_of_an_agent_stand_one_on_a_line_with_their_place(tmp_path: P
     first, *faults = ended.err.splitlines()
     assert (ended.code, first) == (2, "gemini-live-tui: The agent has 2 faults:")
     assert [fault.split(":")[0] for fault in faults] == ["- bad.py", "- bad.py"]
+
+
+def test_an_answer_that_is_over_before_anybody_looks_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    send = _Conversation._type
+
+    async def slow(self: _Conversation, engine: InProcessEngine, text: str) -> None:
+        await send(self, engine, text)
+        # In virtual time: the whole answer comes meanwhile.
+        await asyncio.sleep(20)
+
+    monkeypatch.setattr(_Conversation, "_type", slow)
+    ended = run("talk", "--backend", "local", "--fast", "--text", ASK, "--text", ASK, "--json")
+    assert ended.code == 0, ended.err
+    events = [json.loads(line)["type"] for line in ended.out.splitlines()]
+    assert events.count("text.sent") == events.count("turn.completed") == 2

@@ -12,6 +12,7 @@ from tests.unit.session.session_support import stage
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.session.definition.agent import Agent
 from gemini_live_runtime.tools.declaration import ToolContext, tool
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
@@ -255,3 +256,21 @@ async def test_a_server_that_sends_nothing_but_garbage_is_given_up() -> None:
         closed = await s.sink.until(ev.ConnectionClosed)
         assert "unreadable frames in a row" in closed.sentence
     assert len(s.sink.all(ev.Notice)) == MAX_UNREADABLE - 1
+
+
+async def test_quiet_is_found_although_a_speaker_drops_what_it_had_without_a_word() -> None:
+    class Silent(NoAudio):
+        has_sound = True
+
+        @property
+        def playing(self) -> bool:
+            return self.has_sound
+
+    audio = Silent()
+    async with stage(audio=lambda: audio, mode="text") as s:
+        await s.begins()
+        waiting = asyncio.create_task(s.session.until_quiet(0.0))
+        await asyncio.sleep(10)
+        assert not waiting.done()
+        audio.has_sound = False
+        await asyncio.wait_for(waiting, 1)

@@ -158,6 +158,8 @@ class _Conversation:
         self._debug = debug
         self._session: LiveSession | None = None
         self._session_created = asyncio.Event()
+        self._text_taken = asyncio.Event()
+        """Set when the last text was sent to the model, or refused."""
         self._count = 0
         self._failure: Exception | None = None
         self._end_asked = False
@@ -268,6 +270,8 @@ class _Conversation:
     def _judge(self, payload: ev.Payload, engine: InProcessEngine) -> None:
         from gemini_live_runtime import events as ev
 
+        if isinstance(payload, ev.TextSent | ev.CommandRefused) and payload.command_id == self._command_id:
+            self._text_taken.set()
         if isinstance(payload, ev.ConnectionClosed) and not payload.requested:
             self._fail(EngineError(payload.sentence, remedy=payload.remedy, field="connection"))
             self._hang_up(engine, payload.sentence)
@@ -327,7 +331,8 @@ class _Conversation:
                 if self._end_asked:
                     return
                 await self._type(engine, self._texts.popleft())
-                await self._session.until_busy()
+                # Not "until the session is busy": the answer may begin and end before this task runs again.
+                await self._text_taken.wait()
             await self._session.until_quiet(IDLE_S, microphone_too=True)
             self._hang_up(engine, "input ended")
         except Exception as error:
@@ -363,7 +368,12 @@ class _Conversation:
         from gemini_live_runtime.commands import Command, SendText
 
         self._count += 1
-        await engine.link.send(Command(f"talk-{self._count}", SendText(text=text)))
+        self._text_taken.clear()
+        await engine.link.send(Command(self._command_id, SendText(text=text)))
+
+    @property
+    def _command_id(self) -> str:
+        return f"talk-{self._count}"
 
 
 def _nothing(event: ev.Event) -> None:

@@ -12,6 +12,7 @@ Order matters in three places:
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
@@ -63,6 +64,9 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.ports.agent_source import Source
 
 __all__ = ["LiveSession", "Opening"]
+
+PLAYING_CHECK_S = 0.05
+"""Seconds between looks at a speaker that plays, while something waits for quiet."""
 
 TIMER_GRAIN_S = 0.001
 """Seconds by which a timer may be late."""
@@ -269,14 +273,13 @@ class LiveSession:
         while self._core.connection.unsettled and not self._end.done():
             await self._change()
 
-    async def until_busy(self) -> None:
-        """Return once something goes on."""
-        while self.is_quiet and not self._end.done():
-            await self._change()
-
     async def _change(self) -> None:
         self._changed.clear()
-        await self._changed.wait()
+        # A speaker that drops what it had queued does not say so: look again.
+        again_s = PLAYING_CHECK_S if self._audio.playing else None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(again_s):
+                await self._changed.wait()
 
     async def _supervise(self, part: Callable[[], Coroutine[None, None, None]]) -> None:
         """Run a part of the session; a fault in it ends the session with a notice."""
