@@ -8,9 +8,11 @@ from tests.support.console_driver import console, screen_text
 from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink
 
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import HangUp
 from gemini_live_runtime.engine.link import Link
 from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.journal.fold import apply
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.settings import ConsoleSettings
 
@@ -142,3 +144,24 @@ async def test_events_that_never_arrived_are_counted_and_said() -> None:
         driver.link.state("hearing")
         await driver.settle()
         assert "3 events did not arrive" in driver.screen()
+
+
+async def test_a_console_that_was_let_go_comes_back_and_says_so_in_passing() -> None:
+    async with console() as driver:
+        driver.link.answering = False
+        await driver.press("/say Are you there?")
+        view = driver.app.store.view.snapshot()
+        apply(view, ev.Event(view.seq + 1, 4.0, 1, 1, ev.TextSent(text="Are you there?", command_id="c-1-1")))
+        apply(view, ev.Event(view.seq + 1, 4.0, 1, 1, ev.TranscriptDelta(side="model", text="I am back")))
+        driver.link.successor = again = ScriptedLink()
+        again.hello(view)
+        driver.link.die("The console fell 20,001 messages behind and was detached")
+        await driver.settle()
+        text = driver.screen()
+        assert "I am back" in text
+        assert "attached again; it takes in 2 events" in text
+        assert "cut off" not in text
+        assert "over" not in text
+        again.exchange("One more", "of course")
+        await driver.settle()
+        assert "of course" in driver.screen()

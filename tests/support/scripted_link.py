@@ -61,6 +61,8 @@ class ScriptedLink:
         """True when the console has begun to read."""
         self.broken = ""
         self.answering = answering
+        self.successor: Link | None = None
+        """Link that the engine gives to a console that attaches again; None when it is gone."""
         self.refusing = ""
         self._messages: asyncio.Queue[LinkMessage | LinkClosed] = asyncio.Queue()
         self._seq = 0
@@ -101,6 +103,11 @@ class ScriptedLink:
 
     async def close(self) -> None:
         self.closed = True
+
+    async def reattach(self) -> Link:
+        if self.successor is None:
+            raise ConnectionRefusedError(111, "Connection refused")
+        return self.successor
 
     # -- the script --------------------------------------------------------------------------------------------------
 

@@ -324,6 +324,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         if store.bye is not None:
             reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
             return store.bye.exit_code, f"The session is over: {reason}."
+        if store.lost and store.goes_on and store.hello is not None:
+            ident = store.hello.session_id
+            return 1, f"{store.lost.rstrip('.')}. The session goes on: gemini-live-tui attach {ident} returns to it."
         if store.lost:
             return 1, store.lost
         if self.settings.detach_on_quit and store.hello is not None:

@@ -143,7 +143,8 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due = 0.0
-        self._ended = False
+        self._bye = ""
+        """Last line of every link, once the session is over."""
         self.values_cut = 0
         """Number of values that were too large for an event."""
         self._second_start = self._loop.time()
@@ -245,6 +246,8 @@ class Hub:
         self._outboxes.append(outbox)
         self._sent_sample = None
         self._changed_consoles()
+        if self._bye:
+            outbox.end(self._bye)
         return outbox
 
     def detach(self, outbox: Outbox) -> None:
@@ -257,10 +260,10 @@ class Hub:
         """End the links of all consoles and stop the meters."""
         if self._timer is not None:
             self._timer.cancel()
-        self._ended = True
+        self._bye = encode(Bye(reason, exit_code))
         self.sample_source = None
         for outbox in self._outboxes:
-            outbox.end(encode(Bye(reason, exit_code)))
+            outbox.end(self._bye)
 
     def _changed_consoles(self) -> None:
         if self._on_consoles is not None:
@@ -270,7 +273,7 @@ class Hub:
     # -- samples ----------------------------------------------------------------------------------------------------
 
     def _schedule(self) -> None:
-        if self._ended:
+        if self._bye:
             return
         if self._timer is not None:
             self._timer.cancel()

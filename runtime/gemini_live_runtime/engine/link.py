@@ -98,6 +98,14 @@ class Link(Protocol):
         """Detach from the engine, which keeps running."""
         ...
 
+    async def reattach(self) -> Link:
+        """Return a new link to the same engine.
+
+        Raises `ConnectionRefusedError` or `FileNotFoundError` when the engine is gone, another `OSError` when it cannot
+        be reached now.
+        """
+        ...
+
 
 def encode(message: LinkMessage | Closed) -> str:
     """Return the line of a message, without the newline."""

@@ -49,6 +49,10 @@ class QueueLink:
         """Detach from the engine, which keeps running."""
         await self._end("The console has detached")
 
+    async def reattach(self) -> QueueLink:
+        """Return a new link to the same engine; it ends at once after the session."""
+        return QueueLink(self._hub, self._submit, engine=self.engine)
+
     def _check_open(self) -> None:
         if self._closed:
             raise LinkClosed(self._closed)

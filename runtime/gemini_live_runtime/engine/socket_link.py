@@ -22,7 +22,8 @@ _GONE = "The engine is gone"
 class SocketLink:
     """Link to an engine in another process."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, folder: Path) -> None:
+        self._folder = folder
         self._reader = reader
         self._writer = writer
         self._closed = ""
@@ -56,7 +57,7 @@ class SocketLink:
                 )
         hello = {"format": ev.FORMAT, "version": ev.VERSION, **({"token": token} if token else {})}
         writer.write(json.dumps({"hello": hello}).encode() + b"\n")
-        return cls(reader, writer)
+        return cls(reader, writer, folder)
 
     async def receive(self) -> LinkMessage:
         """Wait for the next message.
@@ -107,6 +108,10 @@ class SocketLink:
     async def close(self) -> None:
         """Detach from the engine, which keeps running."""
         await self._end(self._closed or "The console has detached")
+
+    async def reattach(self) -> SocketLink:
+        """Return a new link to the same engine; raises `OSError` when none answers."""
+        return await self.connect(self._folder)
 
     async def _end(self, reason: str) -> None:
         self._closed = reason

@@ -23,6 +23,7 @@ from tests.support.fake_live_server import (
 )
 from websockets.asyncio.server import ServerConnection
 
+from gemini_live_runtime.engine import hub
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
 
@@ -211,6 +212,17 @@ def test_json_output_is_json_lines_and_nothing_else() -> None:
     assert types[-1] == "session.ended"
     assert ended.code == 1
     assert ended.sentence
+
+
+def test_an_output_that_falls_behind_prints_every_event_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "MAX_OUTBOX_LINES", 5)
+    calls = [{"id": f"c{number}", "name": "no_tool", "args": {}} for number in range(50)]
+    with FakeLiveServer(answers({"toolCall": {"functionCalls": calls}}, says("Done."))) as server:
+        ended = run("talk", "--backend", server.url, "--text", "hello", "--record", "text", "--json")
+    seqs = [json.loads(line)["seq"] for line in ended.out.splitlines()]
+    assert seqs == list(range(1, len(seqs) + 1))
+    assert json.loads(ended.out.splitlines()[-1])["type"] == "session.ended"
+    assert (ended.code, ended.err) == (0, "")
 
 
 def test_lines_of_standard_input_are_sent_one_by_one_until_its_end() -> None:

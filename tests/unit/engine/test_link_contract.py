@@ -240,9 +240,25 @@ async def test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_agai
         with pytest.raises(LinkClosed, match="behind"):
             await until(slow, lambda message: False)
         await quick.close()
-        again = await running.attach()
+        again = await slow.reattach()
         await receive(again)
         assert (await receive(again)).view.seq == running.host.hub.view.seq
+
+
+async def test_a_console_cannot_attach_again_to_an_engine_that_is_gone(kind):
+    async with engine(kind) as running:
+        link, _ = await join(running)
+        running.host.hang_up("enough")
+        await until(link, lambda message: isinstance(message, Bye))
+        await link.close()
+        await running.task
+        if kind == "queue":
+            assert (await until(await link.reattach(), lambda message: isinstance(message, Bye)))[-1] == Bye(
+                "enough", 0
+            )
+        else:
+            with pytest.raises((ConnectionRefusedError, FileNotFoundError)):
+                await link.reattach()
 
 
 async def test_events_are_not_dropped_for_a_console_that_reads_slowly_within_the_bound(kind):
@@ -422,7 +438,7 @@ async def test_the_door_is_private_even_under_an_open_umask(kind, name):
 
 async def test_a_line_above_the_limit_is_skipped_and_the_link_goes_on():
     reader = asyncio.StreamReader(limit=200)
-    link = SocketLink(reader, None)
+    link = SocketLink(reader, None, Path())
     last = encode(Bye("over", 0)).encode() + b"\n"
     reader.feed_data(b"x" * 500 + b"\n" + last)  # the end of the long line is at hand
     assert await link.receive() == Bye("over", 0)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink, source_of
 
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophone
-from gemini_live_runtime.engine.link import Link, LinkClosed, LinkMessage
+from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolError
+from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_tui.session_data import link as session_link
 from gemini_live_tui.session_data.link import MAX_BAD_LINES, SessionLink
 from gemini_live_tui.session_data.store import NotSent, Store
@@ -56,7 +61,7 @@ def test_nothing_can_be_sent_before_the_engine_is_there_or_after_it_is_gone() ->
         await asyncio.sleep(1)
         link.die("Gone.")
         await running.task
-        with pytest.raises(NotSent, match="over"):
+        with pytest.raises(NotSent, match="lost"):
             running.session.send(HangUp())
         assert running.store.lost == "Gone."
 
@@ -194,3 +199,141 @@ def test_the_engine_is_reached_for_before_anything_slow_is_imported(monkeypatch:
         return order
 
     assert run_virtual(main()) == ["reach", "import"]
+
+
+class _Session:
+    """A session of which a console sees parts, and its recording."""
+
+    def __init__(self, folder: Path, *, recorded: bool) -> None:
+        self.folder = str(folder) if recorded else ""
+        self.events: list[ev.Event] = []
+        self._file = folder / EVENTS_FILE
+        self._file.write_text(json.dumps({"format": ev.FORMAT, "version": ev.VERSION, "session_id": "s"}) + "\n")
+
+    def say(self, *payloads: ev.Payload) -> list[ev.Event]:
+        new = [ev.Event(len(self.events) + n, 1.0, 1, 1, payload) for n, payload in enumerate(payloads, 1)]
+        self.events += new
+        with self._file.open("a") as file:
+            file.writelines(f"{event.to_line()}\n" for event in new)
+        return new
+
+    def link(self) -> ScriptedLink:
+        link = ScriptedLink()
+        link.put(Hello("s", 1, "test", self.folder))
+        link.put(Snapshot(fold(self.events)))
+        return link
+
+
+def _words(*words: str) -> list[ev.Payload]:
+    return [ev.TranscriptDelta(side="model", text=word) for word in words]
+
+
+async def _take_in(running: _Running) -> None:
+    for _ in range(100):
+        await asyncio.sleep(0.1)
+        while running.store.drain():
+            pass
+
+
+def _let_go_and_taken_back(folder: Path, *, recorded: bool) -> Store:
+    """Attach, be let go during "two three", and be taken back by the engine."""
+
+    async def main() -> Store:
+        session = _Session(folder, recorded=recorded)
+        session.say(*_words("one "))
+        first = session.link()
+        running = await _started(first)
+        await _take_in(running)
+        session.say(*_words("two ", "three "))
+        second = first.successor = session.link()
+        first.die("The console fell 20,001 messages behind")
+        await _take_in(running)
+        for event in session.say(*_words("four")):
+            second.put(event)
+        await _take_in(running)
+        assert running.session.send(SetMicrophone(on=False))
+        await asyncio.sleep(1)
+        assert second.orders == [SetMicrophone(on=False)]
+        assert running.store.view == fold(session.events)
+        running.task.cancel()
+        return running.store
+
+    return run_virtual(main())
+
+
+def test_a_console_that_is_let_go_attaches_again_and_reads_what_it_missed_from_the_recording(tmp_path: Path) -> None:
+    store = _let_go_and_taken_back(tmp_path, recorded=True)
+    assert (store.lost, store.missed, store.live) == ("", 0, True)
+    assert store.history is not None
+    assert [event.seq for event in store.history.events(2, 4)] == [2, 3, 4]
+    assert "attached again; it takes in 2 events" in store.reattached
+
+
+def test_without_a_recording_a_console_that_attaches_again_goes_to_the_present(tmp_path: Path) -> None:
+    store = _let_go_and_taken_back(tmp_path, recorded=False)
+    assert (store.lost, store.missed, store.live, store.epoch) == ("", 0, True, 2)
+
+
+def test_a_console_that_missed_more_than_it_may_read_goes_to_the_present(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_link, "MAX_MISSED", 1)
+    assert _let_go_and_taken_back(tmp_path, recorded=True).epoch == 2
+
+
+def test_a_damaged_recording_does_not_keep_a_console_from_coming_back(tmp_path: Path) -> None:
+    async def main() -> None:
+        session = _Session(tmp_path, recorded=True)
+        session.say(*_words("one "))
+        first = session.link()
+        running = await _started(first)
+        session.say(*_words("two "))
+        (tmp_path / EVENTS_FILE).write_text("not a session\n")
+        first.successor = session.link()
+        first.die()
+        await _take_in(running)
+        assert running.store.view == fold(session.events)
+        running.task.cancel()
+
+    run_virtual(main())
+
+
+def test_the_end_that_a_console_missed_is_read_from_the_recording(tmp_path: Path) -> None:
+    async def main() -> None:
+        session = _Session(tmp_path, recorded=True)
+        session.say(*_words("one "))
+        link = session.link()
+        running = await _started(link)
+        session.say(ev.SessionEnded(reason="the operator hung up", exit_code=0))
+        link.die("The engine is gone")
+        await running.task
+        while running.store.drain():
+            pass
+        assert running.store.bye == Bye("the operator hung up", 0)
+        assert running.store.lost == ""
+
+    run_virtual(main())
+
+
+class _Full(ScriptedLink):
+    """An engine that answers, but takes no further console."""
+
+    async def reattach(self) -> Link:
+        other = _Full()
+        other.die("This engine has 16 consoles already")
+        return other
+
+
+def test_a_session_that_does_not_take_the_console_back_is_not_called_over() -> None:
+    async def main() -> None:
+        link = _Full()
+        link.start()
+        running = await _started(link)
+        link.die("The console fell behind")
+        await running.task
+        assert running.store.goes_on
+        assert "16 consoles" in running.store.lost
+        with pytest.raises(NotSent, match="link to the session is lost"):
+            running.session.send(HangUp())
+
+    run_virtual(main())

@@ -14,14 +14,14 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gemini_live_runtime.errors import EngineError, UsageError
+from gemini_live_runtime.errors import EngineError, JournalError, UsageError
 from gemini_live_tui.cli.agent_output import AgentOutput
 from gemini_live_tui.cli.options import DETAIL, DEVICE_OPTIONS, SESSION_OPTIONS, Sound, config_options, spec_of
 from gemini_live_tui.config import load
@@ -251,21 +251,15 @@ class _Conversation:
 
     async def _print(self, engine: InProcessEngine, write: Callable[[ev.Event], None]) -> None:
         """Print events as they come, and judge whether the conversation failed."""
-        from gemini_live_runtime import events as ev
-        from gemini_live_runtime.engine.link import Bye, LinkClosed
-
-        with contextlib.suppress(LinkClosed):
-            while not isinstance(message := await engine.link.receive(), Bye):
-                if not isinstance(message, ev.Event):
-                    continue
-                if write is not _nothing:
-                    try:
-                        write(message)
-                    except OSError as error:
-                        self._fail(error)
-                        write = _nothing
-                        self._hang_up(engine, "the output cannot be written")
-                self._judge(message.payload, engine)
+        async for event in _events(engine):
+            if write is not _nothing:
+                try:
+                    write(event)
+                except OSError as error:
+                    self._fail(error)
+                    write = _nothing
+                    self._hang_up(engine, "the output cannot be written")
+            self._judge(event.payload, engine)
 
     def _judge(self, payload: ev.Payload, engine: InProcessEngine) -> None:
         from gemini_live_runtime import events as ev
@@ -374,6 +368,42 @@ class _Conversation:
     @property
     def _command_id(self) -> str:
         return f"talk-{self._count}"
+
+
+async def _events(engine: InProcessEngine) -> AsyncIterator[ev.Event]:
+    """Yield the events of a session to its end.
+
+    An output that is slower than the session is let go by the engine: attach again, and read what it missed from the
+    recording. Without a recording say how much is lost.
+    """
+    from gemini_live_runtime import events as ev
+    from gemini_live_runtime.engine.link import Bye, LinkClosed, Snapshot
+    from gemini_live_runtime.journal.missed_events import missed_events
+
+    last = 0
+    while True:
+        try:
+            message = await engine.link.receive()
+        except LinkClosed:
+            engine.link = await engine.link.reattach()
+            continue
+        if isinstance(message, Bye):
+            return
+        if isinstance(message, Snapshot) and message.view.seq > last:
+            until, hub = message.view.seq, engine.host.hub
+            try:
+                if hub.journal is None:
+                    raise JournalError("The session is not recorded")
+                await asyncio.to_thread(hub.journal.flush)
+                async for event in missed_events(Path(hub.folder), last, until):
+                    last = event.seq
+                    yield event
+            except (JournalError, OSError):
+                print(f"gemini-live-tui: {until - last:,} events were too fast to be printed.", file=sys.stderr)
+            last = until
+        elif isinstance(message, ev.Event):
+            last = message.seq
+            yield message
 
 
 def _nothing(event: ev.Event) -> None:

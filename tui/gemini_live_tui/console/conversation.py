@@ -53,6 +53,8 @@ class Conversation:
         self._mode_command = ""
         self._end_reported = False
         self._missed_reported = 0
+        self._reattached_reported = ""
+        self._epoch = 0
 
     def listen(self) -> None:
         """Subscribe to confirmations, refusals and the engine's error notices."""
@@ -218,12 +220,23 @@ class Conversation:
         if store.missed > self._missed_reported:
             self._missed_reported = store.missed
             self._notices.say(f"{store.missed} events did not arrive, what is shown may be incomplete.", "warning")
+        if store.epoch != self._epoch:
+            # Another view: the events that confirmed a text may have been missed.
+            self._epoch = store.epoch
+            typed = {block.text for block in store.view.blocks if block.typed}
+            self._unconfirmed = {ident: text for ident, text in self._unconfirmed.items() if text not in typed}
+        if store.reattached != self._reattached_reported:
+            self._reattached_reported = store.reattached
+            self._notices.keep(store.reattached, "info")
+            self._notices.say(store.reattached, passing=True)
         if self._end_reported or (self._settings.replay and store.bye is not None):
             return
         quit_key = key_label(keys_of(BY_ID["quit"], self._settings.keymap)[0])
         level: Level = "error"
         if store.lost:
             what = "The session was cut off" if store.hello is not None else "No session"
+            if store.goes_on:
+                what = "This console has lost the session, which goes on"
             message = f"{what}: {store.lost.rstrip('.')}. Everything stays on screen; {quit_key} quits."
         elif store.bye is not None:
             reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")

@@ -6,10 +6,12 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from gemini_live_runtime.commands import Command, HangUp, Order
-from gemini_live_runtime.engine.link import Bye, Link, LinkClosed
-from gemini_live_runtime.errors import GeminiLiveError, NewerFormatError, ProtocolError
+from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
+from gemini_live_runtime.errors import EngineError, GeminiLiveError, NewerFormatError, ProtocolError
+from gemini_live_runtime.events import Event, SessionEnded
 from gemini_live_tui.session_data.store import NotSent, Store
 
 LinkSource = Callable[[], Awaitable[Link]]
@@ -21,11 +23,18 @@ MAX_UNSENT = 256
 MAX_BAD_LINES = 20
 """Lines in a row that cannot be decoded before the link is given up."""
 
+REATTACH_S = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds to wait before each attempt to attach again to an engine that let this console go."""
+
+MAX_MISSED = 50_000
+"""Missed events that are read from the recording; after more of them the console goes to the present at once."""
+
 
 class SessionLink:
     """Link of one session, from opening to the engine's last message.
 
-    `failed` receives commands that were queued but could not be handed over, with a sentence.
+    A console that fell behind is let go by its engine: it attaches again, and goes on where it was. `failed` receives
+    commands that were queued but could not be handed over, with a sentence.
     """
 
     def __init__(self, source: LinkSource, store: Store, failed: Callable[[Command, str], None]) -> None:
@@ -35,28 +44,37 @@ class SessionLink:
         self._link: Link | None = None
         self._outbox: asyncio.Queue[Command] = asyncio.Queue(MAX_UNSENT)
         self._count = 0
+        self._attempts = 0
+        """Attempts to attach again since the last one that was answered."""
+        self._admitted = False
+        """True once the engine has said hello."""
+        self._folder = ""
+        self._seq = 0
+        """Number of the last event that the store has, or waits for."""
+        self._end: SessionEnded | None = None
         self._ended = asyncio.Event()
         self.bad_lines = 0
 
     async def run(self) -> None:
         """Open the link and read it to its end; report every ending to the store."""
         try:
-            self._link = await self._open()
-            writer = asyncio.create_task(self._write(self._link))
-            try:
-                await self._read(self._link)
-            finally:
-                writer.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await writer
+            link: Link | None = await self._open()
+            while link is not None:
+                self._link = link
+                try:
+                    await self._follow(link)
+                    return
+                except LinkClosed as end:
+                    link = await self._attach_again(link, end)
         except LinkClosed as end:
             self._store.lose(end.reason)
         except GeminiLiveError as error:
-            self._store.lose(str(error))
+            self._store.lose(str(error), goes_on=self._admitted)
         except OSError as error:
-            self._store.lose(f"The link to the engine failed: {error.strerror or error}.")
+            self._store.lose(f"The link to the engine failed: {error.strerror or error}.", goes_on=self._admitted)
         except Exception as error:
-            self._store.lose(f"The console cannot follow the session: {type(error).__name__}: {error}")
+            reason = f"The console cannot follow the session: {type(error).__name__}: {error}"
+            self._store.lose(reason, goes_on=self._admitted)
         finally:
             self._ended.set()
             self._refuse_the_rest()
@@ -72,6 +90,19 @@ class SessionLink:
         finally:
             opening.cancel()
 
+    async def _follow(self, link: Link) -> None:
+        """Read a link to the engine's last message.
+
+        Raises `LinkClosed` when it ends before.
+        """
+        writer = asyncio.create_task(self._write(link))
+        try:
+            await self._read(link)
+        finally:
+            writer.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await writer
+
     async def _read(self, link: Link) -> None:
         bad = 0
         while True:
@@ -86,9 +117,79 @@ class SessionLink:
                     raise
                 continue
             bad = 0
-            await self._store.put(message)
+            if isinstance(message, Snapshot) and self._seq:
+                await self._catch_up(message)
+            else:
+                await self._put(message)
             if isinstance(message, Bye):
                 return
+
+    async def _put(self, message: LinkMessage) -> None:
+        if isinstance(message, Event):
+            self._seq = message.seq
+            if isinstance(message.payload, SessionEnded):
+                self._end = message.payload
+        elif isinstance(message, Snapshot):
+            self._seq, self._attempts = message.view.seq, 0
+        elif isinstance(message, Hello):
+            self._admitted, self._folder = True, message.folder
+        await self._store.put(message)
+
+    # -- attaching again ---------------------------------------------------------------------------------------------
+
+    async def _attach_again(self, link: Link, end: LinkClosed) -> Link | None:
+        """Return a new link to the same engine; None when the session is over.
+
+        Raises `LinkClosed` when the engine is gone, `EngineError` when it does not take this console back.
+        """
+        while self._admitted and self._attempts < len(REATTACH_S):
+            await asyncio.sleep(REATTACH_S[self._attempts])
+            self._attempts += 1
+            try:
+                return await link.reattach()
+            except (ConnectionRefusedError, FileNotFoundError):
+                if await self._read_the_end():
+                    return None
+                raise end from None
+            except OSError:
+                continue
+        if self._admitted:
+            raise EngineError(f"The engine does not take this console back: {end.reason.rstrip('.')}")
+        raise end
+
+    async def _catch_up(self, snapshot: Snapshot) -> None:
+        """Take in what was missed.
+
+        These are the events from the recording, or else the view that they led to.
+        """
+        self._attempts = 0
+        last, missed = snapshot.view.seq, snapshot.view.seq - self._seq
+        self._store.tell_reattached(missed)
+        if missed > MAX_MISSED or not await self._read_missed(last):
+            await self._put(snapshot)
+
+    async def _read_the_end(self) -> bool:
+        """Take in the end of a session; return True when the recording has it."""
+        if not await self._read_missed(None) or self._end is None:
+            return False
+        await self._put(Bye(self._end.reason, self._end.exit_code))
+        return True
+
+    async def _read_missed(self, last: int | None) -> bool:
+        """Read the events after the last one; return True when they are all there."""
+        from gemini_live_runtime.journal.missed_events import missed_events
+
+        if not self._folder:
+            return last == self._seq
+        try:
+            async with contextlib.aclosing(missed_events(Path(self._folder), self._seq, last)) as events:
+                async for event in events:
+                    await self._put(event)
+        except (GeminiLiveError, OSError):
+            return False
+        return True
+
+    # -- commands ----------------------------------------------------------------------------------------------------
 
     async def _write(self, link: Link) -> None:
         while True:
@@ -97,6 +198,9 @@ class SessionLink:
                 await link.send(command)
             except (LinkClosed, OSError) as error:
                 self._failed(command, getattr(error, "reason", "") or "The engine does not answer.")
+            except asyncio.CancelledError:
+                self._failed(command, "The link ended while it was sent.")
+                raise
 
     def _refuse_the_rest(self) -> None:
         while not self._outbox.empty():
@@ -105,7 +209,7 @@ class SessionLink:
     def send(self, order: Order) -> str:
         """Queue a command and return its id; raise `NotSent`."""
         if self._ended.is_set():
-            raise NotSent("The session is over.")
+            raise NotSent("The link to the session is lost." if self._store.lost else "The session is over.")
         if self._link is None:
             raise NotSent("The engine is not ready yet.")
         self._count += 1

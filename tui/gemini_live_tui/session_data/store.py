@@ -54,6 +54,10 @@ class Store:
         self.bye: Bye | None = None
         self.lost = ""
         """Reason for the loss of the link; "" while it works or after the engine's last message."""
+        self.goes_on = False
+        """True when the link is lost, but the session is not over as far as is known."""
+        self.reattached = ""
+        """Sentence about the last time that the link was made again; "" before."""
         self.missed = 0
         """Number of events that never arrived although later ones did."""
         self._clock = clock
@@ -84,9 +88,15 @@ class Store:
             self._queue.append(message)
         self.wake()
 
-    def lose(self, reason: str) -> None:
+    def tell_reattached(self, missed: int) -> None:
+        """Record that the link was made again after `missed` events."""
+        self.reattached = f"This console fell behind and attached again; it takes in {missed:,} events that it missed."
+        self.dirty |= Dirty.NOTICES
+        self.wake()
+
+    def lose(self, reason: str, *, goes_on: bool = False) -> None:
         """Record the loss of the link; `reason` is a sentence."""
-        self.lost = reason
+        self.lost, self.goes_on = reason, goes_on
         self.dirty |= ALL
         self.wake()
 
