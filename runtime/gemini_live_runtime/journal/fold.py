@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
@@ -18,11 +19,13 @@ from gemini_live_runtime.commands import Interrupt
 from gemini_live_runtime.journal.agent_fold import HANDLERS as AGENT_HANDLERS
 from gemini_live_runtime.journal.agent_notices import HANDLERS as AGENT_NOTICES
 from gemini_live_runtime.journal.blocks import (
+    add_notice,
     change,
     finish,
     forget_oldest,
     interrupted,
     open_block,
+    open_call,
     recent,
     streaming,
 )
@@ -44,6 +47,11 @@ from gemini_live_runtime.text import sanitise, sanitise_line
 
 _NOTICE = 2000
 """Characters of a notice."""
+
+_NAME = 200
+"""Characters of the name of a kind of notices."""
+
+_NUMBER = re.compile(r"[0-9]+")
 
 _RECORD_AFTER: dict[str, ev.Record] = {"audio-recording-stopped": "text", "journal-stopped": "off"}
 """Recording mode after a notice of the journal, by the notice's code."""
@@ -135,7 +143,8 @@ def _closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty
     if p.requested:
         return Dirty.HEADER
     text = sanitise_line(p.sentence or f"The connection closed ({p.close_code}) {p.reason}", _NOTICE)
-    open_block(view, event, "notice", text=text, status="error", detail=sanitise_line(p.remedy, _NOTICE), done=True)
+    detail = sanitise_line(p.remedy, _NOTICE)
+    add_notice(view, event, f"closed:{p.close_code}", text=text, status="error", detail=detail)
     return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
 
 
@@ -143,7 +152,7 @@ def _closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty
 def _go_away(view: SessionView, event: ev.Event, p: ev.ConnectionGoAway) -> Dirty:
     view.go_away_at = None if p.time_left_s is None else event.t + p.time_left_s
     left = "soon" if p.time_left_s is None else f"in {p.time_left_s:.0f} s"
-    open_block(view, event, "notice", text=f"The server will end this connection {left}.", status="warning", done=True)
+    add_notice(view, event, "go-away", text=f"The server will end this connection {left}.", status="warning")
     return Dirty.HEADER | Dirty.TRANSCRIPT
 
 
@@ -242,14 +251,11 @@ def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
 @_on(ev.ToolFinished)
 def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dirty:
     view.calls_open = max(0, view.calls_open - 1)
-    key = _call_key(p.call_id)
-    for index in range(len(view.blocks) - 1, -1, -1):
-        block = view.blocks[index]
-        if block.kind == "tool" and block.call_id == key and not block.done:
-            detail = _short(p.result, 200)
-            change(view, index, status=p.status, ms=p.ms, done=True, detail=detail)
-            view.block_chars += len(detail) - len(block.detail)
-            break
+    index = open_call(view, _call_key(p.call_id))
+    if index is not None:
+        detail = _short(p.result, 200)
+        view.block_chars += len(detail) - len(view.blocks[index].detail)
+        change(view, index, status=p.status, ms=p.ms, done=True, detail=detail)
     return Dirty.TRANSCRIPT | Dirty.HEADER
 
 
@@ -355,15 +361,10 @@ def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
     # The header shows the recording mode, which must stay true when the disk fails.
     if view.record != "off":
         view.record = _RECORD_AFTER.get(p.code, view.record)
-    open_block(
-        view,
-        event,
-        "notice",
-        text=sanitise_line(p.text, _NOTICE),
-        status=p.level,
-        detail=sanitise_line(p.remedy, _NOTICE),
-        done=True,
-    )
+    text = sanitise_line(p.text, _NOTICE)
+    # Notices with one beginning and one code are of one kind: after the colon is what differs.
+    group = sanitise_line(f"{p.code}:{_NUMBER.sub('', text.partition(':')[0])}", _NAME)
+    add_notice(view, event, group, text=text, status=p.level, detail=sanitise_line(p.remedy, _NOTICE))
     return Dirty.NOTICES | Dirty.TRANSCRIPT | (Dirty.HEADER if p.code in _RECORD_AFTER else Dirty.NONE)
 
 

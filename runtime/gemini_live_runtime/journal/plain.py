@@ -9,10 +9,15 @@ from collections.abc import Callable, Iterator
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_lines import AgentLines
+from gemini_live_runtime.journal.blocks import last_notices
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.view import Block, Dirty, LogLine, SessionView
 
 _CONTINUED = "\n    "
+
+_ALL_PRINTED = 3
+"""Notices of one kind that are printed each; of more, the 10th, the 100th and so on."""
+
 _OWN_LABELS = frozenset(("phase", "watch", "refused", "held", "mark", "edit"))
 
 
@@ -38,6 +43,8 @@ class PlainWriter:
         self._within = within or (lambda t, turn: True)
         self._times = times
         self._unprinted: dict[int, Block] = {}
+        self._counts: dict[int, int] = {}
+        """Numbers of notices that the last blocks stand for, by the block's id."""
         self._seen = 0
 
     def feed(self, event: ev.Event) -> list[str]:
@@ -53,6 +60,7 @@ class PlainWriter:
             lines.append(f"session: {view.session_id}, agent {view.agent}, {view.backend}{model}, {record}")
         if dirty & (Dirty.TRANSCRIPT | Dirty.NOTICES):
             lines += self._finished()
+            lines += self._repeated()
         if isinstance(payload, ev.SessionEnded):
             lines += self.rest()
             if within:
@@ -94,6 +102,16 @@ class PlainWriter:
                 if self._within(block.t, block.turn):
                     yield from _block_lines(block)
 
+    def _repeated(self) -> Iterator[str]:
+        """Yield the lines of notices that came again: the first few, then fewer and fewer."""
+        counts = {block.id: block.count for _, block in last_notices(self.view) if block.count > 1}
+        for _, block in last_notices(self.view):
+            count = block.count
+            new = count != self._counts.get(block.id, 1)
+            if new and (count <= _ALL_PRINTED or str(count).strip("0") == "1") and self._within(block.t, block.turn):
+                yield from _block_lines(block)
+        self._counts = counts
+
     def _stamped(self, t: float, line: str) -> str:
         return f"{int(t) // 60:02d}:{t % 60:04.1f} {line}" if self._times else line
 
@@ -110,7 +128,8 @@ def _block_lines(block: Block, *, cut_off: bool = False) -> Iterator[str]:
         yield _line(block.status, text)
     elif block.kind == "notice":
         remedy = f"{'' if text.endswith(('.', '?', '!')) else '.'} {block.detail}" if block.detail else ""
-        yield _line("notice", f"{block.status}: {text}{remedy}")
+        times = f" ({block.count:,} times)" if block.count > _ALL_PRINTED else ""
+        yield _line("notice", f"{block.status}: {text}{remedy}{times}")
     elif block.interrupted and block.heard is not None:
         heard, unheard = block.text[: block.heard].strip(), block.text[block.heard :].strip()
         lost = f" [interrupted, not heard: {unheard}]" if unheard else " [interrupted]"

@@ -91,6 +91,21 @@ class Block:
 
     The latency runs from the end of the user's input to the first sample played.
     """
+    group: str = ""
+    """Kind of a notice; the next one of the same kind is counted here instead of opening a block."""
+    count: int = 1
+    """Number of notices that this one stands for; `text` is that of the last."""
+
+
+@dataclass(slots=True)
+class OpenBlocks:
+    """Ids of the blocks of a view that are not done.
+
+    `speech` are those of words, `calls` those of tool calls, by `call_id`.
+    """
+
+    speech: dict[int, None] = field(default_factory=dict)
+    calls: dict[str, list[int]] = field(default_factory=dict)
 
 
 @record
@@ -166,6 +181,8 @@ class SessionView:
     prices_as_of: str = ""
     """Month (`YYYY-MM`) of the prices behind `cost_usd`."""
     agent_view: AgentView = field(default_factory=AgentView)
+    open_blocks: OpenBlocks | None = field(default=None, compare=False, repr=False)
+    """Index of `blocks` for the fold, which makes it when it is None; not part of the JSON."""
 
     def snapshot(self) -> SessionView:
         """Return an equal view that later events do not change.
@@ -175,6 +192,7 @@ class SessionView:
         other = copy.copy(self)
         for name in _CONTAINERS:
             setattr(other, name, getattr(self, name).copy())
+        other.open_blocks = None
         return other
 
     def to_json(self) -> dict[str, Any]:
@@ -182,7 +200,7 @@ class SessionView:
         # Copy by hand: `asdict` takes eight times as long, and a console's snapshot blocks the engine's event loop.
         value = {name: getattr(self, name) for name in _VIEW_FIELDS}
         value["meters"] = {name: getattr(self.meters, name) for name in _METER_FIELDS}
-        value["blocks"] = [{name: getattr(block, name) for name in _BLOCK_FIELDS} for block in self.blocks]
+        value["blocks"] = [_block_json(block) for block in self.blocks]
         for name in ("phrases", "tools", "latencies"):
             value[name] = list(value[name])
         value["log"] = [{name: getattr(line, name) for name in _LOG_FIELDS} for line in self.log]
@@ -194,7 +212,7 @@ class SessionView:
     def from_json(cls, value: dict[str, Any]) -> SessionView:
         """Restore a view: unknown fields are ignored, missing ones get their defaults."""
         view = cls()
-        known = {f.name for f in fields(cls)}
+        known = set(_VIEW_FIELDS)
         for name, item in value.items():
             if name == "blocks":
                 view.blocks = [Block(**_only(_BLOCK_FIELDS, block)) for block in item]
@@ -209,7 +227,7 @@ class SessionView:
         return view
 
 
-_VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name != "agent_view")
+_VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name not in ("agent_view", "open_blocks"))
 """Fields by their JSON names; `agent_view` is `mind` in JSON."""
 
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))
@@ -217,7 +235,16 @@ _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(Sessi
 
 _METER_FIELDS = tuple(f.name for f in fields(MeterSample))
 _BLOCK_FIELDS = tuple(f.name for f in fields(Block))
+_ALWAYS = tuple(name for name in _BLOCK_FIELDS if name not in ("group", "count"))
+"""Fields of every block's JSON; the others are there for notices that have them."""
 _LOG_FIELDS = tuple(f.name for f in fields(LogLine))
+
+
+def _block_json(block: Block) -> dict[str, Any]:
+    value = {name: getattr(block, name) for name in _ALWAYS}
+    if block.group:
+        value["group"], value["count"] = block.group, block.count
+    return value
 
 
 def _only(known: tuple[str, ...], value: dict[str, Any]) -> dict[str, Any]:

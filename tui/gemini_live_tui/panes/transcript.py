@@ -149,6 +149,8 @@ class Transcript(LineList):
             yield text, "quiet" if block.status == "log" else "said"
             if block.detail:
                 yield f" {block.detail}", "quiet"
+            if block.count > 1:
+                yield f" ({block.count:,} times)", "quiet"
         elif block.kind == "thought":
             yield text, "thought"
         elif block.interrupted:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.segment import Segment
@@ -109,11 +109,9 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
             self._forget(forgotten - self._forgotten)
         count, known = self.item_count(), len(self._revs)
         before = self._starts[-1]
-        changed: list[Region] = []
         tail = range(max(0, known - TAIL), known)
-        for index in sorted({i for i in self._open if i < known}.union(tail)):
-            if self.item_rev(index) != self._revs[index]:
-                changed.extend(self._renew(index))
+        other = [index for index in {i for i in self._open if i < known}.union(tail) if self._is_other(index)]
+        changed = self._renew(sorted(other))
         for index in range(known, count):
             self._append(index)
         after = self._starts[-1]
@@ -200,24 +198,36 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         if self.item_open(index):
             self._open.add(index)
 
-    def _renew(self, index: int) -> Iterable[Region]:
-        """Lay an item out again; yield the rows that differ from before."""
-        start, old_end = self._starts[index], self._starts[index + 1]
-        old = self._lines.get(self._forgotten + index) or []
-        new = self.item_lines(index, self._width)
-        self._keep(index, new)
-        self._revs[index] = self.item_rev(index)
-        if not self.item_open(index):
-            self._open.discard(index)
-        delta = len(new) - (old_end - start)
-        if delta:
-            for later in range(index + 1, len(self._starts)):
-                self._starts[later] += delta
-            yield self._rows(start, max(self._starts[-1], self._starts[-1] - delta))
-            return
-        for row, line in enumerate(new):
-            if row >= len(old) or old[row] != line:
-                yield self._rows(start + row, start + row + 1)
+    def _is_other(self, index: int) -> bool:
+        return self.item_rev(index) != self._revs[index]
+
+    def _renew(self, indices: Sequence[int]) -> list[Region]:
+        """Lay items out again, in order; return the rows that differ from before."""
+        regions: list[Region] = []
+        heights: dict[int, int] = {}
+        """Heights from the first item on whose height changed."""
+        for index in indices:
+            start, height = self._starts[index], self._starts[index + 1] - self._starts[index]
+            old = self._lines.get(self._forgotten + index) or []
+            new = self.item_lines(index, self._width)
+            self._keep(index, new)
+            self._revs[index] = self.item_rev(index)
+            if not self.item_open(index):
+                self._open.discard(index)
+            if heights or len(new) != height:
+                heights[index] = len(new)
+                continue
+            for row, line in enumerate(new):
+                if row >= len(old) or old[row] != line:
+                    regions.append(self._rows(start + row, start + row + 1))
+        if heights:
+            # Shift the items behind once: thousands may have changed.
+            first, before = next(iter(heights)), self._starts
+            self._starts = before[: first + 1]
+            for index in range(first, len(before) - 1):
+                self._starts.append(self._starts[-1] + heights.get(index, before[index + 1] - before[index]))
+            regions.append(self._rows(before[first], max(before[-1], self._starts[-1])))
+        return regions
 
     def _keep(self, index: int, lines: list[Line]) -> None:
         key = self._forgotten + index

@@ -136,7 +136,8 @@ def _block(block: Block) -> str:
     if block.kind == "notice":
         label = _LABELS.get(block.status, f"Notice, {block.status}" if block.status != "log" else "Log")
         remedy = f" *{escaped(block.detail)}*" if block.detail else ""
-        return f"- **{escaped(label)}** {at} {escaped(text)}{remedy}\n"
+        times = f" ({block.count:,} times)" if block.count > 1 else ""
+        return f"- **{escaped(label)}** {at} {escaped(text)}{remedy}{times}\n"
     if block.kind == "user":
         return f"**User** {at}{' (typed)' if block.typed else ''}\n\n{quoted(text)}\n"
     who = "Thought" if block.kind == "thought" else "Model"

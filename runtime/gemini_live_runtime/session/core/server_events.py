@@ -84,7 +84,7 @@ class ServerEvents:
         if rate is not None:
             self._model_audio(blob.data, rate)
         else:
-            text = f"The model sent {len(blob.data)} bytes of {mime_type or 'unnamed media'}, which cannot be played"
+            text = f"The model sent what cannot be played: {len(blob.data)} bytes of {mime_type or 'unnamed media'}"
             self._state.emit(ev.Notice(level="warning", code="media", text=text))
 
     def _on_user_text(self, text: str, now: float) -> None:
