@@ -8,6 +8,7 @@ journals, logs and exports need no redaction of their own.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -67,6 +68,13 @@ _SECRETS = re.compile(
     r"|(?i:(?<=api[-_]key: )|(?<=apikey: )|(?<=api[-_]key\": \")|(?<=api[-_]key\":\")|(?<=apikey\": \")"
     r"|(?<=apikey\":\")|(?<=api[-_]key': '))[^&\s\"']+"
 )
+# The beginning of a secret at the end of a text, from its first private character on.
+_OPEN_SECRETS = re.compile(
+    r"(?:AIza[0-9A-Za-z_\-]{1,9}"
+    r"|\bAQ\.[0-9A-Za-z_\-]{1,19}"
+    r"|(?<=://)[^/\s@\"']{1,400}"
+    r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))[0-9A-Za-z_\-.~+/=]{1,23})\Z"
+)
 _NUMBERS = frozenset((int, float, bool))
 _SECRET_FIELDS = frozenset(
     {
@@ -104,6 +112,12 @@ MAX_TEMPORARY = 16
 _MIN_SECRET = 6
 """Characters of the shortest secret; shorter ones would blank ordinary words."""
 
+_OPEN_KNOWN = 3
+"""Characters of a registered secret from which on the end of a text counts as its beginning."""
+
+Spans = list[tuple[int, int]]
+"""Parts of a text as [first, beyond)."""
+
 _MAX_CACHED_NAME = 60
 """Characters of the longest field name that is cached."""
 
@@ -114,13 +128,14 @@ class Redactor:
     Patterns find keys and tokens by their shape; `add` registers the exact secrets in use, of any shape.
     """
 
-    __slots__ = ("_known", "_known_in_json", "_permanent", "_temporary")
+    __slots__ = ("_beginnings", "_known", "_known_in_json", "_permanent", "_temporary")
 
     def __init__(self) -> None:
         self._permanent: set[str] = set()
         self._temporary: dict[str, None] = {}
         self._known: list[str] = []
         self._known_in_json: tuple[str, ...] = ()
+        self._beginnings: tuple[str, ...] = ()
 
     def add(self, secret: str) -> None:
         """Register a secret, also as it is spelled in a URL and in JSON.
@@ -161,6 +176,7 @@ class Redactor:
         }
         self._known = sorted(spellings, key=lambda known: (-len(known), known))
         self._known_in_json = tuple({encode_line(known)[1:-1] for known in self._known})
+        self._beginnings = tuple({known[:_OPEN_KNOWN] for known in self._known})
 
     def may_redact(self, line: str) -> bool:
         """Return False when `value` certainly changes no field of the event in `line`.
@@ -188,6 +204,32 @@ class Redactor:
     def text(self, text: str) -> str:
         """Replace every registered or recognisable secret in text."""
         return _without_patterns(self._without_known(text) if self._known else text)
+
+    def may_hold_secret(self, text: str) -> bool:
+        """Return False when `spans` and `open_at` certainly find nothing in `text`."""
+        return _may_match(text) or "://" in text or any(map(text.__contains__, self._beginnings))
+
+    def spans(self, text: str) -> Spans:
+        """Return the parts of `text` that are secrets, sorted and disjoint."""
+        found = [match.span() for match in _SECRETS.finditer(text)]
+        for secret in self._known:
+            at = text.find(secret)
+            while at >= 0:
+                found.append((at, at + len(secret)))
+                at = text.find(secret, at + len(secret))
+        return joined_spans(found)
+
+    def open_at(self, text: str) -> int | None:
+        """Return where a secret begins that goes beyond the end of `text`, or None."""
+        match = _OPEN_SECRETS.search(text)
+        starts = [match.start()] if match is not None else []
+        for secret in self._known:
+            at = text.find(secret[:_OPEN_KNOWN], max(0, len(text) - len(secret) + 1))
+            while at >= 0 and not secret.startswith(text[at:]):
+                at = text.find(secret[:_OPEN_KNOWN], at + 1)
+            if at >= 0:
+                starts.append(at)
+        return min(starts, default=None)
 
     def value(self, value: Any) -> Any:
         """Return a copy of a JSON value with secrets replaced; keys and nesting stay."""
@@ -238,9 +280,13 @@ class Redactor:
 
 
 def _without_patterns(text: str) -> str:
+    return _SECRETS.sub(REDACTED, text) if _may_match(text) else text
+
+
+def _may_match(text: str) -> bool:
     # Every pattern needs one of these substrings; testing for them costs a fraction of a search.
     low = text.lower()
-    if (
+    return (
         ("key" in low and ("key=" in low or "key: " in low or 'key":' in low or "key': '" in low))
         or ("token" in low and ("token=" in low or "token " in low or "tokens/" in low))
         or "bearer" in low
@@ -248,9 +294,37 @@ def _without_patterns(text: str) -> str:
         or "AIza" in text
         or "ya29." in text
         or "AQ." in text
-    ):
-        return _SECRETS.sub(REDACTED, text)
-    return text
+    )
+
+
+def joined_spans(spans: Spans) -> Spans:
+    """Return spans sorted, those that touch or overlap as one."""
+    merged: Spans = []
+    for first, beyond in sorted(spans):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(beyond, merged[-1][1]))
+        else:
+            merged.append((first, beyond))
+    return merged
+
+
+def redacted_part(text: str, at: int, spans: Spans) -> str:
+    """Redact the part `text` of a longer one, in which it begins at `at`.
+
+    A span over several parts is replaced in the part where it begins, and removed from the others.
+    """
+    end = at + len(text)
+    pieces, here = [], at
+    for number in range(max(0, bisect_right(spans, (at, at)) - 1), len(spans)):
+        first, beyond = spans[number]
+        if first >= end:
+            break
+        if beyond <= at:
+            continue
+        if first >= at:
+            pieces += [text[here - at : first - at], REDACTED]
+        here = min(end, max(here, beyond))
+    return "".join((*pieces, text[here - at :]))
 
 
 def _lowered(line: str) -> str:

@@ -2,8 +2,9 @@
 
 All of it happens in `emit`, on the event loop and without an await in between: the journal, the view and every console
 see the same events in the same order, and a console that attaches gets a snapshot of the view to which the next event
-on its link belongs. Nothing in it blocks: the journal has its own thread, and each console an outbox from which its
-connection sends. An outbox that exceeds its bound ends that console's link and no other.
+on its link belongs. Only where a piece of a transcript may end in the beginning of a secret, this and all events after
+it wait for the next piece, at most `HOLD_S`. Nothing in it blocks: the journal has its own thread, and each console an
+outbox from which its connection sends. An outbox that exceeds its bound ends that console's link and no other.
 
 Threads reach the hub through `report` alone, which passes the payload to the event loop. Payloads of the engine itself
 that come before `session.started` wait for it.
@@ -17,7 +18,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from gemini_live_runtime import events as ev
@@ -25,6 +26,7 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS, cut_payload
+from gemini_live_runtime.journal.split_secrets import SplitSecrets, cut_without_secrets, streamed_texts
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.samples import MeterSample
@@ -39,6 +41,15 @@ _BATCH = 256
 
 _MAX_EARLY = 10_000
 """Payloads of the engine that may wait for the session's first event."""
+
+HOLD_S = 0.2
+"""Seconds that events wait for the rest of a text which may end in the beginning of a secret."""
+
+_MAX_HELD = 1000
+"""Events that may wait for that."""
+
+_STREAMED = frozenset((ev.TranscriptDelta, ev.WireMessage))
+"""Payloads with pieces of streamed texts; the rest of a message on the wire is redacted by its recorder."""
 
 SAMPLE_S = 0.05
 """Seconds between samples while a console is attached (20 Hz)."""
@@ -109,6 +120,21 @@ class Outbox:
         return lines
 
 
+class _Held:
+    """Event that waits for more text."""
+
+    __slots__ = ("event",)
+
+    def __init__(self, event: ev.Event) -> None:
+        self.event = event
+
+    def use_text(self, text: str) -> None:
+        """Replace the text of a delta."""
+        payload = self.event.payload
+        if isinstance(payload, ev.TranscriptDelta) and payload.text != text:
+            self.event = replace(self.event, payload=replace(payload, text=text))
+
+
 class Hub:
     """Event sink of a session, to which consoles attach.
 
@@ -137,6 +163,11 @@ class Hub:
         self.wall = clock.wall()
         """Seconds since the Unix epoch at t = 0: the `wall` of `session.started`."""
         self._outboxes: list[Outbox] = []
+        self._seq = self._turn = self._gen = 0
+        self._t = 0.0
+        self._secrets = SplitSecrets(redactor)
+        self._held: list[_Held] = []
+        self._hold_timer: asyncio.TimerHandle | None = None
         self._waiting: deque[ev.Payload] = deque(maxlen=_MAX_EARLY)
         """Payloads of the engine that follow the next event."""
         self._on_consoles = on_consoles
@@ -163,31 +194,83 @@ class Hub:
 
         Never raises: a payload that cannot be encoded becomes a notice.
         """
-        view = self.view
-        t = max(view.t, round(self._clock.now() - self._origin, 6))
-        try:
-            event = ev.Event(view.seq + 1, t, turn, gen, payload)
-            line = event.to_line()
-            # Redacting walks all values: a scan of the encoded line says of nearly every event that it need not.
-            if redactor.may_redact(line) and not isinstance(payload, ev.WireMessage):
-                event = ev.Event(view.seq + 1, t, turn, gen, _without_secrets(payload))
-                line = event.to_line()
-        except (TypeError, ValueError, RecursionError) as error:
-            event = ev.Event(view.seq + 1, t, turn, gen, _without_secrets(_plain_values(payload, error)))
-            line = event.to_line()
-        if len(line) > MAX_LINE_CHARS:
-            event = self._cut(event)
-            line = event.to_line()
-        apply(view, event)
-        if self.journal is not None:
-            self.journal.append(line)
-        for outbox in self._outboxes:
-            outbox.push(line)
+        self._seq += 1
+        self._t = t = max(self._t, round(self._clock.now() - self._origin, 6))
+        self._turn, self._gen = turn, gen
+        event = ev.Event(self._seq, t, turn, gen, payload)
+        if self._held or (type(payload) in _STREAMED and not self._is_plain(event, payload)):
+            event = self._hold(event)
+        else:
+            event = self._publish(event)
         if self._waiting:
             # Swap before emitting: `tell` calls `emit` again, which must find no queue.
             queued, self._waiting = self._waiting, deque(maxlen=_MAX_EARLY)
             for waiting in queued:
                 self.tell(waiting)
+        return event
+
+    def _is_plain(self, event: ev.Event, payload: ev.Payload) -> bool:
+        """Return True for a streamed text without a trace of a secret."""
+        if isinstance(payload, ev.TranscriptDelta):
+            return self._secrets.is_plain(*_stream_of(event, payload), payload.text)
+        assert isinstance(payload, ev.WireMessage)
+        pieces = [*streamed_texts(payload.frame)] if payload.direction == "received" else []
+        return not pieces or (len(pieces) == 1 and self._secrets.is_plain(pieces[0][0], 0, pieces[0][1]["text"]))
+
+    def _hold(self, event: ev.Event) -> ev.Event:
+        """Publish `event`, or keep it and all that follow until its text is decided.
+
+        A secret may be split over two deltas, and over the messages on the wire that brought them.
+        """
+        held = _Held(event)
+        self._held.append(held)
+        payload = event.payload
+        if isinstance(payload, ev.TranscriptDelta):
+            self._secrets.add(*_stream_of(event, payload), payload.text, held.use_text)
+        elif isinstance(payload, ev.WireMessage) and payload.direction == "received":
+            for name, holder in streamed_texts(payload.frame):
+                self._secrets.add(name, 0, holder["text"], partial(holder.__setitem__, "text"))
+        is_last = isinstance(payload, ev.SessionEnded) or len(self._held) >= _MAX_HELD
+        if is_last or not self._secrets.is_open:
+            return self._release() or event
+        if self._hold_timer is None:
+            self._hold_timer = self._loop.call_later(HOLD_S, self._release)
+        return event
+
+    def _release(self) -> ev.Event | None:
+        """Publish the events that were held and return the last."""
+        if self._hold_timer is not None:
+            self._hold_timer.cancel()
+            self._hold_timer = None
+        self._secrets.close()
+        last = None
+        held, self._held = self._held, []
+        for one in held:
+            last = self._publish(one.event)
+        return last
+
+    def _publish(self, event: ev.Event) -> ev.Event:
+        """Fold, journal and send `event` without secrets, and return it like that."""
+        payload, kind = event.payload, type(event.payload)
+        try:
+            if kind is ev.TurnInterrupted:
+                event = replace(event, payload=cut_without_secrets(payload, redactor))  # type: ignore[arg-type]
+            line = event.to_line()
+            # Redacting walks all values: a scan of the encoded line says of nearly every event that it need not.
+            if kind not in _STREAMED and redactor.may_redact(line):
+                event = replace(event, payload=_without_secrets(event.payload))
+                line = event.to_line()
+        except (TypeError, ValueError, RecursionError) as error:
+            event = replace(event, payload=_without_secrets(_plain_values(payload, error)))
+            line = event.to_line()
+        if len(line) > MAX_LINE_CHARS:
+            event = self._cut(event)
+            line = event.to_line()
+        apply(self.view, event)
+        if self.journal is not None:
+            self.journal.append(line)
+        for outbox in self._outboxes:
+            outbox.push(line)
         return event
 
     def _cut(self, event: ev.Event) -> ev.Event:
@@ -212,10 +295,10 @@ class Hub:
 
         Before the session's first event it waits: a journal begins with `session.started`.
         """
-        if not self.view.seq and not isinstance(payload, ev.SessionStarted):
+        if not self._seq and not isinstance(payload, ev.SessionStarted):
             self._waiting.append(payload)
         else:
-            self.emit(payload, turn=self.view.turn, gen=self.view.gen)
+            self.emit(payload, turn=self._turn, gen=self._gen)
 
     def report(self, payload: ev.Payload) -> None:
         """Call `tell` from another thread."""
@@ -258,6 +341,7 @@ class Hub:
 
     def bye(self, reason: str, exit_code: int) -> None:
         """End the links of all consoles and stop the meters."""
+        self._release()
         if self._timer is not None:
             self._timer.cancel()
         self._bye = encode(Bye(reason, exit_code))
@@ -286,8 +370,8 @@ class Hub:
         second_over = now - self._second_start >= METERS_S - SAMPLE_S / 2
         if second_over:
             self._lag_ms = round(self._worst_lag * 1000, 1)
-            self._rate = round((self.view.seq - self._second_seq) / (now - self._second_start), 1)
-            self._worst_lag, self._second_seq, self._second_start = 0.0, self.view.seq, now
+            self._rate = round((self._seq - self._second_seq) / (now - self._second_start), 1)
+            self._worst_lag, self._second_seq, self._second_start = 0.0, self._seq, now
         if self.sample_source is not None:
             try:
                 self._measure(self.sample_source(), second_over)
@@ -314,8 +398,6 @@ class Hub:
 
 def _without_secrets(payload: ev.Payload) -> ev.Payload:
     """Return `payload` redacted: texts of tools and servers may hold credentials."""
-    if isinstance(payload, ev.WireMessage):
-        return payload  # the recorder redacts the whole frame
     changed = {}
     kind: Any = type(payload)
     for name in _names(kind):
@@ -326,6 +408,11 @@ def _without_secrets(payload: ev.Payload) -> ev.Payload:
             if clean != value:
                 changed[name] = clean
     return replace(payload, **changed) if changed else payload  # type: ignore[type-var]
+
+
+def _stream_of(event: ev.Event, delta: ev.TranscriptDelta) -> tuple[str, int]:
+    """Return the stream of a delta, and the number of its text in the stream."""
+    return (delta.channel, event.gen) if delta.side == "model" else ("user", event.turn)
 
 
 @cache

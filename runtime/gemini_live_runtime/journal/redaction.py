@@ -16,14 +16,13 @@ from __future__ import annotations
 import re
 import typing
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, Literal
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.text import REDACTED, redactor, sanitise
+from gemini_live_runtime.text import REDACTED, Spans, joined_spans, redacted_part, redactor, sanitise
 
 PRIVATE_SCOPE = "user:"
 
@@ -88,8 +87,6 @@ _NUMBER = re.compile(r"\+?\(?\d(?:[\s\-–—()/.·]{0,3}\d)+")
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff]")
 """Scripts without spaces between words: values in them are searched as substrings."""
 
-Spans = list[tuple[int, int]]
-
 _WHOLE = (ev.WireAudio, ev.Meters, ev.TurnMeasured, ev.UsageReported, ev.TelemetryReported, ev.AgentDescribed)
 """Payloads of figures and of the author's texts: left as they are."""
 
@@ -145,12 +142,13 @@ class Redaction:
         answers: dict[int, tuple[str, Spans]] = {}
         for (number, side, channel), deltas in self._speech.items():
             whole = "".join(text for _, text in deltas)
-            spans = self._spans(whole)
+            # A credential may be split over deltas, too, in journals of versions that looked at each delta alone.
+            spans = joined_spans(self._spans(whole) + redactor.spans(whole))
             if side == "model" and channel != "thought":
                 answers[number] = (whole, spans)
             at = 0
             for seq, text in deltas:
-                self._deltas[seq] = _part(text, at, spans)
+                self._deltas[seq] = redacted_part(text, at, spans)
                 at += len(text)
         for seq, gen, heard, unheard in self._cuts:
             whole, spans = answers.get(gen, ("", []))
@@ -166,7 +164,7 @@ class Redaction:
 
         They must have as many characters as the words have in the redacted transcript.
         """
-        return _part(whole[:heard], 0, spans), _part(whole[heard : heard + unheard], heard, spans)
+        return redacted_part(whole[:heard], 0, spans), redacted_part(whole[heard : heard + unheard], heard, spans)
 
     # -- second pass -------------------------------------------------------------------------------------------------
 
@@ -324,7 +322,7 @@ class Redaction:
             while at >= 0:
                 found.append((at, at + len(value)))
                 at = text.find(value, at + 1)
-        return _apart(found)
+        return joined_spans(found)
 
     def _is_private_number(self, text: str) -> bool:
         digits = "".join(str(int(char)) for char in text if char.isdecimal())
@@ -341,37 +339,7 @@ def _folded(word: str) -> str:
 
 
 def _replaced(text: str, spans: Spans) -> str:
-    return _part(text, 0, spans)
-
-
-def _part(text: str, at: int, spans: Spans) -> str:
-    """Redact the part `text` of a longer one, in which it begins at `at`.
-
-    A span over several parts is replaced in the part where it begins, and removed from the others.
-    """
-    end = at + len(text)
-    pieces, here = [], at
-    for number in range(max(0, bisect_right(spans, (at, at)) - 1), len(spans)):
-        first, beyond = spans[number]
-        if first >= end:
-            break
-        if beyond <= at:
-            continue
-        if first >= at:
-            pieces += [text[here - at : first - at], REDACTED]
-        here = min(end, max(here, beyond))
-    return "".join((*pieces, text[here - at :]))
-
-
-def _apart(spans: Spans) -> Spans:
-    """Merge spans that touch or overlap."""
-    merged: Spans = []
-    for first, beyond in sorted(spans):
-        if merged and first <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(beyond, merged[-1][1]))
-        else:
-            merged.append((first, beyond))
-    return merged
+    return redacted_part(text, 0, spans)
 
 
 def _spelled(value: Any) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.events import Payload, Side, Wire, WireAudio, WireMessage
+from gemini_live_runtime.journal.split_secrets import streamed_texts
 from gemini_live_runtime.journal.tracks import RATES
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.wire import b64
@@ -124,6 +125,10 @@ class WireRecorder:
     def _message(self, direction: Wire, frame: Mapping[str, Any], size: int, problems: tuple[str, ...] = ()) -> None:
         self.flush()
         safe_frame = redactor.value(self._without_audio(frame, direction))
+        if direction == "received":
+            # A secret may be split over messages: the hub redacts the pieces of transcripts, when they are joined.
+            for (_, piece), (_, copy) in zip(streamed_texts(frame), streamed_texts(safe_frame), strict=False):
+                copy["text"] = piece["text"]
         safe = tuple(redactor.text(problem) for problem in problems)
         self._emit(WireMessage(direction=direction, kinds=tuple(frame), frame=safe_frame, size=size, problems=safe))
 

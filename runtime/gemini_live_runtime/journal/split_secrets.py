@@ -1,0 +1,156 @@
+"""Redact secrets that are split over the pieces of a text that is streamed.
+
+Transcripts come in deltas, and so do the messages on the wire that carry them. Each stream keeps the end of what came
+before, so that a secret is found in the joined text. A piece whose end may be the beginning of a secret is *open*: its
+text is decided by the next piece of its stream, or by `close`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.text import Redactor, Spans, redacted_part
+
+_CONTEXT = 24
+"""Characters kept of a text: longer than all that tells a secret by standing before it."""
+
+_LONGEST = 8192
+"""Characters kept of a text that ends within a secret."""
+
+Use = Callable[[str], None]
+"""Function that is called with the redacted text of a piece."""
+
+
+class _Stream:
+    """One text that comes in pieces."""
+
+    __slots__ = ("decided", "hidden", "number", "pieces", "text")
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.decided = 0
+        """Characters of `text` whose pieces were decided."""
+        self.hidden = False
+        """True when the decided part ends within a secret that was replaced."""
+        self.pieces: list[tuple[int, Use]] = []
+        """Start of each open piece in `text`, and what to do with its redacted text."""
+        self.number = -1
+        """Turn or generation of the text."""
+
+    def add(self, text: str, use: Use, redactor: Redactor) -> None:
+        """Add a piece; `use` is called now, or once the piece is decided."""
+        self.pieces.append((len(self.text), use))
+        self.text += text
+        if not redactor.may_hold_secret(self.text):
+            self._decide([], None)
+        elif redactor.open_at(self.text) is None:
+            self._decide(redactor.spans(self.text), None)
+
+    def close(self, redactor: Redactor) -> None:
+        """Redact the open pieces by what is known now."""
+        self._decide(redactor.spans(self.text), redactor.open_at(self.text))
+
+    def _decide(self, spans: Spans, open_at: int | None) -> None:
+        text, decided = self.text, self.decided
+        if not self.hidden:
+            # What was shown before cannot be taken back, but the rest of the secret is replaced.
+            spans = [(max(first, decided), beyond) for first, beyond in spans if beyond > decided]
+        pieces, self.pieces = self.pieces, []
+        end = len(text)
+        for start, use in reversed(pieces):
+            use(redacted_part(text[start:end], start, spans) if spans else text[start:end])
+            end = start
+        self.hidden = bool(spans) and spans[-1][1] == len(text)
+        begin = spans[-1][0] if self.hidden else len(text) if open_at is None else open_at
+        self.text = text[max(0, begin - _CONTEXT) :][-_LONGEST:]
+        self.decided = len(self.text)
+
+    def clear(self, number: int) -> None:
+        """Begin a new text."""
+        self.number, self.text, self.decided, self.hidden = number, "", 0, False
+
+
+class SplitSecrets:
+    """Redactor of the streamed texts of one session."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._streams: dict[Hashable, _Stream] = {}
+        self._open: set[_Stream] = set()
+
+    @property
+    def is_open(self) -> bool:
+        """True when a piece is not decided yet."""
+        return bool(self._open)
+
+    def is_plain(self, key: Hashable, number: int, text: str) -> bool:
+        """Return True for a piece without a trace of a secret, and take note of it.
+
+        Much quicker than `add`, which must be called when this returns False.
+        """
+        stream = self._streams.get(key)
+        if stream is None or stream.number != number or stream.pieces:
+            return False
+        joined = stream.text + text
+        if self._redactor.may_hold_secret(joined):
+            return False
+        stream.text = joined = joined[-_CONTEXT:]
+        stream.decided, stream.hidden = len(joined), False
+        return True
+
+    def add(self, key: Hashable, number: int, text: str, use: Use) -> None:
+        """Add a piece of the stream `key`; a new `number` begins a new text."""
+        stream = self._streams.get(key)
+        if stream is None:
+            stream = self._streams[key] = _Stream()
+        if stream.number != number:
+            if stream.pieces:
+                stream.close(self._redactor)
+            stream.clear(number)
+        stream.add(text, use, self._redactor)
+        if stream.pieces:
+            self._open.add(stream)
+        else:
+            self._open.discard(stream)
+
+    def close(self) -> None:
+        """Decide all open pieces without waiting for more text."""
+        for stream in self._open:
+            stream.close(self._redactor)
+        self._open.clear()
+
+
+def streamed_texts(frame: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the pieces of transcripts in a received message, as (stream, object whose `text` it is)."""
+    content = _member(frame, "serverContent", "server_content")
+    if not content:
+        return
+    for name, snake in (("inputTranscription", "input_transcription"), ("outputTranscription", "output_transcription")):
+        holder = _member(content, name, snake)
+        if isinstance(holder.get("text"), str):
+            yield name, holder
+    parts = _member(content, "modelTurn", "model_turn").get("parts")
+    for part in parts if isinstance(parts, list | tuple) else ():
+        if isinstance(part, dict) and isinstance(part.get("text"), str):
+            yield "thoughtPart" if part.get("thought") else "part", part
+
+
+def _member(value: Any, name: str, snake: str) -> dict[str, Any]:
+    found = value.get(name, value.get(snake)) if isinstance(value, Mapping) else None
+    return found if isinstance(found, dict) else {}
+
+
+def cut_without_secrets(cut: ev.TurnInterrupted, redactor: Redactor) -> ev.TurnInterrupted:
+    """Return `cut` with its two texts redacted as the one text that they were."""
+    heard, whole = len(cut.heard_text), cut.heard_text + cut.unheard_text
+    spans = redactor.spans(whole) if redactor.may_hold_secret(whole) else []
+    if not spans:
+        return cut
+    return replace(
+        cut,
+        heard_text=redacted_part(whole[:heard], 0, spans),
+        unheard_text=redacted_part(whole[heard:], heard, spans),
+    )

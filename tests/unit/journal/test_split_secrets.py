@@ -1,0 +1,186 @@
+"""A secret that comes in pieces is redacted like one that comes at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.recordings import Recorder
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.engine import hub as hub_module
+from gemini_live_runtime.engine.hub import HOLD_S, Hub
+from gemini_live_runtime.engine.link import decode
+from gemini_live_runtime.journal.formats.base import ExportSource, Range
+from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.text import Redactor
+from gemini_live_runtime.wire.codec import decode_server_message
+
+STARTED = ev.SessionStarted(
+    session_id="s1", agent="a", model="m", backend="local", wall=0.0, record="off", mode="voice", program="p"
+)
+KNOWN = "hunter2-Größe"
+KEY = "AIzaSyD3adBeefD3adBeef"
+SECRETS = {
+    KEY: "",
+    KNOWN: "",
+    "0123456789abcdef01234567": "bearer ",
+    "tops3cret": "?key=",
+    "anna:pa55word": "https://",
+    "ya29.a0Af_H6SMBx": "",
+    "AQ.Ab8RN6JkLmNoPqRsTuVwX": "",
+}
+"""Secrets, each with the text before it that tells it."""
+
+
+@pytest.fixture(autouse=True)
+def redactor(monkeypatch: pytest.MonkeyPatch) -> Redactor:
+    found = Redactor()
+    found.add(KNOWN)
+    monkeypatch.setattr(hub_module, "redactor", found)
+    return found
+
+
+class Session:
+    """A hub and the events that its console has got so far."""
+
+    def __init__(self) -> None:
+        self.hub = Hub("s1", LoopClock(), program="p", pid=1)
+        self.outbox = self.hub.attach()
+        self.events: list[ev.Event] = []
+        self.hub.emit(STARTED, turn=0, gen=0)
+
+    def says(self, text: str, *, turn: int = 1) -> None:
+        self.hub.emit(ev.TranscriptDelta(side="model", text=text), turn=turn, gen=turn)
+
+    def receives(self, text: str) -> None:
+        recorder = WireRecorder(lambda payload: self.hub.emit(payload, turn=1, gen=1), self.hub)
+        raw = json.dumps({"serverContent": {"outputTranscription": {"text": text}}})
+        recorder.on_received(decode_server_message(raw), len(raw))
+
+    async def shown(self) -> list[ev.Event]:
+        self.outbox.push_sample("{}")
+        lines = [line for line in await self.outbox.take() if line.startswith('{"seq"')]
+        self.events += [event for line in lines if isinstance(event := decode(line), ev.Event)]
+        return self.events
+
+    async def text(self) -> str:
+        deltas = [event.payload for event in await self.shown() if event.type == "transcript.delta"]
+        return "".join(delta.text for delta in deltas)
+
+    async def wire_text(self) -> str:
+        frames = [event.payload.frame for event in await self.shown() if event.type == "wire.message"]
+        return "".join(frame["serverContent"]["outputTranscription"]["text"] for frame in frames)
+
+
+def with_session(body: Callable[[Session], Awaitable[None]]) -> None:
+    async def main() -> None:
+        session = Session()
+        await body(session)
+        session.hub.bye("over", 0)
+
+    run_virtual(main())
+
+
+def splits(text: str) -> Iterator[list[str]]:
+    yield list(text)
+    for at in range(len(text) + 1):
+        yield [text[:at], text[at:]]
+        yield [text[:at], text[at : at + 3], text[at + 3 :]]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_wherever_a_secret_is_split_no_part_of_it_is_shown(secret: str) -> None:
+    before, after = f"It is {SECRETS[secret]}", "@example.org now" if "pa55" in secret else " now"
+
+    async def body(session: Session) -> None:
+        for number, pieces in enumerate(splits(before + secret + after), 2):
+            for piece in pieces:
+                session.receives(piece)
+                session.says(piece, turn=number)
+            session.hub.emit(ev.SessionEnded(reason="x"), turn=number, gen=number)
+            for found in (await session.text(), await session.wire_text()):
+                assert found.startswith(before)
+                assert found.endswith(after)
+                middle = found[len(before) : len(found) - len(after)]
+                assert middle.endswith("[redacted]"), pieces
+                # What tells a key by its shape is no secret, and two letters of a known one tell nothing.
+                assert secret.startswith(middle.removesuffix("[redacted]"))
+                assert len(middle.removesuffix("[redacted]")) <= (5 if secret.startswith("ya29") else 4), pieces
+            session.events.clear()
+
+    with_session(body)
+
+
+def test_a_possible_beginning_waits_and_all_events_keep_their_order() -> None:
+    async def body(session: Session) -> None:
+        session.receives("It is AIzaSyD3")
+        session.says("It is AIzaSyD3")
+        session.hub.emit(ev.VoiceMarked(speaking=True), turn=1, gen=1)
+        await asyncio.sleep(HOLD_S / 2)
+        assert [event.type for event in await session.shown()] == ["session.started"]
+        session.receives("adBeefD3adBeef.")
+        session.says("adBeefD3adBeef.")
+        shown = await session.shown()
+        assert [event.seq for event in shown] == [1, 2, 3, 4, 5, 6]
+        said = ["wire.message", "transcript.delta"]
+        assert [event.type for event in shown[1:]] == [*said, "voice.marked", *said]
+        assert await session.text() == await session.wire_text() == "It is [redacted]."
+
+    with_session(body)
+
+
+def test_what_is_not_continued_is_shown_in_time_and_the_rest_that_comes_later_is_redacted() -> None:
+    async def body(session: Session) -> None:
+        session.says("It is AIzaSyD3")
+        await asyncio.sleep(HOLD_S + 0.01)
+        assert await session.text() == "It is AIzaSyD3"
+        session.says("adBeefD3adBeef now")
+        assert await session.text() == "It is AIzaSyD3[redacted] now"
+
+    with_session(body)
+
+
+def test_ordinary_text_never_waits() -> None:
+    async def body(session: Session) -> None:
+        for text in ("The tok", "en of the bea", "rer is A", " key: none, http", " and 5:40 @ noon"):
+            session.says(text)
+        assert session.hub.view.seq == 6
+
+    with_session(body)
+
+
+def test_the_end_of_the_session_does_not_wait() -> None:
+    async def body(session: Session) -> None:
+        session.says("It is AIzaSyD3")
+        session.hub.emit(ev.SessionEnded(reason="hung up"), turn=1, gen=1)
+        assert session.hub.view.ended == "hung up"
+        assert [event.seq for event in await session.shown()] == [1, 2, 3]
+
+    with_session(body)
+
+
+def test_an_interruption_within_a_secret_shows_neither_half() -> None:
+    async def body(session: Session) -> None:
+        cut = {"by": "server", "cut_below": 2, "heard_samples": 1, "unheard_samples": 1}
+        texts = {"heard_text": f"It is {KNOWN[:6]}", "unheard_text": f"{KNOWN[6:]} now"}
+        session.hub.emit(ev.TurnInterrupted(**cut, **texts), turn=1, gen=1)
+        payload = (await session.shown())[-1].payload
+        assert (payload.heard_text, payload.unheard_text) == ("It is [redacted]", " now")
+
+    with_session(body)
+
+
+def test_an_export_redacts_over_whole_turns_what_was_recorded_in_pieces(tmp_path: Path) -> None:
+    recorder = Recorder()
+    recorder.start()
+    recorder.begin_turn()
+    recorder.user("My key is AIzaSyD3", "adBeef", "D3adBeef.")
+    recorder.model("Is it AI", "zaSyD3adBeefD3adBeef?")
+    source = ExportSource(recorder.write(tmp_path), redact=True, wanted=Range())
+    texts = [event.payload.text for event in source.events() if event.type == "transcript.delta"]
+    assert texts == ["My key is [redacted]", "", ".", "Is it [redacted]", "?"]
